@@ -1,0 +1,21 @@
+/** Who asks: the bearer key out of the request (RFC 6750 §2.1); whether it is good is for the injected check to say. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { Refusal } from '#core/refusals.ts'
+import type { Scope } from '#core/access/scope.ts'
+
+/** Finds out who asks, or throws `unauthorized`. `remoteAddress` is for counting guesses. */
+export type Authenticate = (headers: IncomingHttpHeaders, remoteAddress: string) => Promise<Scope>
+
+const bearer = /^bearer +([\w.~+/-]{1,4096}=*) *$/i
+
+/** Authentication by `Authorization: Bearer <key>`; `verify` turns the key into a scope or throws `unauthorized`. */
+export function bearerAuthentication(verify: (key: string, remoteAddress: string) => Promise<Scope>): Authenticate {
+  return (headers, remoteAddress) => verify(bearerKey(headers.authorization), remoteAddress)
+}
+
+function bearerKey(header: string | undefined): string {
+  if (header === undefined) throw new Refusal('unauthorized', 'Send your API key in the header "Authorization: Bearer <key>".')
+  const key = bearer.exec(header)?.[1]
+  if (key !== undefined) return key
+  throw new Refusal('unauthorized', 'The Authorization header must be the word Bearer, a space and your API key.')
+}

@@ -1,0 +1,251 @@
+/**
+ * One request and its answer, in this order: load shedding, authentication, right, path, query, body, handler. The first
+ * "no" wins, and nothing of the body is read before it is known who sends it.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Refusal, type RefusalCode } from '#core/refusals.ts'
+import { requireRight, type Scope } from '#core/access/scope.ts'
+import { Answer } from './answer.ts'
+import type { Authenticate } from './authentication.ts'
+import type { HandlerInput, Operation } from './operation.ts'
+import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame } from './rendering.ts'
+import { announcesBody, BodyMemory, ClientGone, discardRest, readJsonBody } from './request-body.ts'
+import { check } from './validation.ts'
+
+/** One line of the access log and one observation of the metrics. */
+export interface Answered {
+  readonly operationId: string
+  readonly method: string
+  readonly status: number
+  /** Code of the refusal, where it was one. */
+  readonly code: RefusalCode | undefined
+  readonly durationMs: number
+  readonly requestId: string
+  readonly grantId: string | undefined
+}
+
+/** What the HTTP side reports while it works; implementations must not throw. */
+export interface AdminApiEvents {
+  answered(answered: Answered): void
+  /** Something broke that is not a refusal: to be logged with its stack. */
+  failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void
+  /** A connection beyond the limit was closed unanswered. */
+  connectionDropped(): void
+}
+
+/** What all exchanges of a server share. */
+export interface ExchangeSurroundings {
+  readonly authenticate: Authenticate
+  /** Throws `overloaded` while the service sheds load. */
+  readonly admission: { check(): void }
+  readonly events: AdminApiEvents
+  readonly bodyMemory: BodyMemory
+  readonly depthMax: number
+  readonly inFlight: Set<Exchange>
+  readonly checkAnswers: boolean
+  isDraining(): boolean
+  nextRequestId(): string
+}
+
+/** The request as the router found it. */
+export interface Incoming {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly remoteAddress: string
+  readonly pathValues: Readonly<Record<string, string>>
+  readonly search: URLSearchParams | undefined
+}
+
+const bodyBytesDefault = 65_536
+/** Of a body nobody wants, this much is taken before the connection is cut. */
+const discardedBytesMax = 1_048_576
+/** Only for the log: nobody is there to see it. */
+const statusOfGone = 499
+const deadlineSecondsDefault = 30
+const waitDeadlineSeconds = 130
+
+type EndReason = 'deadline' | 'draining' | 'client gone'
+
+export class Exchange {
+  readonly operation: Operation
+  /** On the clock of `performance.now()`. */
+  readonly deadlineAt: number
+  readonly #around: ExchangeSurroundings
+  readonly #incoming: Incoming
+  readonly #requestId: string
+  readonly #startedAt = performance.now()
+  #aborter: AbortController | undefined
+  #ended: EndReason | undefined
+  #scope: Scope | undefined
+  #bodyBytes = 0
+  #settle: ((response: Response) => void) | undefined
+
+  constructor(operation: Operation, incoming: Incoming, around: ExchangeSurroundings) {
+    this.operation = operation
+    this.#incoming = incoming
+    this.#around = around
+    this.#requestId = around.nextRequestId()
+    const seconds = operation.deadlineSeconds ?? (operation.waits ? waitDeadlineSeconds : deadlineSecondsDefault)
+    this.deadlineAt = this.#startedAt + seconds * 1000
+  }
+
+  /** Runs the exchange; always resolves. */
+  run(): Promise<Response> {
+    this.#around.inFlight.add(this)
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    this.#settle = resolve
+    void this.#answer()
+    return promise
+  }
+
+  /** Ends a wait, or a request that takes too long: the handler's signal aborts and the client is told to come back. */
+  end(reason: 'deadline' | 'draining'): void {
+    this.#ended ??= reason
+    this.#aborter?.abort(new Error(reason))
+    if (reason === 'deadline') this.#refuse(this.#interrupted())
+  }
+
+  async #answer(): Promise<void> {
+    try {
+      const input = await this.#checkedInput()
+      const result = await this.operation.handle(input)
+      if (this.#settle) this.#respond(this.#render(result), undefined)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  async #checkedInput(): Promise<HandlerInput<unknown, unknown, unknown, Scope | undefined>> {
+    const { operation } = this
+    const { req, res, remoteAddress, pathValues, search } = this.#incoming
+    if (!operation.alwaysAdmitted) this.#around.admission.check()
+    if (operation.right !== 'none') {
+      this.#scope = await this.#around.authenticate(req.headers, remoteAddress)
+      this.#assertOpen()
+      requireRight(this.#scope, operation.right)
+    }
+    const params = check(operation.params, pathValues, 'path')
+    const query = check(operation.query, search ? queryObject(search) : {}, 'query')
+    let body: unknown
+    if (operation.body) {
+      const limits = { bytesMax: operation.maxBodyBytes ?? bodyBytesDefault, depthMax: this.#around.depthMax }
+      const read = await readJsonBody(req, res, limits, this.#around.bodyMemory)
+      this.#bodyBytes = read.bytes
+      this.#assertOpen()
+      body = check(operation.body, read.value, 'body')
+    }
+    const signal = () => this.#signal()
+    return {
+      params,
+      query,
+      body,
+      scope: this.#scope,
+      requestId: this.#requestId,
+      headers: req.headers,
+      remoteAddress,
+      get signal() {
+        return signal()
+      },
+    }
+  }
+
+  /** Once the client has been told to repeat its request, the handler must not run. */
+  #assertOpen(): void {
+    if (this.#settle) return
+    this.#releaseBody()
+    throw new ClientGone()
+  }
+
+  /** Made on demand: most handlers never look at it. */
+  #signal(): AbortSignal {
+    if (this.#aborter) return this.#aborter.signal
+    const aborter = new AbortController()
+    this.#aborter = aborter
+    const { res } = this.#incoming
+    const gone = () => {
+      if (res.writableFinished) return
+      this.#ended ??= 'client gone'
+      aborter.abort(new ClientGone())
+    }
+    if (this.#ended !== undefined) aborter.abort(new Error(this.#ended))
+    else if (res.destroyed) gone()
+    else res.once('close', gone)
+    return aborter.signal
+  }
+
+  #render(result: unknown): Response {
+    const { response } = this.operation
+    const status = this.operation.status ?? 200
+    if (result instanceof Answer) return renderAnswer(result, status, this.#frame())
+    if ('kind' in response) return renderNothing(status, this.#frame())
+    if (this.#around.checkAnswers) response.parse(result)
+    return renderJson(result, status, this.#frame())
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#settle) return
+    if (error instanceof Refusal) return this.#refuse(error)
+    if (this.#ended === 'client gone' || error instanceof ClientGone)
+      return this.#respond(renderNothing(statusOfGone, this.#frame()), undefined)
+    if (this.#ended !== undefined) return this.#refuse(this.#interrupted())
+    this.#around.events.failed(error, { requestId: this.#requestId, operationId: this.operation.operationId })
+    this.#refuse(new Refusal('internal_error', `Something failed inside the service; when you report it, name ${this.#requestId}.`))
+  }
+
+  #interrupted(): Refusal {
+    const message =
+      this.#ended === 'draining'
+        ? 'The service is restarting; repeat the request in a few seconds.'
+        : 'The request was not finished in time; repeat it in a few seconds.'
+    return new Refusal('overloaded', message, { retryAfterSeconds: 2 })
+  }
+
+  #refuse(refusal: Refusal): void {
+    if (this.#settle) this.#respond(renderRefusal(refusal, this.#frame()), refusal.code)
+  }
+
+  #respond(response: Response, code: RefusalCode | undefined): void {
+    const { req } = this.#incoming
+    this.#settle?.(response)
+    this.#settle = undefined
+    this.#around.inFlight.delete(this)
+    this.#releaseBody()
+    if (!req.complete && announcesBody(req)) discardRest(req, discardedBytesMax)
+    this.#around.events.answered({
+      operationId: this.operation.operationId,
+      method: req.method ?? '',
+      status: response.status,
+      code,
+      durationMs: performance.now() - this.#startedAt,
+      requestId: this.#requestId,
+      grantId: this.#scope?.grantId,
+    })
+  }
+
+  #releaseBody(): void {
+    this.#around.bodyMemory.release(this.#bodyBytes)
+    this.#bodyBytes = 0
+  }
+
+  #frame(): AnswerFrame {
+    const { req } = this.#incoming
+    // A client that waits for "100 Continue" may or may not send the body of a refused request: the connection cannot go on.
+    const unclear = req.headers.expect !== undefined && !req.complete
+    return {
+      requestId: this.#requestId,
+      closes: unclear || this.#ended === 'deadline' || this.#around.isDraining(),
+      isPrivate: this.operation.right !== 'none',
+      headOnly: req.method === 'HEAD',
+    }
+  }
+}
+
+/** A parameter given once is text, given more often a list. */
+function queryObject(search: URLSearchParams): Record<string, string | string[]> {
+  const query = Object.create(null) as Record<string, string | string[]>
+  for (const [name, value] of search) {
+    const before = query[name]
+    query[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+  }
+  return query
+}

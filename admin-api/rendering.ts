@@ -1,0 +1,81 @@
+/** Answers and refusals as HTTP: status, headers and the error envelope `{error: {code, message, next_action, details?}}`. */
+import { Readable } from 'node:stream'
+import { FastResponse } from 'srvx'
+import { Refusal, refusals } from '#core/refusals.ts'
+import { Answer, type AnswerBody } from './answer.ts'
+
+/** What every answer of one request has in common. */
+export interface AnswerFrame {
+  readonly requestId: string
+  /** The connection ends after this answer. */
+  readonly closes: boolean
+  /** The answer is for one caller: nobody may keep a copy. */
+  readonly isPrivate: boolean
+  /** HEAD: the headers of the answer without its body. */
+  readonly headOnly: boolean
+}
+
+type HeaderList = [string, string][]
+
+/** A good answer without a body. */
+export function renderNothing(status: number, frame: AnswerFrame): Response {
+  return new FastResponse(null, { status, headers: frameHeaders(frame) })
+}
+
+/** A good answer of JSON. */
+export function renderJson(wire: unknown, status: number, frame: AnswerFrame): Response {
+  return renderText(JSON.stringify(wire), status, frameHeaders(frame), frame)
+}
+
+/** An answer with a status, headers or bytes of its own. */
+export function renderAnswer(answer: Answer, statusUnlessTold: number, frame: AnswerFrame): Response {
+  const own = answer.headers
+  const headers: HeaderList = frameHeaders(frame).filter(([name]) => own[name] === undefined)
+  headers.push(...Object.entries(own))
+  const status = answer.status ?? statusUnlessTold
+  if (typeof answer.body === 'string') return renderText(answer.body, status, headers, frame, answer.contentType)
+  headers.push(['content-type', answer.contentType])
+  if (answer.body instanceof Uint8Array) headers.push(['content-length', String(answer.body.byteLength)])
+  // Node's streams are served as they are, although the types of the web know nothing of them.
+  if (!frame.headOnly) return new FastResponse(answer.body as ReadableStream, { status, headers })
+  discard(answer.body)
+  return new FastResponse(null, { status, headers })
+}
+
+/** A refusal by its row of the table. Spec "Errors". */
+export function renderRefusal(refusal: Refusal, frame: AnswerFrame): Response {
+  const headers = frameHeaders(frame)
+  if (refusal.code === 'unauthorized') headers.push(['www-authenticate', 'Bearer'])
+  if (refusal.retryAfterSeconds !== undefined) headers.push(['retry-after', String(Math.ceil(refusal.retryAfterSeconds))])
+  const allow = refusal.code === 'method_not_allowed' ? refusal.details?.['allow'] : undefined
+  if (Array.isArray(allow)) headers.push(['allow', allow.join(', ')])
+  return renderText(envelope(refusal), refusals[refusal.code].http, headers, frame)
+}
+
+/** The error envelope as JSON text. */
+export function envelope(refusal: Refusal): string {
+  const retry = refusal.retryAfterSeconds
+  const details = retry === undefined ? refusal.details : { ...refusal.details, retry_after_seconds: Math.ceil(retry) }
+  return JSON.stringify({ error: { code: refusal.code, message: refusal.message, next_action: refusal.nextAction, details } })
+}
+
+function renderText(text: string, status: number, headers: HeaderList, frame: AnswerFrame, contentType = 'application/json'): Response {
+  headers.push(['content-type', contentType], ['content-length', String(Buffer.byteLength(text))])
+  return new FastResponse(frame.headOnly ? null : text, { status, headers })
+}
+
+function frameHeaders(frame: AnswerFrame): HeaderList {
+  const headers: HeaderList = [
+    ['x-request-id', frame.requestId],
+    ['x-content-type-options', 'nosniff'],
+    ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ]
+  if (frame.isPrivate) headers.push(['cache-control', 'no-store'])
+  if (frame.closes) headers.push(['connection', 'close'])
+  return headers
+}
+
+function discard(body: AnswerBody): void {
+  if (body instanceof Readable) body.destroy()
+  else if (body instanceof ReadableStream) void body.cancel()
+}

@@ -1,0 +1,123 @@
+/** Reads a JSON request body from the connection, bounded in bytes; nothing is read before the caller is known. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Refusal } from '#core/refusals.ts'
+import { parseJsonBody } from './json-body.ts'
+
+/** The client closed the connection before its request was complete: there is nobody to answer. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone'
+}
+
+/** Bytes of all bodies now in memory, under one limit for the whole server. */
+export class BodyMemory {
+  readonly #bytesMax: number
+  #bytes = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  /** Counts bytes in; throws `overloaded` when all bodies together take too much. */
+  take(bytes: number): void {
+    if (this.#bytes + bytes > this.#bytesMax) {
+      throw new Refusal('overloaded', 'Too many large requests at once; try again in a few seconds.', { retryAfterSeconds: 5 })
+    }
+    this.#bytes += bytes
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes
+  }
+}
+
+export interface BodyLimits {
+  readonly bytesMax: number
+  readonly depthMax: number
+}
+
+/** A body that has been read, and the bytes to give back to `BodyMemory` once the request is over. */
+export interface ReadBody {
+  readonly value: unknown
+  readonly bytes: number
+}
+
+/**
+ * Reads and parses the body; `undefined` when the request has none. Throws `unsupported_media_type`, `request_too_large`,
+ * `validation_failed`, `overloaded` or `ClientGone`.
+ */
+export async function readJsonBody(req: IncomingMessage, res: ServerResponse, limits: BodyLimits, memory: BodyMemory): Promise<ReadBody> {
+  if (!announcesBody(req)) return { value: undefined, bytes: 0 }
+  assertPlainJson(req)
+  const declared = Number(req.headers['content-length'] ?? 0)
+  if (declared > limits.bytesMax) throw tooLarge(limits.bytesMax, `this one has ${declared}`)
+  if (req.headers.expect !== undefined) res.writeContinue()
+  const bytes = await readBytes(req, limits.bytesMax, memory)
+  try {
+    return { value: bytes.length === 0 ? undefined : parseJsonBody(bytes, limits.depthMax), bytes: bytes.length }
+  } catch (error) {
+    memory.release(bytes.length)
+    throw error
+  }
+}
+
+/** Whether a body follows the header: RFC 9112 §6.3. */
+export function announcesBody(req: IncomingMessage): boolean {
+  const length = req.headers['content-length']
+  return length === undefined ? req.headers['transfer-encoding'] !== undefined : length !== '0'
+}
+
+const jsonType = /^application\/json *(?:; *charset="?utf-8"? *)?$/i
+
+function assertPlainJson(req: IncomingMessage): void {
+  const encoding = req.headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new Refusal('unsupported_media_type', 'Send the body as it is, without Content-Encoding.', {
+      nextAction: 'remove_content_encoding',
+    })
+  }
+  const type = req.headers['content-type']
+  if (type === 'application/json' || (type !== undefined && jsonType.test(type))) return
+  throw new Refusal('unsupported_media_type', 'Send the body as JSON in UTF-8, with the header "Content-Type: application/json".')
+}
+
+function tooLarge(bytesMax: number, given: string): Refusal {
+  return new Refusal('request_too_large', `The body may have at most ${bytesMax} bytes; ${given}.`, { details: { max_bytes: bytesMax } })
+}
+
+function readBytes(req: IncomingMessage, bytesMax: number, memory: BodyMemory): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const chunks: Buffer[] = []
+  let size = 0
+  const stop = (error: Error) => {
+    req.off('data', onData)
+    memory.release(size)
+    size = 0
+    reject(error)
+  }
+  const onData = (chunk: Buffer) => {
+    try {
+      if (size + chunk.length > bytesMax) throw tooLarge(bytesMax, 'this one has more')
+      memory.take(chunk.length)
+    } catch (error) {
+      return stop(error as Refusal)
+    }
+    size += chunk.length
+    chunks.push(chunk)
+  }
+  req.on('data', onData)
+  req.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+  req.once('error', () => stop(new ClientGone()))
+  return promise
+}
+
+/**
+ * Lets the rest of a refused body run into the void, so that the client can read its answer, but not for ever: after
+ * `bytesMax` further bytes the connection is cut.
+ */
+export function discardRest(req: IncomingMessage, bytesMax: number): void {
+  let left = bytesMax
+  req.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) req.destroy()
+  })
+}

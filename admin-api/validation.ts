@@ -1,0 +1,48 @@
+/** Checks input against a schema and turns what zod finds into the refusal `validation_failed`, field by field. */
+import type * as z from 'zod'
+import { invalid, type FieldProblem } from '#core/refusals.ts'
+import { problemWords } from './validation-words.ts'
+
+type Issue = z.core.$ZodIssue
+type Path = readonly PropertyKey[]
+
+const problemsMax = 20
+const parseOptions = { error: problemWords }
+
+/** Returns the checked value; throws `validation_failed` naming up to twenty fields. `where` stands for the root of the value. */
+export function check<S extends z.ZodType>(schema: S, value: unknown, where: 'body' | 'query' | 'path'): z.output<S> {
+  const result = schema.safeParse(value, parseOptions)
+  if (result.success) return result.data
+  const problems = result.error.issues.flatMap((issue) => toProblems(issue, [], where))
+  throw invalid(problems.slice(0, problemsMax))
+}
+
+function toProblems(issue: Issue, parents: Path, where: string): FieldProblem[] {
+  const path = [...parents, ...issue.path]
+  if (issue.code === 'unrecognized_keys') {
+    const messages = issue.message.split('\n')
+    return issue.keys.map((key, i) => ({ path: fieldPath([...path, key], where), message: messages[i] ?? messages[0] ?? issue.message }))
+  }
+  if (issue.message !== '') return [{ path: fieldPath(path, where), message: issue.message }]
+  if (issue.code === 'invalid_union') return closestBranch(issue.errors).flatMap((inner) => toProblems(inner, path, where))
+  if (issue.code === 'invalid_key' || issue.code === 'invalid_element')
+    return issue.issues.flatMap((inner) => toProblems(inner, path, where))
+  return [{ path: fieldPath(path, where), message: 'is invalid' }]
+}
+
+/** The alternative the caller most likely meant: of those whose type fits at all, the one with the fewest problems. */
+function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
+  const fitting = branches.filter((issues) => !issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0))
+  return [...(fitting.length > 0 ? fitting : branches)].sort((a, b) => a.length - b.length)[0] ?? []
+}
+
+function fieldPath(path: Path, where: string): string {
+  if (path.length === 0) return where
+  return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${shortName(String(part))}`)).join('')
+}
+
+/** Names come from the caller: kept short and on one line. */
+function shortName(name: string): string {
+  const clean = name.replaceAll(/\p{C}/gu, '?')
+  return clean.length > 64 ? `${clean.slice(0, 63)}…` : clean
+}

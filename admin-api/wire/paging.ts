@@ -1,0 +1,35 @@
+/** Lists on the wire: `?limit=&cursor=` in, `{data, next_cursor}` out. */
+import * as z from 'zod'
+
+const limitDefault = 50
+const limitMax = 200
+
+const limit = z
+  .string()
+  .regex(/^[1-9]\d{0,2}$/, `must be a whole number from 1 to ${limitMax}`)
+  .transform(Number)
+  .pipe(z.number().max(limitMax))
+  .default(limitDefault)
+  .meta({ description: `How many entries at most: 1 to ${limitMax}, ${limitDefault} unless told.` })
+
+const cursor = z
+  .string()
+  .max(1024)
+  .regex(/^[A-Za-z0-9_-]+$/, 'must be the next_cursor of the page before, unchanged')
+  .optional()
+  .meta({ description: 'The `next_cursor` of the page before; its content means nothing to you.' })
+
+const project = z
+  .string()
+  .min(1)
+  .max(64)
+  .optional()
+  .meta({ description: 'Id of the project to look at; the project of the key unless told.' })
+
+/** The query fields every list shares; spread into the list's own `z.strictObject`. */
+export const pagingFields = { limit, cursor, project }
+
+/** The answer of a list: the entries of this page, and the cursor of the next one or null on the last page. */
+export function pageOf<T extends z.ZodType>(entry: T) {
+  return z.object({ data: z.array(entry), next_cursor: z.string().nullable() })
+}

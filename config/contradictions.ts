@@ -1,0 +1,39 @@
+/** Settings that are valid alone and not together. */
+import type { z } from 'zod'
+import { formatEndpoint, type Endpoint } from './formats.ts'
+import type { schema } from './schema.ts'
+
+type Settings = z.output<typeof schema>
+
+/** One sentence for each pair of settings that cannot both hold. */
+export function contradictions(settings: Settings): string[] {
+  const { tls, masterKey, masterKeyFile } = settings
+  const rules: readonly [boolean, string][] = [
+    [masterKey !== null && masterKeyFile !== null, 'POSTERN_MASTER_KEY and POSTERN_MASTER_KEY_FILE exclude each other; set one of them.'],
+    [
+      (tls.certificateFile === null) !== (tls.keyFile === null),
+      'POSTERN_TLS_CERT and POSTERN_TLS_KEY belong together; set both, or none for a self-signed certificate.',
+    ],
+  ]
+  return [...rules.filter(([broken]) => broken).map(([, sentence]) => sentence), ...sharedEndpoints(settings)]
+}
+
+function sharedEndpoints({ http, submission, mx }: Settings): string[] {
+  const all: readonly [string, readonly Endpoint[]][] = [
+    ['POSTERN_HTTP_LISTEN', [http.listen]],
+    ['POSTERN_SUBMISSION_LISTEN', submission.listen],
+    ['POSTERN_SUBMISSIONS_LISTEN', submission.implicitTlsListen],
+    ['POSTERN_MX_LISTEN', mx.listen],
+  ]
+  const owner = new Map<string, string>()
+  const problems: string[] = []
+  for (const [variable, endpoints] of all) {
+    for (const endpoint of endpoints.filter(({ port }) => port !== 0)) {
+      const written = formatEndpoint(endpoint)
+      const other = owner.get(written)
+      if (other) problems.push(`${variable} holds ${written}, which ${other} holds already; give one of them another port.`)
+      owner.set(written, variable)
+    }
+  }
+  return problems
+}

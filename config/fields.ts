@@ -1,0 +1,88 @@
+/** Makers of documented settings: each takes what it means and its default, and knows its limit in words and in code. */
+import { z } from 'zod'
+
+/** What the schema tells about a setting besides its type. */
+export interface Documentation {
+  /** What it is for, one or two sentences. */
+  readonly description: string
+  /** What may stand there; completes the sentence "… must be". */
+  readonly limit: string
+  /** Never printed. */
+  readonly secret?: boolean
+  readonly [key: string]: unknown
+}
+
+const textMax = 4096
+const listMax = 64
+
+/** A whole number from `min` to `max`. */
+export function whole(description: string, min: number, max: number, fallback: number) {
+  const limit = `a whole number from ${min} to ${max}`
+  return z.int({ error: limit }).min(min, limit).max(max, limit).default(fallback).meta({ description, limit })
+}
+
+/** A number from `min` to `max`. */
+export function fraction(description: string, min: number, max: number, fallback: number) {
+  const limit = `a number from ${min} to ${max}`
+  return z.number({ error: limit }).min(min, limit).max(max, limit).default(fallback).meta({ description, limit })
+}
+
+/** One of several words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(description: string, words: Words, fallback: Words[number]) {
+  const limit = `one of ${words.join(', ')}`
+  return z
+    .enum(words, { error: limit })
+    .default(fallback as z.core.util.NoUndefined<Words[number]>)
+    .meta({ description, limit })
+}
+
+/** A list of whole numbers, each from `min` to `max`. */
+export function wholes(description: string, unit: string, min: number, max: number, fallback: readonly number[]) {
+  const limit = `a list of 1 to ${listMax} whole numbers of ${unit}, each from ${min} to ${max}`
+  const item = z.int({ error: limit }).min(min, limit).max(max, limit)
+  return z
+    .array(item, { error: limit })
+    .min(1, limit)
+    .max(listMax, limit)
+    .default([...fallback])
+    .meta({ description, limit })
+}
+
+/** A value that has a text form. */
+function codec<Value>(limit: string, parse: (text: string) => Value | undefined, format: (value: Value) => string) {
+  return z.codec(z.string({ error: limit }).max(textMax, limit), z.custom<Value>(), {
+    decode(text, context) {
+      const value = parse(text)
+      if (value !== undefined) return value
+      context.issues.push({ code: 'custom', message: limit, input: text })
+      return z.NEVER
+    },
+    encode: format,
+  })
+}
+
+/** How a value is written as text. */
+export interface TextForm<Value> {
+  readonly parse: (text: string) => Value | undefined
+  readonly format: (value: Value) => string
+}
+
+/** A value with a text form; `fallback` is text. */
+export function written<Value>(documentation: Documentation, form: TextForm<Value>, fallback: string) {
+  return codec(documentation.limit, form.parse, form.format).prefault(fallback).meta(documentation)
+}
+
+/** A value with a text form, or null when the setting is not made. */
+export function optionalWritten<Value>(documentation: Documentation, form: TextForm<Value>) {
+  return codec(documentation.limit, form.parse, form.format).nullable().default(null).meta(documentation)
+}
+
+/** A list of values with a text form; `fallback` is a list of texts. */
+export function listOf<Value>(documentation: Documentation, form: TextForm<Value>, fallback: readonly string[]) {
+  const { limit } = documentation
+  return z
+    .array(codec(limit, form.parse, form.format), { error: limit })
+    .max(listMax, limit)
+    .prefault([...fallback])
+    .meta(documentation)
+}

@@ -1,0 +1,28 @@
+/** What each plan includes. Spec "Limits". */
+
+/** The limits of one plan; undefined means that there is none. */
+export interface Plan {
+  /** Accepted sends of an organization in one UTC day. */
+  readonly sendsPerDay: number | undefined
+  /** Sends over `sendsPerDay` are billed and not refused. Spec "Limits" 1. */
+  readonly overageBilled: boolean
+  /** SMTP credentials alive at the same time. Spec "Limits" 3. */
+  readonly smtpCredentials: number | undefined
+  /** Captured messages of a project in one calendar month. Spec "Limits" 8. */
+  readonly capturesPerMonth: number | undefined
+  /** Attachments may be sent. Spec "Limits" 7. */
+  readonly attachments: boolean
+}
+
+/** All plans, the smallest first. */
+export const planNames = ['anonymous', 'free', 'basic', 'pro', 'enterprise'] as const
+
+export type PlanName = (typeof planNames)[number]
+
+export const plans: Readonly<Record<PlanName, Plan>> = {
+  anonymous: { sendsPerDay: 100, overageBilled: false, smtpCredentials: 0, capturesPerMonth: undefined, attachments: false },
+  free: { sendsPerDay: 100, overageBilled: true, smtpCredentials: 1, capturesPerMonth: 5000, attachments: false },
+  basic: { sendsPerDay: 5000, overageBilled: false, smtpCredentials: 10, capturesPerMonth: undefined, attachments: false },
+  pro: { sendsPerDay: 50_000, overageBilled: false, smtpCredentials: 100, capturesPerMonth: undefined, attachments: true },
+  enterprise: { sendsPerDay: undefined, overageBilled: false, smtpCredentials: undefined, capturesPerMonth: undefined, attachments: true },
+}

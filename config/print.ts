@@ -1,0 +1,18 @@
+/** Shows the effective configuration, in the form of the configuration file and with secrets masked. */
+import { z } from 'zod'
+import type { Config } from './load.ts'
+import { schema } from './schema.ts'
+import { at, isSection, settings } from './settings.ts'
+
+const mask = '********'
+
+/** The configuration as JSON text of the configuration file; a secret that is set shows as asterisks. */
+export function printConfig(config: Config): string {
+  const written: unknown = z.encode(schema, config as z.output<typeof schema>)
+  for (const { path } of settings.filter(({ secret }) => secret)) {
+    const section = at(written, path.slice(0, -1))
+    const key = path.at(-1)!
+    if (isSection(section) && section[key] !== null) section[key] = mask
+  }
+  return JSON.stringify(written, undefined, 2)
+}

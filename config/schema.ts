@@ -1,0 +1,192 @@
+/** Every setting of Postern: what it means, what it may be, and what it is when nobody says anything. */
+import { z } from 'zod'
+import { fraction, listOf, oneOf, optionalWritten, whole, wholes, written, type TextForm } from './fields.ts'
+import { formatAllowedNetwork, formatEndpoint, formatMasterKey, isAddress } from './formats.ts'
+import { parseAllowedNetwork, parseDnsServer, parseEndpoint, parseMasterKey } from './formats.ts'
+import { planNames } from './plans.ts'
+
+const mebibyte = 1024 * 1024
+const hour = 3600
+
+const endpoint = { parse: parseEndpoint, format: formatEndpoint }
+const network = { parse: parseAllowedNetwork, format: formatAllowedNetwork }
+const masterKey = { parse: parseMasterKey, format: formatMasterKey }
+const path = accepting((text) => text.length > 0 && !text.includes('\0'))
+const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text))
+const address = accepting(isAddress)
+const hostName: TextForm<string> = { parse: parseHostName, format: (text) => text }
+const origin: TextForm<string> = { parse: parseOrigin, format: (text) => text }
+const dnsServer: TextForm<string> = { parse: parseDnsServer, format: (text) => text }
+
+const endpointLimit = 'an IP address (IPv6 in brackets) or localhost, with a port, such as 127.0.0.1:8080 (port 0 picks a free one)'
+const endpointsLimit = `a list of at most 64 entries, each ${endpointLimit}`
+const networksLimit = 'a list of at most 64 networks such as 10.0.0.0/8, 127.0.0.1/32:2600 or [fd00::/8]:587'
+const dnsServersLimit = 'a list of at most 64 IP addresses, each with or without a port, such as 192.0.2.53 or [2001:db8::53]:5353'
+const hostNameLimit = 'a host name of letters, digits, hyphens and dots'
+const pathLimit = 'the path of a file'
+
+const http = section({
+  listen: written(
+    { description: 'Where the HTTP side listens: REST, health and metrics.', limit: endpointLimit },
+    endpoint,
+    '127.0.0.1:8080',
+  ),
+  maxBodyBytes: whole('Largest body of a request, in bytes.', mebibyte / 16, 256 * mebibyte, 36 * mebibyte),
+  trustProxy: listOf(
+    {
+      description: 'Proxies whose X-Forwarded-For is believed, as exact addresses.',
+      limit: 'a list of at most 64 IP addresses, without ranges and names',
+    },
+    address,
+    [],
+  ),
+})
+
+const submission = section({
+  listen: listOf(
+    { description: 'Where SMTP submission with STARTTLS listens (RFC 6409 §3.1). Empty: nowhere.', limit: endpointsLimit },
+    endpoint,
+    ['127.0.0.1:2525', '127.0.0.1:2587'],
+  ),
+  implicitTlsListen: listOf(
+    { description: 'Where SMTP submission inside TLS listens (RFC 8314 §3.3). Empty: nowhere.', limit: endpointsLimit },
+    endpoint,
+    ['127.0.0.1:2465'],
+  ),
+  cleartextAuth: oneOf('Whether AUTH is offered without TLS: never, or to clients on a loopback address.', ['never', 'loopback'], 'never'),
+  maxMessageBytes: whole('Largest message, in bytes (RFC 1870 §4).', mebibyte / 16, 256 * mebibyte, 25 * mebibyte),
+  maxRecipients: whole('Most recipients of one message.', 1, 10_000, 500),
+  maxConnections: whole('Most sessions at a time, over all listeners.', 1, 100_000, 1000),
+  maxConnectionsPerAddress: whole('Most sessions at a time from one client address (an IPv6 /64 counts as one).', 1, 100_000, 50),
+  sessionSeconds: whole('Longest session, in seconds; after it the client is told to come again.', 10, 24 * hour, 600),
+  idleSeconds: whole('Longest silence of a client, in seconds.', 5, hour, 60),
+  authFailuresPerSession: whole('Failed logins after which a session ends.', 1, 20, 3),
+})
+
+const mx = section({
+  listen: listOf({ description: 'Where mail from other servers is received. Empty: nowhere.', limit: endpointsLimit }, endpoint, [
+    '127.0.0.1:2526',
+  ]),
+})
+
+const tls = section({
+  certificateFile: optionalWritten(
+    {
+      description: 'PEM file with the certificate and its chain. Without it a self-signed certificate is made in the data folder.',
+      limit: pathLimit,
+    },
+    path,
+  ),
+  keyFile: optionalWritten({ description: 'PEM file with the private key of the certificate.', limit: pathLimit }, path),
+})
+
+const allow = section(
+  {
+    destinations: listOf({ description: 'Loopback and private networks that destinations may be in.', limit: networksLimit }, network, []),
+    webhooks: listOf({ description: 'Loopback and private networks that webhooks may be in.', limit: networksLimit }, network, []),
+  },
+  'lists of networks by class, as in destinations=127.0.0.1/32:2600,10.0.0.0/8;webhooks=127.0.0.1/32',
+)
+
+const outbound = section({
+  allow: allow.prefault({}),
+  dnsServers: listOf({ description: 'DNS servers to ask in place of those of the system.', limit: dnsServersLimit }, dnsServer, []),
+})
+
+const delivery = section({
+  retrySeconds: wholes('Waits before the second, third … attempt; the last one repeats.', 'seconds', 1, 48 * hour, [
+    60,
+    300,
+    900,
+    1800,
+    hour,
+    2 * hour,
+    4 * hour,
+  ]),
+  maxAgeHours: whole('Hours after which a message that could not be delivered has failed.', 1, 168, 48),
+  jitter: fraction('Share by which each wait is made longer or shorter at random.', 0, 0.5, 0.2),
+  connectionsPerDestination: whole('Most connections to one destination at a time.', 1, 1000, 10),
+  connectionsTotal: whole('Most outgoing connections at a time.', 1, 10_000, 200),
+  memoryBudgetBytes: whole(
+    'Memory for messages kept from acceptance to their first delivery, in bytes.',
+    0,
+    4096 * mebibyte,
+    64 * mebibyte,
+  ),
+})
+
+const store = section({
+  lowDiskBytes: whole('Free space of the data folder below which nothing is accepted, in bytes.', 0, 2 ** 50, 256 * mebibyte),
+  ballastBytes: whole('Size of a file that is deleted to recover from a full disk, in bytes; 0 for none.', 0, 2 ** 40, 64 * mebibyte),
+})
+
+/** The schema of the configuration file; its output is what `loadConfig` returns. */
+export const schema = section({
+  dataDir: written({ description: 'Folder of everything that Postern stores.', limit: 'the path of a folder' }, path, './data'),
+  baseUrl: optionalWritten(
+    {
+      description: 'Address under which people and programs reach the HTTP side. Without it, http:// and the address it listens on.',
+      limit: 'an http or https address without a path, such as https://mail.example.org',
+    },
+    origin,
+  ),
+  inboundDomain: optionalWritten(
+    { description: 'Domain whose addresses receive mail for inboxes, routes and bounces.', limit: hostNameLimit },
+    hostName,
+  ),
+  smtpHost: optionalWritten(
+    {
+      description: 'Host name in SMTP greetings and Received headers (RFC 5321 §4.1.1.1). Without it, the name of the machine.',
+      limit: hostNameLimit,
+    },
+    hostName,
+  ),
+  adminKey: optionalWritten(
+    {
+      description: 'API key with every right. Without it one is made and printed at the first start.',
+      limit: 'svckey_ followed by 43 to 128 letters, digits, hyphens and underscores',
+      secret: true,
+    },
+    adminKey,
+  ),
+  masterKey: optionalWritten(
+    {
+      description: 'Key under which stored secrets are encrypted. Without it one is made in the data folder at the first start.',
+      limit: '32 random bytes in base64, base64url or hexadecimal (openssl rand -base64 32 makes some)',
+      secret: true,
+    },
+    masterKey,
+  ),
+  masterKeyFile: optionalWritten({ description: 'File that holds the master key, in place of masterKey.', limit: pathLimit }, path),
+  plan: oneOf('Plan of the first organization.', planNames, 'enterprise'),
+  logLevel: oneOf('Least important log lines that are written.', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+  shutdownSeconds: whole('Longest time from SIGTERM to the end of the process, in seconds.', 1, 600, 30),
+  http: http.prefault({}),
+  submission: submission.prefault({}),
+  mx: mx.prefault({}),
+  tls: tls.prefault({}),
+  outbound: outbound.prefault({}),
+  delivery: delivery.prefault({}),
+  store: store.prefault({}),
+})
+
+/** An object that knows all of its settings. */
+function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, limit = `an object with ${Object.keys(shape).join(', ')}`) {
+  return z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? limit : undefined) })
+}
+
+function accepting(valid: (text: string) => boolean): TextForm<string> {
+  return { parse: (text) => (valid(text) ? text : undefined), format: (text) => text }
+}
+
+function parseHostName(text: string): string | undefined {
+  const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+  const name = text.toLowerCase()
+  return name.length <= 253 && name.split('.').every((part) => label.test(part)) ? name : undefined
+}
+
+function parseOrigin(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined
+  return url.pathname === '/' && !url.search && !url.hash ? url.origin : undefined
+}

@@ -1,0 +1,147 @@
+/** Load shedding: refuses new work while the process cannot keep up, the disk is nearly full, or the end is near. */
+import { statfsSync } from 'node:fs'
+import { open, rm, stat } from 'node:fs/promises'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Clock } from '#core/clock.ts'
+import { Refusal } from '#core/refusals.ts'
+
+const sampleMs = 50
+const nanosecondsPerMs = 1e6
+const retryAfterSeconds = 5
+const closingRetryAfterSeconds = 10
+
+/** How much is too much. */
+export interface AdmissionLimits {
+  /** Delay of the event loop, in milliseconds, that more than half of the samples of a window must exceed. */
+  readonly lagMs: number
+  /** Length of a window in milliseconds. One long pause, such as a garbage collection, does not fill it. */
+  readonly windowMs: number
+  /** Free bytes below which nothing is accepted. */
+  readonly lowDiskBytes: number
+}
+
+/** What admission looks at. */
+export interface AdmissionSources {
+  readonly clock: Clock
+  /** Free bytes where data is stored: see `freeBytes`. */
+  readonly free: () => number
+  /** Whether more waits for the store than it can write in reasonable time. */
+  readonly storeIsBehind: () => boolean
+}
+
+/** Limits for production, apart from the disk's. */
+export const defaultLag = { lagMs: 500, windowMs: 1000 } as const
+
+/** Bytes that an ordinary user can still write in the file system that holds `folder`. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
+
+/** Asked before any new work is taken. Looks at things only when asked: an idle process leaves the disk alone. */
+export class Admission implements Disposable {
+  readonly #sources: AdmissionSources
+  readonly #limits: AdmissionLimits
+  readonly #delay: ReturnType<typeof monitorEventLoopDelay>
+  #closing = false
+  #lagging = false
+  #windowStart: number
+  #diskLow = false
+  #diskLookedAt = -Infinity
+
+  constructor(sources: AdmissionSources, limits: AdmissionLimits) {
+    this.#sources = sources
+    this.#limits = limits
+    this.#windowStart = sources.clock.monotonic()
+    this.#delay = monitorEventLoopDelay({ resolution: sampleMs })
+    this.#delay.enable()
+  }
+
+  /** Throws `overloaded` or `storage_full` when nothing may be taken now. Service returns by itself. */
+  check(): void {
+    if (this.#closing) {
+      throw new Refusal('overloaded', 'The service is about to stop; try again in a moment.', {
+        retryAfterSeconds: closingRetryAfterSeconds,
+      })
+    }
+    if (this.#isDiskLow()) {
+      throw new Refusal('storage_full', 'The service has no room for more messages; try again later.', { retryAfterSeconds: 60 })
+    }
+    if (this.#isLagging() || this.#sources.storeIsBehind()) {
+      throw new Refusal('overloaded', 'The service is busy; try again in a few seconds.', { retryAfterSeconds })
+    }
+  }
+
+  /** From now on nothing is taken any more. */
+  close(): void {
+    this.#closing = true
+  }
+
+  [Symbol.dispose](): void {
+    this.#delay.disable()
+  }
+
+  #isDiskLow(): boolean {
+    const now = this.#sources.clock.monotonic()
+    if (now - this.#diskLookedAt >= 1000) {
+      this.#diskLookedAt = now
+      this.#diskLow = this.#sources.free() < this.#limits.lowDiskBytes
+    }
+    return this.#diskLow
+  }
+
+  #isLagging(): boolean {
+    const now = this.#sources.clock.monotonic()
+    if (now - this.#windowStart < this.#limits.windowMs || this.#delay.count < 3) return this.#lagging
+    // The histogram measures from sample to sample and so includes the pause between them.
+    this.#lagging = this.#delay.percentile(50) / nanosecondsPerMs - sampleMs > this.#limits.lagMs
+    this.#delay.reset()
+    this.#windowStart = now
+    return this.#lagging
+  }
+}
+
+/** A file that only takes room, so that there is some to give back when a full disk keeps the store from opening. */
+export class Ballast {
+  readonly #path: string
+  readonly #bytes: number
+  readonly #free: () => number
+
+  constructor(path: string, bytes: number, free: () => number) {
+    this.#path = path
+    this.#bytes = bytes
+    this.#free = free
+  }
+
+  /** Makes the file unless it is there, or `lowDiskBytes` would not remain free beside it. */
+  async ensure(lowDiskBytes: number): Promise<void> {
+    const present = await this.#size()
+    if (this.#bytes === 0 || present === this.#bytes || this.#free() + present < this.#bytes + lowDiskBytes) return
+    // Random bytes, as file systems that compress would make nothing of zeros.
+    const block = crypto.getRandomValues(new Uint8Array(65_536))
+    await using file = await open(this.#path, 'w', 0o600)
+    for (let written = 0; written < this.#bytes; written += block.length) {
+      await file.write(block, 0, Math.min(block.length, this.#bytes - written))
+    }
+    await file.sync()
+  }
+
+  /**
+   * Runs `openStore`. When it fails and less room is free than the ballast takes, the ballast is deleted and it is
+   * tried once more, as recovery writes to the disk.
+   */
+  async openStore<Store>(openStore: () => Promise<Store>): Promise<Store> {
+    try {
+      return await openStore()
+    } catch (error) {
+      if ((await this.#size()) === 0 || this.#free() >= this.#bytes) throw error
+      await rm(this.#path, { force: true })
+      return openStore()
+    }
+  }
+
+  async #size(): Promise<number> {
+    const found = await stat(this.#path).catch(() => undefined)
+    return found?.size ?? 0
+  }
+}

@@ -1,0 +1,115 @@
+/** The certificate for TLS: the operator's files, or a self-signed one that is made and renewed in the data folder. */
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ConfigInvalid, type Config } from '#config/load.ts'
+import { makeSelfSigned } from './self-signed.ts'
+
+/** A certificate with its key, both in PEM. */
+export interface Certificate {
+  /** The certificate, followed by its chain if there is one. */
+  readonly cert: string
+  readonly key: string
+  readonly selfSigned: boolean
+  readonly expires: Date
+}
+
+const day = 24 * 3600 * 1000
+const renewBefore = 7 * day
+const lifetime = 397 * day
+
+const selfSignedFolder = (config: Config): string => join(config.dataDir, 'tls')
+
+/**
+ * Gives the configured certificate, or the self-signed one, which is made anew when it is missing, damaged, within
+ * seven days of its end or made for another host. Throws `ConfigInvalid` when configured files cannot be used.
+ */
+export async function loadCertificate(config: Config, now: number): Promise<Certificate> {
+  const present = await readCertificate(config)
+  if (present && (config.tls.certificateFile !== null || isFresh(present, config.smtpHost, now))) return present
+  const made = makeFor(config.smtpHost, now)
+  await keep(selfSignedFolder(config), made)
+  return made
+}
+
+/** The certificate as it is now, without making one; undefined when a self-signed one is to be made at the next start. */
+export async function readCertificate(config: Config): Promise<Certificate | undefined> {
+  const { certificateFile, keyFile } = config.tls
+  if (certificateFile !== null && keyFile !== null) return readConfigured(certificateFile, keyFile)
+  return readSelfSigned(selfSignedFolder(config))
+}
+
+/** Whether clients that check the certificate against this host name accept it (RFC 6125 §6.4). */
+export function covers({ cert }: Certificate, host: string): boolean {
+  return new X509Certificate(cert).checkHost(host) !== undefined
+}
+
+async function readConfigured(certificateFile: string, keyFile: string): Promise<Certificate> {
+  const cert = await readPem('POSTERN_TLS_CERT', certificateFile)
+  const key = await readPem('POSTERN_TLS_KEY', keyFile)
+  const parsed = attempt(() => new X509Certificate(cert))
+  if (!parsed) throw new ConfigInvalid([`POSTERN_TLS_CERT: ${certificateFile} must hold a certificate in PEM form, followed by its chain.`])
+  const privateKey = attempt(() => createPrivateKey(key))
+  if (!privateKey) throw new ConfigInvalid([`POSTERN_TLS_KEY: ${keyFile} must hold a private key in PEM form, without a passphrase.`])
+  if (parsed.checkPrivateKey(privateKey)) return describe(cert, key, parsed)
+  throw new ConfigInvalid([
+    `POSTERN_TLS_KEY: ${keyFile} is not the key of the certificate in ${certificateFile}; give the key it was issued for.`,
+  ])
+}
+
+async function readPem(variable: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new ConfigInvalid([`${variable}: ${path} cannot be read (${code}); check the path and its permissions.`])
+  }
+}
+
+/** Undefined when there is none or it is damaged, such as after a crash between its two files. */
+async function readSelfSigned(folder: string): Promise<Certificate | undefined> {
+  const files = ['cert.pem', 'key.pem'].map((name) => readFile(join(folder, name), 'utf8').catch(() => ''))
+  const [cert = '', key = ''] = await Promise.all(files)
+  const parsed = attempt(() => new X509Certificate(cert))
+  const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key))
+  return parsed && privateKey && parsed.checkPrivateKey(privateKey) ? describe(cert, key, parsed) : undefined
+}
+
+const isFresh = (certificate: Certificate, host: string, now: number): boolean =>
+  certificate.expires.getTime() - now > renewBefore && covers(certificate, host)
+
+function makeFor(host: string, now: number): Certificate {
+  const { cert, key } = makeSelfSigned({
+    names: [...new Set([host, 'localhost'])],
+    ipv4Addresses: ['127.0.0.1'],
+    // A day back, for clients whose clock is behind.
+    notBefore: now - day,
+    notAfter: now + lifetime,
+  })
+  return describe(cert, key, new X509Certificate(cert))
+}
+
+/** The key goes first: a certificate without its key is noticed at the next start. */
+async function keep(folder: string, { cert, key }: Certificate): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const [name, content] of [
+    ['key.pem', key],
+    ['cert.pem', cert],
+  ] as const) {
+    const unfinished = join(folder, `${name}.tmp`)
+    await writeFile(unfinished, content, { mode: 0o600 })
+    await rename(unfinished, join(folder, name))
+  }
+}
+
+function describe(cert: string, key: string, parsed: X509Certificate): Certificate {
+  return { cert, key, selfSigned: parsed.issuer === parsed.subject && parsed.verify(parsed.publicKey), expires: parsed.validToDate }
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,61 @@
+/** The `postern` command line: words in, a command out. Reads nothing and does nothing. */
+import { parseArgs } from 'node:util'
+import { closest } from '#config/closest.ts'
+
+/** What the caller wants. `usage` is an error in the words; the process ends with 64. */
+export type Command =
+  | { readonly name: 'serve'; readonly readyFile: string | undefined }
+  | { readonly name: 'verify' | 'doctor' | 'config' | 'help' | 'version' }
+  | { readonly name: 'usage'; readonly message: string }
+
+const names = ['serve', 'verify', 'doctor', 'config'] as const
+
+/** Printed for `--help`. */
+export const helpText = `Usage: postern COMMAND
+
+  serve [--ready-file PATH]  run the daemon in the foreground until SIGTERM;
+                             PATH receives its real addresses as JSON once it is ready
+  verify                     check that records and indexes of a stopped daemon's data agree
+  doctor                     check this machine and the configuration
+  config                     print the effective configuration, secrets masked
+
+  --help, --version
+
+Settings come from the JSON file that POSTERN_CONFIG names and from POSTERN_* variables; see config/settings.md.
+`
+
+/** Reads the words after the program's name. */
+export function parseCommandLine(words: readonly string[]): Command {
+  const parsed = parseWords(words)
+  if (typeof parsed === 'string') return usage(parsed)
+  const { values, positionals } = parsed
+  if (values.help) return { name: 'help' }
+  if (values.version) return { name: 'version' }
+  const [name, surplus] = positionals
+  if (name === undefined) return usage(`Say what to do: ${names.join(', ')}.`)
+  const known = names.find((candidate) => candidate === name)
+  if (!known) return usage(unknownCommand(name))
+  if (surplus !== undefined) return usage(`${known} takes no ${JSON.stringify(surplus)}.`)
+  const readyFile = values['ready-file']
+  if (known === 'serve') return readyFile === '' ? usage('--ready-file needs a path.') : { name: known, readyFile }
+  return readyFile === undefined ? { name: known } : usage(`--ready-file belongs to serve, not to ${known}.`)
+}
+
+function parseWords(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: { 'ready-file': { type: 'string' }, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
+    })
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function unknownCommand(name: string): string {
+  const near = closest(name, names)
+  return `${JSON.stringify(name)} is not a command; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`
+}
+
+const usage = (message: string): Command => ({ name: 'usage', message: `${message} Try postern --help.` })

@@ -1,0 +1,63 @@
+/** Brute-force limits on SMTP AUTH: sliding windows of failures per user and per address (a /64 for IPv6). */
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+
+export interface LoginLimits {
+  readonly windowMs: number
+  readonly failuresPerUser: number
+  readonly failuresPerAddress: number
+}
+
+export const defaultLoginLimits: LoginLimits = { windowMs: 15 * 60_000, failuresPerUser: 20, failuresPerAddress: 50 }
+/** Beyond this many keys the oldest are forgotten, so that a flood cannot fill the memory. */
+const keysMax = 50_000
+
+export class LoginGuard {
+  readonly #clock: Clock
+  readonly #limits: LoginLimits
+  readonly #failures = new Map<string, number[]>()
+
+  constructor(clock: Clock, limits: LoginLimits = defaultLoginLimits) {
+    this.#clock = clock
+    this.#limits = limits
+  }
+
+  /** Throws `rate_limit_exceeded` when the user or the address failed too often. */
+  check(username: string, address: string): void {
+    const { failuresPerUser, failuresPerAddress } = this.#limits
+    if (this.#recent(userKey(username)).length < failuresPerUser && this.#recent(addressKey(address)).length < failuresPerAddress) return
+    throw new Refusal('rate_limit_exceeded', 'Too many failed logins; wait a quarter of an hour and try again.', {
+      retryAfterSeconds: Math.ceil(this.#limits.windowMs / 1000),
+    })
+  }
+
+  failed(username: string, address: string): void {
+    for (const key of [userKey(username), addressKey(address)]) {
+      const recent = [...this.#recent(key), this.#clock.now()]
+      this.#failures.delete(key) // so that it moves to the end of the map
+      this.#failures.set(key, recent)
+    }
+    while (this.#failures.size > keysMax) this.#failures.delete(this.#failures.keys().next().value ?? '')
+  }
+
+  /** A success clears the user, not the address: one valid account must not pay for spraying others. */
+  succeeded(username: string): void {
+    this.#failures.delete(userKey(username))
+  }
+
+  #recent(key: string): number[] {
+    const since = this.#clock.now() - this.#limits.windowMs
+    return (this.#failures.get(key) ?? []).filter((at) => at > since)
+  }
+}
+
+const userKey = (username: string): string => `user ${username}`
+
+function addressKey(address: string): string {
+  const plain = address.replace(/^::ffff:/, '')
+  if (!plain.includes(':')) return `address ${plain}`
+  const [left = '', right] = plain.split('::')
+  const groups = left.split(':').filter(Boolean)
+  const missing = right === undefined ? 0 : 8 - groups.length - right.split(':').filter(Boolean).length
+  return `address ${[...groups, ...Array<string>(missing).fill('0')].slice(0, 4).join(':')}`
+}

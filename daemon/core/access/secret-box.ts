@@ -1,0 +1,59 @@
+/** Secrets at rest: AES-256-GCM under the master key, bound to the record and field they belong to. */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url. */
+export type SealedSecret = string
+
+const tagBytes = 16
+const nonceBytes = 12
+
+export class SecretBox {
+  readonly #key: Buffer
+  readonly #pepper: Buffer
+  /** Names the master key in sealed secrets, so that a rotated key can be told apart. */
+  readonly keyId: string
+
+  /** `masterKey` has 32 bytes. */
+  constructor(masterKey: Uint8Array) {
+    if (masterKey.length !== 32) throw new TypeError('a master key has 32 bytes')
+    this.#key = derive(masterKey, 'postern secrets at rest')
+    this.#pepper = derive(masterKey, 'postern credential pepper')
+    this.keyId = derive(masterKey, 'postern key id').subarray(0, 4).toString('hex')
+  }
+
+  /** `place` is record kind, id and field, joined by slashes: a secret copied elsewhere does not open. */
+  seal(secret: string, place: string): SealedSecret {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(place))
+    const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    return `v1.${this.keyId}.${nonce.toString('base64url')}.${sealed.toString('base64url')}`
+  }
+
+  /** The secret, or undefined when it was sealed under another key or for another place. */
+  open(sealed: SealedSecret, place: string): string | undefined {
+    const [version, keyId, nonce = '', body = ''] = sealed.split('.')
+    if (version !== 'v1' || keyId !== this.keyId) return undefined
+    const bytes = Buffer.from(body, 'base64url')
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, Buffer.from(nonce, 'base64url')).setAAD(Buffer.from(place))
+      decipher.setAuthTag(bytes.subarray(-tagBytes))
+      return Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()]).toString('utf8')
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Keyed hash of a generated secret of full entropy; fast, because there is nothing to guess. */
+  fingerprint(secret: string): string {
+    return createHmac('sha256', this.#pepper).update(secret).digest('base64url')
+  }
+
+  /** Compares in constant time. */
+  matches(secret: string, fingerprint: string): boolean {
+    const given = Buffer.from(this.fingerprint(secret))
+    const kept = Buffer.from(fingerprint)
+    return given.length === kept.length && timingSafeEqual(given, kept)
+  }
+}
+
+const derive = (masterKey: Uint8Array, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', masterKey, '', purpose, 32))

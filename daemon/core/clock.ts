@@ -1,0 +1,26 @@
+/** Time as the core sees it; tests put a clock of their own in its place. */
+export interface Clock {
+  /** Wall clock, milliseconds since the epoch: for times that are stored or shown. */
+  now(): number
+  /** Milliseconds that only grow: for durations. */
+  monotonic(): number
+  /** Runs `work` once after `ms` milliseconds; the timer does not keep the process alive. */
+  after(ms: number, work: () => void): Timer
+}
+
+/** A pending call of `Clock.after`. */
+export interface Timer {
+  cancel(): void
+}
+
+const longestTimeoutMs = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, work) {
+    const handle = setTimeout(work, Math.min(Math.max(ms, 0), longestTimeoutMs))
+    handle.unref()
+    return { cancel: () => clearTimeout(handle) }
+  },
+}

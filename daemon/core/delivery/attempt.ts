@@ -1,0 +1,196 @@
+/** Carries out one delivery attempt: read, let the transport work, judge, commit. */
+import { Change } from '#store/change.ts'
+import { readContent } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { dequeue, enqueue, type QueueEntry } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { passwordPlace, type Destination } from '../routing/destination.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import type { Policies } from '../routing/policy.ts'
+import { traces, type Trace } from '../trace/trace.ts'
+import { readAttempt, writeAttempt, type AttemptRecord } from '../trace/attempt-record.ts'
+import type { RetryPolicy } from './backoff.ts'
+import { judge, stillborn } from './judge.ts'
+import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from './transport.ts'
+
+/** Hears of finished attempts, for logs and metrics. */
+export interface AttemptListener {
+  attempted(trace: Trace, report: AttemptReport): void
+}
+
+export interface AttemptOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly transport: Transport
+  readonly retry: RetryPolicy
+  readonly listener: AttemptListener
+  readonly random: () => number
+}
+
+export class Attempts {
+  readonly #options: AttemptOptions
+  readonly #targets = new Map<string, TransportTarget>()
+
+  constructor(options: AttemptOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Makes the entry's next attempt. Answers the entry that stands in the queue now, or undefined when the message is done.
+   * `content` is the message when it is still in memory; `fresh` tells that no attempt can have been begun before.
+   */
+  async run(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean, signal: AbortSignal): Promise<QueueEntry | undefined> {
+    const { database } = this.#options
+    let stored = await database.get(traces, entry, entry.traceId)
+    if (stored && !fresh) stored = await this.#countInterrupted(entry, stored)
+    if (!stored || stored.record.status !== 'queued') {
+      await database.commit(dequeue(new Change(), entry))
+      return undefined
+    }
+    const number = stored.record.attempts + 1
+    const startedAt = this.#options.clock.now()
+    const report = await this.#deliver(entry, stored.record, { number, startedAt }, content, signal)
+    return this.#commit(entry, stored, { number, startedAt }, report)
+  }
+
+  async #deliver(
+    entry: QueueEntry,
+    trace: Trace,
+    attempt: { readonly number: number; readonly startedAt: number },
+    content: Uint8Array | undefined,
+    signal: AbortSignal,
+  ): Promise<AttemptReport> {
+    const { database, policies, transport } = this.#options
+    const destination = (await policies.of(entry.organizationId)).destinations.get(entry.destinationId)
+    if (!destination)
+      return stillborn(trace, 'destination_deleted', 'The destination was deleted before the message could be delivered.', 'permanent')
+    const target = this.#target(destination)
+    if (!target)
+      return stillborn(
+        trace,
+        'destination_misconfigured',
+        'The password of the destination cannot be opened with the present master key; set it again.',
+        'transient',
+      )
+    let started: Promise<unknown> | undefined
+    const record: AttemptRecord = { ...attempt, destinationId: destination.id, state: 'started', host: target.host, port: target.port }
+    // written while the dialog goes on, and only waited for before the final dot
+    const begin = (): Promise<unknown> => (started ??= database.commit(writeAttempt(new Change(), entry.organizationId, trace.id, record)))
+    const report = await transport.deliver(target, {
+      ...jobOf(database, entry, trace, content, signal),
+      beforeFinalDot: async () => void (await begin()),
+    })
+    await started
+    return report
+  }
+
+  async #commit(
+    entry: QueueEntry,
+    first: Stored<Trace>,
+    attempt: { readonly number: number; readonly startedAt: number },
+    report: AttemptReport,
+  ): Promise<QueueEntry | undefined> {
+    const { database, clock, retry, listener, random } = this.#options
+    const now = clock.now()
+    const chance = random()
+    for (let stored: Stored<Trace> | undefined = first; stored; stored = await database.get(traces, entry, entry.traceId)) {
+      const trace = judge(stored.record, report, retry, now, chance)
+      const { recipients, ...seen } = report
+      const record: AttemptRecord = {
+        ...seen,
+        ...attempt,
+        destinationId: entry.destinationId,
+        state: recipients.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'finished',
+        endedAt: now,
+        recipients,
+        nextAttemptAt: trace.nextAttemptAt,
+      }
+      const change = dequeue(writeAttempt(new Change(), entry.organizationId, trace.id, record), entry).rewrite(
+        traces,
+        entry.organizationId,
+        stored,
+        trace,
+      )
+      const next = trace.nextAttemptAt === null ? undefined : { ...entry, dueMs: trace.nextAttemptAt, attempts: trace.attempts }
+      if (next) enqueue(change, next)
+      if ((await database.commit(change)).ok) {
+        listener.attempted(trace, report)
+        return next
+      }
+    }
+    await database.commit(dequeue(new Change(), entry)) // the trace was deleted meanwhile
+    return undefined
+  }
+
+  /** An attempt that began before the process died has an unknown outcome: it counts, and the timeline says so. */
+  async #countInterrupted(entry: QueueEntry, stored: Stored<Trace>): Promise<Stored<Trace> | undefined> {
+    const { database } = this.#options
+    const before = await readAttempt(database, entry.organizationId, entry.traceId, stored.record.attempts + 1)
+    if (before?.state !== 'started') return stored
+    const error = {
+      code: 'interrupted',
+      message: 'The process ended during this attempt; the peer may have the message.',
+      phase: 'unknown',
+    }
+    const change = writeAttempt(new Change(), entry.organizationId, entry.traceId, { ...before, state: 'unknown', error })
+    const trace = { ...stored.record, attempts: stored.record.attempts + 1 }
+    await database.commit(change.rewrite(traces, entry.organizationId, stored, trace))
+    return database.get(traces, entry, entry.traceId)
+  }
+
+  #target(destination: Destination): TransportTarget | undefined {
+    const revision = String(destination.updatedAt)
+    const kept = this.#targets.get(destination.id)
+    if (kept?.revision === revision) return kept
+    const target = toTarget(destination, this.#options.secrets)
+    if (target) this.#targets.set(destination.id, target)
+    return target
+  }
+}
+
+/** The settings of a destination with its password opened; undefined when that does not open. */
+export function toTarget(destination: Destination, secrets: SecretBox): TransportTarget | undefined {
+  const { id, provider, host, port, security, tlsPolicy, maxConnections, updatedAt, username, sealedPassword } = destination
+  const password = sealedPassword === null ? undefined : secrets.open(sealedPassword, passwordPlace(id))
+  if (sealedPassword !== null && password === undefined) return undefined
+  return {
+    destinationId: id,
+    revision: String(updatedAt),
+    provider,
+    host,
+    port,
+    security,
+    tlsPolicy,
+    maxConnections,
+    username: username ?? undefined,
+    password,
+  }
+}
+
+function jobOf(
+  database: Database,
+  entry: QueueEntry,
+  trace: Trace,
+  content: Uint8Array | undefined,
+  signal: AbortSignal,
+): Omit<DeliveryJob, 'beforeFinalDot'> {
+  const prefix = Buffer.from(trace.prefix)
+  return {
+    traceId: trace.id,
+    mailFrom: trace.mailFrom,
+    rcptTo: trace.recipients.filter(({ status }) => status === 'queued').map(({ address }) => address),
+    eightBit: trace.eightBit,
+    smtputf8: trace.smtputf8,
+    size: prefix.length + trace.content.size,
+    content: () => (content ? [prefix, content] : withPrefix(prefix, readContent(database, entry.organizationId, trace.content))),
+    signal,
+  }
+}
+
+async function* withPrefix(prefix: Uint8Array, body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  if (prefix.length > 0) yield prefix
+  yield* body
+}

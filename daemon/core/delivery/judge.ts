@@ -1,0 +1,53 @@
+/** What a delivery attempt means for the message: the pure part of delivery. RFC 5321 §4.5.4.1, promises 3 and 4. */
+import { advance, worstStatus } from '../trace/states.ts'
+import type { Trace, TraceRecipient } from '../trace/trace.ts'
+import { nextAttempt, type RetryPolicy } from './backoff.ts'
+import type { AttemptReport, RecipientReport } from './transport.ts'
+
+/** After so many attempts whose outcome is unknown nothing is tried again, lest a peer that never answers gets copy after copy. */
+const unknownAttemptsMax = 2
+
+/** The trace after an attempt; `nextAttemptAt` is null when the message is done. An attempt broken off by our own shutdown is due again at once. */
+export function judge(trace: Trace, report: AttemptReport, policy: RetryPolicy, now: number, random: number): Trace {
+  const reports = new Map(report.recipients.map((recipient) => [recipient.address, recipient]))
+  const unknown = report.recipients.some(({ verdict }) => verdict === 'unknown')
+  const unknownAttempts = trace.unknownAttempts + (unknown ? 1 : 0)
+  const attempts = trace.attempts + 1
+  const handedBack = report.error?.code === 'aborted' && !unknown
+  const due = handedBack ? now : nextAttempt(policy, { createdAt: trace.createdAt, attempts, unknown }, now, random)
+  const recipients = trace.recipients.map((recipient) => {
+    const seen = recipient.status === 'queued' ? reports.get(recipient.address) : undefined
+    if (!seen) return recipient
+    const mayRetry = due !== undefined && (seen.verdict !== 'unknown' || unknownAttempts < unknownAttemptsMax)
+    return afterAttempt(recipient, seen, mayRetry)
+  })
+  const status = worstStatus(recipients.map((recipient) => recipient.status))
+  return {
+    ...trace,
+    recipients,
+    status,
+    attempts,
+    unknownAttempts,
+    updatedAt: now,
+    nextAttemptAt: status === 'queued' ? (due ?? null) : null,
+  }
+}
+
+function afterAttempt(recipient: TraceRecipient, { verdict, reply }: RecipientReport, mayRetry: boolean): TraceRecipient {
+  const next = { ...recipient, ...(reply && { reply }) }
+  if (verdict === 'accepted') return { ...next, status: advance(recipient.status, 'accepted_by_provider') }
+  if (verdict === 'permanent' || !mayRetry) return { ...next, status: advance(recipient.status, 'gave_up') }
+  return next
+}
+
+/** The report of an attempt that could not even begin, such as for a destination that was deleted. */
+export function stillborn(trace: Trace, code: string, message: string, verdict: 'permanent' | 'transient'): AttemptReport {
+  return {
+    recipients: trace.recipients.filter(({ status }) => status === 'queued').map(({ address }) => ({ address, verdict })),
+    host: '',
+    port: 0,
+    reused: false,
+    error: { code, message, phase: 'start' },
+    milliseconds: {},
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * The seam between the queue and the network: one delivery attempt of one message to one provider.
+ * The queue decides when and what; a transport only carries out and reports what it saw.
+ */
+
+import type { AttemptError, RecipientReport } from '../trace/attempt-record.ts'
+
+export type { AttemptError, PeerReply, RecipientReport, RecipientVerdict } from '../trace/attempt-record.ts'
+
+/** Where to deliver, with its secrets opened; made from a destination record just before the attempt. */
+export interface TransportTarget {
+  readonly destinationId: string
+  /** Changes whenever the destination's settings change, so that connections under old settings are not reused. */
+  readonly revision: string
+  readonly provider: string
+  readonly host: string
+  readonly port: number
+  readonly security: 'tls' | 'starttls' | 'none'
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** `verify` (default): the certificate must be valid for the host; `insecure`: any certificate is taken. */
+  readonly tlsPolicy: 'verify' | 'insecure'
+  /** At most this many connections at a time. */
+  readonly maxConnections: number
+}
+
+/** One delivery attempt. The recipients are those that are still to be reached. */
+export interface DeliveryJob {
+  readonly traceId: string
+  /** RFC 5321 §2.3.1 envelope; the empty string is the null reverse-path. */
+  readonly mailFrom: string
+  readonly rcptTo: readonly string[]
+  /** Bytes over 127 occur in the content: BODY=8BITMIME is asked for where the peer offers it (RFC 6152). */
+  readonly eightBit: boolean
+  /** The headers need RFC 6531; addresses with a non-ASCII local part imply it. */
+  readonly smtputf8: boolean
+  /** Octets of the content as it will be sent, before dot-stuffing. */
+  readonly size: number
+  /** The message in order, CRLF lines only. Called once per attempt. */
+  content(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+  /**
+   * Resolves when the start of this attempt is durable. It must be awaited after the peer agreed to take data and
+   * before the final dot is written, so that a crash after the dot is known to be `unknown`.
+   */
+  readonly beforeFinalDot: () => Promise<void>
+  readonly signal: AbortSignal
+}
+
+/** What a transport saw. Every recipient of the job has exactly one report. */
+export interface AttemptReport {
+  readonly recipients: readonly RecipientReport[]
+  readonly host: string
+  readonly port: number
+  /** The address that was connected to. */
+  readonly address?: string | undefined
+  readonly tls?: { readonly version: string; readonly cipher: string; readonly verified: boolean } | undefined
+  /** The connection had been used before. */
+  readonly reused: boolean
+  readonly error?: AttemptError | undefined
+  /** Milliseconds by phase and in all. */
+  readonly milliseconds: Readonly<Record<string, number>>
+}
+
+/** One step of a connection test, for people. */
+export interface ProbeStep {
+  readonly step: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly milliseconds: number
+}
+
+/** Speaks to one kind of provider. Never throws for what the outside does: that is a report. */
+export interface Transport extends AsyncDisposable {
+  deliver(target: TransportTarget, job: DeliveryJob): Promise<AttemptReport>
+  /** Connects, negotiates TLS and authenticates without sending a message. */
+  probe(target: TransportTarget, signal: AbortSignal): Promise<readonly ProbeStep[]>
+  /** Drops idle connections of a destination that changed or went away. */
+  forget(destinationId: string): void
+}

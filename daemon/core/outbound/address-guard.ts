@@ -1,0 +1,73 @@
+/**
+ * Which addresses this service may open a connection to: the public internet, and what the operator has allowed.
+ * Addresses are literals here; whoever connects must connect to the very literal that was checked.
+ */
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { invalid } from '../refusals.ts'
+
+/** A range that may be connected to although it is not public, on one port or on all. */
+export interface AllowedRange {
+  /** RFC 4632 §3.1 notation, IPv4 or IPv6; an address alone stands for itself. */
+  readonly cidr: string
+  readonly port?: number | undefined
+}
+
+/** True when a connection to this address literal and port is permitted. */
+export type AddressGuard = (address: string, port: number) => boolean
+
+type Address = ReturnType<typeof ipaddr.parse>
+
+// Everything that IANA has given out as global unicast (RFC 4291 §2.4); the rest of the space has no owner to talk to.
+const globalUnicast = ipaddr.parseCIDR('2000::/3')
+
+/**
+ * True for unicast addresses of the public internet. Addresses that stand for others (IPv4-mapped, IPv4-compatible,
+ * NAT64, 6to4, Teredo) are not, whatever they stand for, and neither is anything but a plain literal.
+ */
+export function isPublicAddress(address: string): boolean {
+  const parsed = parseLiteral(address)
+  return parsed !== undefined && isPublic(parsed)
+}
+
+/** True for `127.0.0.0/8` and `::1`. */
+export function isLoopbackAddress(address: string): boolean {
+  return parseLiteral(address)?.range() === 'loopback'
+}
+
+/** A guard that permits public addresses and the given ranges. Throws a refusal when a range cannot be read. */
+export function addressGuard(allowed: readonly AllowedRange[]): AddressGuard {
+  const ranges = allowed.map((entry) => ({ block: parseRange(entry.cidr), port: entry.port }))
+  return (address, port) => {
+    const parsed = parseLiteral(address)
+    if (parsed === undefined) return false
+    return isPublic(parsed) || ranges.some((range) => (range.port === undefined || range.port === port) && covers(range.block, parsed))
+  }
+}
+
+function isPublic(parsed: Address): boolean {
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || covers(globalUnicast, parsed))
+}
+
+function covers(block: readonly [Address, number], parsed: Address): boolean {
+  return block[0].kind() === parsed.kind() && parsed.match(block[0], block[1])
+}
+
+/** Only the usual spelling: no octal or short IPv4 forms, and no zone index, which belongs to link-local addresses. */
+function parseLiteral(address: string): Address | undefined {
+  return isIP(address) === 0 || address.includes('%') ? undefined : ipaddr.parse(address)
+}
+
+function parseRange(cidr: string): readonly [Address, number] {
+  const [address = '', prefix, ...rest] = cidr.split('/')
+  const parsed = parseLiteral(address)
+  if (parsed === undefined || rest.length > 0) throw unreadable(cidr)
+  const longest = parsed.kind() === 'ipv4' ? 32 : 128
+  if (prefix === undefined) return [parsed, longest]
+  if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > longest) throw unreadable(cidr)
+  return [parsed, Number(prefix)]
+}
+
+function unreadable(cidr: string): Error {
+  return invalid([{ path: 'outbound_allow', message: `"${cidr}" is not an address range; write it like 10.0.0.0/8.` }])
+}

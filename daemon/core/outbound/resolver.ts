@@ -1,0 +1,167 @@
+/**
+ * Names to addresses. DNS leaves the process, so it stands behind an interface; every daemon has a resolver and a
+ * cache of its own, because what one daemon learned must not decide what another connects to.
+ */
+import { promises as dns } from 'node:dns'
+import { isIP } from 'node:net'
+import type { Clock } from '../clock.ts'
+import { systemClock } from '../clock.ts'
+
+/** Looks up the addresses of a host name. An empty list means that the name has none of that family. */
+export interface Resolver {
+  /** Throws `ResolveError` when no answer could be had. */
+  resolve4(name: string): Promise<readonly string[]>
+  /** Throws `ResolveError` when no answer could be had. */
+  resolve6(name: string): Promise<readonly string[]>
+}
+
+/** Why a name led to no address: it has none, nobody answered in time, or the answer was an error. */
+export type ResolveProblem = 'not_found' | 'timeout' | 'failed'
+
+/** A look-up without a usable answer. All of them may be over later. */
+export class ResolveError extends Error {
+  override readonly name = 'ResolveError'
+  readonly problem: ResolveProblem
+
+  constructor(problem: ResolveProblem, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.problem = problem
+  }
+}
+
+export interface SystemResolverOptions {
+  /** Name servers as `address` or `address:port`; the system's own when empty. */
+  readonly servers?: readonly string[]
+  readonly clock?: Clock
+  /** Milliseconds for one look-up, 5,000 when not given. */
+  readonly deadlineMs?: number
+}
+
+interface Entry {
+  readonly addresses: Promise<readonly string[]>
+  expiresAt: number
+}
+
+const ttlMaxSeconds = 60
+const entriesMax = 1000
+
+/** Asks DNS, and the host's own table for names that DNS does not know, with a cache of at most a minute. */
+export class SystemResolver implements Resolver {
+  readonly #dns: dns.Resolver
+  readonly #clock: Clock
+  readonly #deadlineMs: number
+  readonly #ownServers: boolean
+  readonly #cache = new Map<string, Entry>()
+
+  constructor(options: SystemResolverOptions = {}) {
+    this.#clock = options.clock ?? systemClock
+    this.#deadlineMs = options.deadlineMs ?? 5_000
+    this.#ownServers = (options.servers?.length ?? 0) > 0
+    // A query nobody waits for any more must not outlive the deadline by much.
+    this.#dns = new dns.Resolver({ timeout: Math.ceil(this.#deadlineMs / 2), tries: 2 })
+    if (this.#ownServers) this.#dns.setServers([...(options.servers ?? [])])
+  }
+
+  resolve4(name: string): Promise<readonly string[]> {
+    return this.#cached(name, 4)
+  }
+
+  resolve6(name: string): Promise<readonly string[]> {
+    return this.#cached(name, 6)
+  }
+
+  #cached(name: string, family: 4 | 6): Promise<readonly string[]> {
+    const key = `${family} ${name.toLowerCase()}`
+    const known = this.#cache.get(key)
+    if (known && known.expiresAt > this.#clock.monotonic()) return known.addresses
+    const entry: Entry = { addresses: this.#inTime(name, family, (seconds) => this.#keep(entry, seconds)), expiresAt: Infinity }
+    entry.addresses.catch(() => this.#drop(key, entry))
+    this.#cache.delete(key)
+    this.#cache.set(key, entry)
+    const oldest = this.#cache.keys().next().value
+    if (this.#cache.size > entriesMax && oldest !== undefined) this.#cache.delete(oldest)
+    return entry.addresses
+  }
+
+  #keep(entry: Entry, seconds: number): void {
+    entry.expiresAt = this.#clock.monotonic() + Math.min(seconds, ttlMaxSeconds) * 1000
+  }
+
+  #drop(key: string, entry: Entry): void {
+    if (this.#cache.get(key) === entry) this.#cache.delete(key)
+  }
+
+  #inTime(name: string, family: 4 | 6, keepFor: (seconds: number) => void): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new ResolveError('timeout', `No name server answered for ${name} in time.`))
+      const timer = this.#clock.after(this.#deadlineMs, late)
+      this.#ask(name, family, keepFor)
+        .then(resolve, (error: unknown) => reject(asResolveError(name, error)))
+        .finally(() => timer.cancel())
+    })
+  }
+
+  async #ask(name: string, family: 4 | 6, keepFor: (seconds: number) => void): Promise<readonly string[]> {
+    // Names of one label, such as localhost, are the business of the host's own table.
+    if (!name.includes('.')) return this.#askHost(name, family, keepFor)
+    try {
+      const records = family === 4 ? await this.#dns.resolve4(name, { ttl: true }) : await this.#dns.resolve6(name, { ttl: true })
+      keepFor(Math.min(...records.map((record) => record.ttl)))
+      return records.map((record) => record.address)
+    } catch (error) {
+      // The host's table may know what DNS does not. With servers of our own, the system's must not be asked as well.
+      if (!this.#ownServers) return this.#askHost(name, family, keepFor)
+      if (!isAbsence(error)) throw error
+      keepFor(0)
+      return []
+    }
+  }
+
+  async #askHost(name: string, family: 4 | 6, keepFor: (seconds: number) => void): Promise<readonly string[]> {
+    try {
+      const found = await dns.lookup(name, { family, all: true })
+      keepFor(ttlMaxSeconds)
+      return found.map((entry) => entry.address)
+    } catch (error) {
+      if (!isAbsence(error)) throw error
+      keepFor(0)
+      return []
+    }
+  }
+}
+
+/**
+ * All addresses of a host, the two families taking turns with IPv6 first (RFC 8305 §4). A literal is its own address.
+ * Throws `ResolveError` when there is none.
+ */
+export async function addressesOf(resolver: Resolver, host: string): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host]
+  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const addresses = takeTurns(six.status === 'fulfilled' ? six.value : [], four.status === 'fulfilled' ? four.value : [])
+  if (addresses.length > 0) return addresses
+  const failed = [four, six].find((outcome) => outcome.status === 'rejected')
+  if (failed) throw asResolveError(host, failed.reason)
+  throw new ResolveError('not_found', `${host} has no address.`)
+}
+
+function takeTurns(first: readonly string[], second: readonly string[]): string[] {
+  const longest = Math.max(first.length, second.length)
+  return Array.from({ length: longest }, (_, index) => [first[index], second[index]])
+    .flat()
+    .filter((address) => address !== undefined)
+}
+
+function isAbsence(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EAI_NODATA' || code === 'EAI_ADDRFAMILY'
+}
+
+function asResolveError(name: string, error: unknown): ResolveError {
+  if (error instanceof ResolveError) return error
+  const problem = codeOf(error) === 'ETIMEOUT' ? 'timeout' : 'failed'
+  return new ResolveError(problem, `The look-up of ${name} failed (${codeOf(error)}).`, error)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
+}

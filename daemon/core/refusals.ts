@@ -1,0 +1,73 @@
+/**
+ * The refusal table: every expected "no" of the service, once. REST, MCP, GraphQL and SMTP render the same row,
+ * so that no two doors can disagree. Spec "Errors".
+ */
+export interface RefusalRow {
+  readonly http: number
+  /** RFC 5321 §4.2 reply code and RFC 3463 enhanced code, for doors that speak SMTP. */
+  readonly smtp: `${number} ${number}.${number}.${number}`
+  /** What the caller should do, where the place of the refusal does not know better. */
+  readonly nextAction: string
+}
+
+export const refusals = {
+  validation_failed: { http: 400, smtp: '550 5.6.0', nextAction: 'fix_request' },
+  unauthorized: { http: 401, smtp: '535 5.7.8', nextAction: 'authenticate' },
+  insufficient_scope: { http: 403, smtp: '550 5.7.1', nextAction: 'use_key_with_scope' },
+  sender_not_allowed: { http: 403, smtp: '553 5.7.1', nextAction: 'use_allowed_sender' },
+  not_found: { http: 404, smtp: '550 5.1.1', nextAction: 'check_id' },
+  method_not_allowed: { http: 405, smtp: '502 5.5.1', nextAction: 'check_method' },
+  request_timeout: { http: 408, smtp: '451 4.4.2', nextAction: 'retry_later' },
+  conflict: { http: 409, smtp: '451 4.5.0', nextAction: 'read_and_retry' },
+  request_too_large: { http: 413, smtp: '552 5.3.4', nextAction: 'reduce_size' },
+  unsupported_media_type: { http: 415, smtp: '550 5.6.1', nextAction: 'use_application_json' },
+  destination_misconfigured: { http: 422, smtp: '554 5.3.5', nextAction: 'fix_destination' },
+  no_route: { http: 422, smtp: '550 5.4.4', nextAction: 'create_routing_rule' },
+  quota_exhausted_captures: { http: 402, smtp: '452 4.3.1', nextAction: 'upgrade' },
+  rate_limit_exceeded: { http: 429, smtp: '451 4.7.1', nextAction: 'retry_later' },
+  project_budget_exhausted: { http: 429, smtp: '452 4.3.1', nextAction: 'raise_send_budget' },
+  quota_exhausted: { http: 429, smtp: '452 4.3.1', nextAction: 'upgrade' },
+  overloaded: { http: 503, smtp: '451 4.3.2', nextAction: 'retry_later' },
+  storage_full: { http: 503, smtp: '452 4.3.1', nextAction: 'retry_later' },
+  internal_error: { http: 500, smtp: '451 4.3.0', nextAction: 'retry_later' },
+} as const satisfies Record<string, RefusalRow>
+
+export type RefusalCode = keyof typeof refusals
+
+export interface RefusalOptions {
+  readonly nextAction?: string
+  /** Shown to the caller under `details`; keys are wire names. */
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly retryAfterSeconds?: number
+  readonly cause?: unknown
+}
+
+/** An expected "no". The message is one calm sentence for the caller that says what to do; it never leaks configuration. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: RefusalCode
+  readonly nextAction: string
+  readonly details: Readonly<Record<string, unknown>> | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.nextAction = options.nextAction ?? refusals[code].nextAction
+    this.details = options.details
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** A field of a request that is wrong: its path, and a message that names the fix. */
+export interface FieldProblem {
+  readonly path: string
+  readonly message: string
+}
+
+/** The refusal for bad input: names the first field in the message and lists all of them in `details.fields`. */
+export function invalid(fields: readonly FieldProblem[]): Refusal {
+  const first = fields[0]
+  const message = first ? `${first.path}: ${first.message}` : 'The request is invalid.'
+  return new Refusal('validation_failed', message, { details: { fields } })
+}

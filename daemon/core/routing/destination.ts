@@ -1,0 +1,66 @@
+/** Destinations: the customer's own providers. Spec "Destination". */
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+
+export const securities = ['tls', 'starttls', 'none'] as const
+export const tlsPolicies = ['verify', 'insecure'] as const
+
+/** One configured outbound provider. */
+export interface Destination {
+  readonly id: string
+  readonly projectId: string
+  readonly name: string
+  readonly provider: 'smtp'
+  /** The preset that filled in host, port and security. */
+  readonly preset: string | null
+  readonly environment: string | null
+  readonly priority: number
+  /** New destinations are sandboxed: what would go there is captured. */
+  readonly mode: 'sandbox' | 'live'
+  /** The From used when a REST send names none. */
+  readonly from: string | null
+  readonly host: string
+  readonly port: number
+  /** `tls`: from the first byte; `starttls`: required, never opportunistic; `none`: in clear. */
+  readonly security: (typeof securities)[number]
+  readonly tlsPolicy: (typeof tlsPolicies)[number]
+  readonly username: string | null
+  /** Sealed under `destination/<id>/password`. */
+  readonly sealedPassword: string | null
+  readonly maxConnections: number
+  /** Messages a minute; null is no limit. */
+  readonly maxRatePerMin: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export const destinations = defineRecord<Destination>({
+  name: 'destination',
+  schema: z.strictObject({
+    id: z.string(),
+    projectId: z.string(),
+    name: z.string(),
+    provider: z.literal('smtp'),
+    preset: z.string().nullable(),
+    environment: z.string().nullable(),
+    priority: z.int(),
+    mode: z.enum(['sandbox', 'live']),
+    from: z.string().nullable(),
+    host: z.string(),
+    port: z.int(),
+    security: z.enum(securities),
+    tlsPolicy: z.enum(tlsPolicies),
+    username: z.string().nullable(),
+    sealedPassword: z.string().nullable(),
+    maxConnections: z.int(),
+    maxRatePerMin: z.int().nullable(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+  }),
+  isSetting: true,
+  indexes: { project: (destination) => [[destination.projectId]] },
+  projectOf: (destination) => destination.projectId,
+})
+
+/** The place its password is sealed for. */
+export const passwordPlace = (destinationId: string): string => `destination/${destinationId}/password`

@@ -1,0 +1,43 @@
+/** Relay or capture, and why. Spec "Relay or capture decision" 1 to 4. */
+import { Refusal } from '../refusals.ts'
+import type { Project } from '../tenancy/organization.ts'
+import type { Outcome } from '../trace/trace.ts'
+import type { Route } from './match.ts'
+
+/** The decision; `destinationId` is the destination that relays, or that would have relayed. */
+export interface Decision {
+  readonly outcome: Outcome
+  readonly destinationId: string | null
+  readonly reason: string
+}
+
+/** Throws `no_route` when nothing matches and the project's policy refuses such sends. */
+export function decideOutcome(project: Project, route: Route): Decision {
+  if (project.status === 'anonymous') {
+    return {
+      outcome: 'captured.anonymous_project',
+      destinationId: null,
+      reason: 'The project is not claimed yet, so everything it sends is captured.',
+    }
+  }
+  const { destination } = route
+  if (destination?.mode === 'sandbox') {
+    return {
+      outcome: 'captured.sandbox_destination',
+      destinationId: destination.id,
+      reason: `The destination ${destination.name} is in sandbox mode; promote it to live to relay.`,
+    }
+  }
+  if (destination) return { outcome: 'relayed', destinationId: destination.id, reason: `The destination ${destination.name} is live.` }
+  if (project.noRoutePolicy === 'capture') {
+    return {
+      outcome: 'captured.no_route',
+      destinationId: null,
+      reason: "No destination matches, and the project's no-route policy is to capture.",
+    }
+  }
+  throw new Refusal(
+    'no_route',
+    `${route.reason} The project's no-route policy is ${project.noRoutePolicy}; create a routing rule, or name a destination.`,
+  )
+}

@@ -1,0 +1,58 @@
+/** What a send must know about its project, read once and kept until a setting of the organization changes. */
+import type { Database } from '#store/database.ts'
+import { smtpCredentials, type SmtpCredential } from '../access/smtp-credential.ts'
+import { destinations, type Destination } from './destination.ts'
+import { orderRules } from './match.ts'
+import { routingRules, type RoutingRule } from './rule.ts'
+import { organizations, projects, type Organization, type Project } from '../tenancy/organization.ts'
+
+/** The settings of one organization, ready for decisions. */
+export interface Policy {
+  readonly organization: Organization
+  readonly projects: ReadonlyMap<string, Project>
+  readonly destinations: ReadonlyMap<string, Destination>
+  readonly credentials: ReadonlyMap<string, SmtpCredential>
+  /** By project, in the order in which they are tried. */
+  readonly rules: ReadonlyMap<string, readonly RoutingRule[]>
+}
+
+export class Policies {
+  readonly #database: Database
+  readonly #kept = new Map<string, { generation: number; policy: Promise<Policy> }>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** The current settings; every change written by this process is seen at once. */
+  of(organizationId: string): Promise<Policy> {
+    const generation = this.#database.generation(organizationId)
+    const kept = this.#kept.get(organizationId)
+    if (kept?.generation === generation) return kept.policy
+    const policy = this.#load(organizationId)
+    this.#kept.set(organizationId, { generation, policy })
+    policy.catch(() => this.#kept.delete(organizationId))
+    return policy
+  }
+
+  async #load(organizationId: string): Promise<Policy> {
+    const reach = { organizationId }
+    const [organization, allProjects, allDestinations, allRules, allCredentials] = await Promise.all([
+      this.#database.get(organizations, reach, organizationId),
+      this.#database.all(projects, reach),
+      this.#database.all(destinations, reach),
+      this.#database.all(routingRules, reach),
+      this.#database.all(smtpCredentials, reach),
+    ])
+    if (!organization) throw new Error(`organization ${organizationId} is missing`)
+    const byId = <R extends { readonly id: string }>(rows: readonly { readonly record: R }[]): Map<string, R> =>
+      new Map(rows.map(({ record }) => [record.id, record]))
+    return {
+      organization: organization.record,
+      projects: byId(allProjects),
+      destinations: byId(allDestinations),
+      credentials: byId(allCredentials),
+      rules: Map.groupBy(orderRules(allRules.map(({ record }) => record)), (rule) => rule.projectId),
+    }
+  }
+}

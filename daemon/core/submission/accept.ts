@@ -1,0 +1,201 @@
+/** Takes responsibility for a message: read, decide, one durable write. Every door ends here. */
+import { Change, decode, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { enqueue, type QueueEntry } from '#store/queue.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import { hash } from 'node:crypto'
+import { foldAddress } from '../addresses.ts'
+import { captures, type Capture, type CaptureReason } from '../capture/capture.ts'
+import { pendingReadKey } from '../capture/pending-read.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import { matchRoute, type Route } from '../routing/match.ts'
+import { decideOutcome, type Decision } from '../routing/outcome.ts'
+import { minuteOf, rateCounter } from '../tenancy/counters.ts'
+import type { Policies } from '../routing/policy.ts'
+import { advance } from '../trace/states.ts'
+import { traces, type Outcome, type Trace } from '../trace/trace.ts'
+import { limitKey, passGates } from './gates.ts'
+import type { Acceptance, Submission } from './submission.ts'
+import type { ContentDraftInStore } from './draft.ts'
+
+/** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
+export interface AcceptanceListener {
+  queued(entry: QueueEntry, content: Uint8Array | undefined): void
+  captured(capture: Capture): void
+}
+
+export interface AcceptOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+  readonly listener: AcceptanceListener
+  readonly recipientsMax: number
+  readonly messageBytesMax: number
+}
+
+/** Spec "Limits" 6. */
+const idempotencyMs = 24 * 3600 * 1000
+interface KnownKey {
+  readonly traceId: string
+  readonly outcome: Outcome
+  readonly at: number
+}
+
+export class Accept {
+  readonly #options: AcceptOptions
+
+  constructor(options: AcceptOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when everything about the message is on disk. Throws a refusal, after which nothing of it is kept. */
+  async accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
+    try {
+      const acceptance = await this.#accept(submission)
+      if (acceptance.repeated) await submission.draft.discard()
+      return acceptance
+    } catch (error) {
+      await submission.draft.discard()
+      throw error
+    }
+  }
+
+  async #accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
+    const { database, policies, clock } = this.#options
+    const { scope, traceId } = submission
+    const nowMs = clock.now()
+    const known = await this.#knownKey(submission, nowMs)
+    if (known?.fresh) return { traceId: known.fresh.traceId, outcome: known.fresh.outcome, repeated: true }
+
+    const policy = await policies.of(scope.organizationId)
+    const project = policy.projects.get(submission.projectId)
+    if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
+    const route = matchRoute(policy, {
+      projectId: project.id,
+      from: submission.facts.headerFrom || submission.mailFrom,
+      asked: asked(submission),
+    })
+    const decision = decideOutcome(project, route)
+
+    const change = new Change()
+    const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)
+    const { recipientsMax, messageBytesMax } = this.#options
+    const limits = passGates({ submission, project, decision, nowMs, recipientsMax, messageBytesMax, previousMinute }, change)
+
+    const inMemory = decision.outcome === 'relayed' ? submission.draft.inMemory() : undefined
+    const trace = traceOf(submission, route, decision, submission.draft.seal(change), nowMs)
+    change.insertUnchecked(traces, scope.organizationId, trace)
+    const follow = this.#follow(change, submission, trace)
+    if (submission.idempotencyKey !== undefined) {
+      const key = idempotencyKey(submission)
+      change
+        .check(key, known?.version)
+        .set(key, encode([traceId, trace.outcome, nowMs]))
+        .expire(nowMs + idempotencyMs, key)
+    }
+
+    const result = await database.commit(change)
+    if (result.ok) {
+      follow(inMemory)
+      return { traceId, outcome: trace.outcome, repeated: false }
+    }
+    if (result.reason === 'limit') throw limits.get(limitKey(result.key)) ?? new Error('a counter without a refusal')
+    const winner = await this.#knownKey(submission, nowMs)
+    if (!winner?.fresh) throw new Refusal('conflict', 'The message collided with another write; send it again.')
+    return { traceId: winner.fresh.traceId, outcome: winner.fresh.outcome, repeated: true }
+  }
+
+  /** The rows from which the message's further life starts; the returned function wakes it after the commit. */
+  #follow(change: Change, submission: Submission, trace: Trace): (content: Uint8Array | undefined) => void {
+    const { organizationId } = submission.scope
+    if (trace.outcome === 'relayed') {
+      const entry: QueueEntry = {
+        destinationId: trace.destinationId ?? '',
+        dueMs: trace.createdAt,
+        traceId: trace.id,
+        organizationId,
+        attempts: 0,
+      }
+      enqueue(change, entry)
+      return (content) => this.#options.listener.queued(entry, content)
+    }
+    const capture = captureOf(trace, trace.outcome, submission.facts.headerAddresses)
+    change.insertUnchecked(captures, organizationId, capture).set(pendingReadKey(organizationId, capture.id))
+    return () => this.#options.listener.captured(capture)
+  }
+
+  async #knownKey(submission: Submission, nowMs: number): Promise<{ fresh: KnownKey | undefined; version: bigint } | undefined> {
+    if (submission.idempotencyKey === undefined) return undefined
+    const entry = await this.#options.database.kv.get(pack(idempotencyKey(submission)))
+    if (!entry) return undefined
+    const [traceId, outcome, at] = decode<[string, Outcome, number]>(entry.value)
+    return { fresh: nowMs - at < idempotencyMs ? { traceId, outcome, at } : undefined, version: entry.version }
+  }
+
+  #rateBefore({ scope, submittedBy }: Submission, nowMs: number): Promise<number> {
+    return this.#options.database.kv.counter(pack(rateCounter(scope.organizationId, submittedBy, minuteOf(nowMs) - 1)))
+  }
+}
+
+const asked = ({ door, destinationId }: Submission): { by: 'request' | 'credential'; destinationId: string } | undefined =>
+  destinationId === undefined ? undefined : { by: door === 'smtp' ? 'credential' : 'request', destinationId }
+
+/** Hashed, so that a key can hold anything and never crosses projects. */
+const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Submission): readonly Element[] => [
+  scope.organizationId,
+  'idempotency',
+  projectId,
+  hash('sha256', idempotencyKey),
+]
+
+function traceOf(submission: Submission, route: Route, decision: Decision, content: Trace['content'], nowMs: number): Trace {
+  const { facts, mailFrom, rcptTo } = submission
+  const relayed = decision.outcome === 'relayed'
+  const status = advance('pending', relayed ? 'routed' : 'captured')
+  return {
+    id: submission.traceId,
+    projectId: submission.projectId,
+    door: submission.door,
+    submittedBy: submission.submittedBy,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+    status,
+    outcome: decision.outcome,
+    outcomeReason: decision.reason,
+    mailFrom,
+    recipients: distinct(rcptTo).map((address) => ({ address, status })),
+    headerFrom: facts.headerFrom,
+    subject: facts.subject,
+    messageId: facts.messageId,
+    destinationId: decision.destinationId,
+    route: { by: route.by, ruleId: route.ruleId, reason: route.reason },
+    content,
+    prefix: facts.prefix,
+    eightBit: facts.eightBit,
+    smtputf8: facts.utf8Headers || /[^\u0000-\u007f]/.test(mailFrom) || rcptTo.some((address) => /[^\u0000-\u007f]/.test(address)),
+    attempts: 0,
+    unknownAttempts: 0,
+    nextAttemptAt: relayed ? nowMs : null,
+  }
+}
+
+function captureOf(trace: Trace, captureReason: CaptureReason, headerAddresses: readonly string[]): Capture {
+  const intendedTo = trace.recipients.map(({ address }) => address)
+  return {
+    id: newId('cap', trace.createdAt),
+    traceId: trace.id,
+    projectId: trace.projectId,
+    captureReason,
+    destinationId: captureReason === 'captured.sandbox_destination' ? trace.destinationId : null,
+    intendedFrom: trace.headerFrom || trace.mailFrom,
+    intendedTo,
+    addressesSeen: [...new Set([...headerAddresses, ...[trace.mailFrom, ...intendedTo].map(foldAddress)])].toSorted(),
+    capturedAt: trace.createdAt,
+  }
+}
+
+/** The same mailbox in other letters of case counts once; the first spelling stays. */
+const distinct = (addresses: readonly string[]): string[] =>
+  addresses.length === 1 ? [...addresses] : [...new Map(addresses.toReversed().map((a) => [foldAddress(a), a])).values()].toReversed()

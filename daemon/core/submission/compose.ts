@@ -1,0 +1,79 @@
+/**
+ * Composes a REST send into a message (RFC 5322, MIME by RFC 2045 to 2047 and RFC 2231), once, so that what is stored
+ * is what is sent. Encodings are nodemailer's; the structure is ours, because composing lies on the way to every acknowledgement.
+ */
+import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
+import type { Mailbox } from '../addresses.ts'
+import { bodyPart, boundaryFrom, joinParts, type Attachment } from './mime-parts.ts'
+import type { ContentFacts } from './submission.ts'
+
+/** A REST send after validation: every address is one mailbox, every text is free of controls where it must be. */
+export interface SendRequest {
+  readonly from: Mailbox
+  readonly to: readonly Mailbox[]
+  readonly cc: readonly Mailbox[]
+  readonly bcc: readonly Mailbox[]
+  readonly replyTo: readonly Mailbox[]
+  readonly subject: string
+  readonly text: string | undefined
+  readonly html: string | undefined
+  readonly headers: readonly { readonly name: string; readonly value: string }[]
+  readonly attachments: readonly Attachment[]
+}
+
+/** The composed message and what the core must know of it. */
+export interface Composed {
+  readonly content: Buffer
+  readonly facts: ContentFacts
+}
+
+/** Bcc recipients appear in the envelope only. */
+export function compose(request: SendRequest, traceId: string, nowMs: number): Composed {
+  const messageId = `${traceId}@${request.from.domain}`
+  const subject = encodeWords(request.subject, 'Q', 52)
+  const lines = [
+    `Date: ${rfc5322Date(nowMs)}`,
+    `Message-ID: <${messageId}>`,
+    addressLine('From', [request.from]),
+    addressLine('To', request.to),
+    addressLine('Cc', request.cc),
+    addressLine('Reply-To', request.replyTo),
+    folded(`Subject: ${subject}`),
+    ...request.headers.map(({ name, value }) => folded(`${name}: ${encodeWords(value, 'Q', 52)}`)),
+    'MIME-Version: 1.0',
+  ].filter((line) => line.length > 0)
+  const part = joinParts(bodyPart(request.text, request.html), request.attachments, boundaryFrom(traceId))
+  const head = `${lines.join('\r\n')}\r\n${part.headers.join('\r\n')}\r\n\r\n`
+  const content = typeof part.body === 'string' ? Buffer.from(head + part.body) : Buffer.concat([Buffer.from(head), part.body])
+  return {
+    content,
+    facts: {
+      prefix: '',
+      subject,
+      messageId,
+      headerFrom: request.from.address,
+      headerAddresses: headerAddresses(request),
+      eightBit: false,
+      utf8Headers: /[^\u0000-\u007f]/.test(head),
+    },
+  }
+}
+
+/** RFC 5322 §3.3 date-time in UTC. */
+export const rfc5322Date = (ms: number): string => new Date(ms).toUTCString().replace('GMT', '+0000')
+
+/** A mailbox as it stands in a header field. Domains are A-labels already. */
+export function formatMailbox({ name, address }: Mailbox): string {
+  if (name === '') return address
+  if (/^[\w !#$%&'*+\-/=?^`{|}~]*$/.test(name)) return `${name} <${address}>`
+  if (/^[\u0020-\u007e]*$/.test(name)) return `"${name.replaceAll(/["\\]/g, (c) => `\\${c}`)}" <${address}>`
+  return `${encodeWords(name, 'Q', 52, true)} <${address}>`
+}
+
+const addressLine = (field: string, mailboxes: readonly Mailbox[]): string =>
+  mailboxes.length === 0 ? '' : folded(`${field}: ${mailboxes.map(formatMailbox).join(', ')}`)
+
+const folded = (line: string): string => (line.length <= 76 ? line : foldLines(line, 76))
+
+const headerAddresses = ({ from, to, cc, replyTo }: SendRequest): string[] =>
+  [from, ...to, ...cc, ...replyTo].map((m) => m.address.toLowerCase())

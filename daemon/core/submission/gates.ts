@@ -1,0 +1,124 @@
+/**
+ * Every gate a send passes, on one screen: doors as columns, gates as rows in a fixed order. A gate throws a refusal,
+ * or adds a bounded counter to the write, which then fails as a whole when the bound is met; so a refused send consumes nothing.
+ */
+import type { Change } from '#store/change.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import { Refusal } from '../refusals.ts'
+import type { Decision } from '../routing/outcome.ts'
+import type { Project } from '../tenancy/organization.ts'
+import { captureCounter, dayOf, minuteOf, monthOf, rateCounter, sendCounter } from '../tenancy/counters.ts'
+import type { Door } from '../trace/trace.ts'
+import type { Submission } from './submission.ts'
+
+/** A send on its way through the gates. */
+export interface Candidate {
+  readonly submission: Submission
+  readonly project: Project
+  readonly decision: Decision
+  readonly nowMs: number
+  readonly recipientsMax: number
+  readonly messageBytesMax: number
+  /** Messages this submitter sent in the minute before this one, for the sliding window. */
+  readonly previousMinute: number
+}
+
+/** The counters that may stop the write, by key, with the refusal that it then becomes. */
+export type Limits = Map<string, Refusal>
+
+type Pass = (candidate: Candidate, change: Change, limits: Limits) => void
+interface Gate {
+  readonly name: string
+  readonly doors: readonly Door[]
+  readonly pass: Pass
+}
+
+const REST = 'rest'
+const SMTP = 'smtp'
+const gate = (pass: Pass, doors: readonly Door[]): Gate => ({ name: pass.name, doors, pass })
+
+// prettier-ignore
+const gates: readonly Gate[] = [
+  gate(recipientCount, [REST, SMTP]),
+  gate(messageSize,    [REST, SMTP]),
+  gate(submitterRate,  [      SMTP]),
+  gate(captureCap,     [REST, SMTP]),
+  gate(dailySends,     [REST, SMTP]),
+  gate(sendBudget,     [REST, SMTP]), // last: a refused send consumes nothing
+]
+
+/** Runs the door's gates. The returned limits explain a write that failed with reason `limit`. */
+export function passGates(candidate: Candidate, change: Change): Limits {
+  const limits: Limits = new Map()
+  for (const { doors, pass } of gates) if (doors.includes(candidate.submission.door)) pass(candidate, change, limits)
+  return limits
+}
+
+/** A counter's key as limits are looked up by. */
+export const limitKey = (key: Uint8Array): string => Buffer.from(key).toString('latin1')
+
+function bounded(change: Change, limits: Limits, key: readonly Element[], limit: number, refusal: Refusal): void {
+  change.add(key, 1, limit)
+  limits.set(limitKey(pack(key)), refusal)
+}
+
+function recipientCount({ submission, recipientsMax }: Candidate): void {
+  if (submission.rcptTo.length === 0)
+    throw new Refusal('validation_failed', 'The message has no recipient; name at least one in to, cc or bcc.')
+  if (submission.rcptTo.length > recipientsMax) {
+    throw new Refusal(
+      'validation_failed',
+      `The message has ${submission.rcptTo.length} recipients; at most ${recipientsMax} are taken. Split it.`,
+    )
+  }
+}
+
+function messageSize({ submission, messageBytesMax }: Candidate): void {
+  const { size } = submission.draft
+  if (size > messageBytesMax)
+    throw new Refusal(
+      'request_too_large',
+      `The message has ${size} bytes; at most ${messageBytesMax} are taken. Send less, or link to large files.`,
+    )
+}
+
+/** The two-bucket sliding window: what is left of the previous minute counts by its share. */
+function submitterRate({ submission, nowMs, previousMinute }: Candidate, change: Change, limits: Limits): void {
+  const { ratePerMinute, submittedBy, scope } = submission
+  if (ratePerMinute === undefined) return
+  const elapsed = (nowMs % 60_000) / 60_000
+  const allowed = Math.max(0, Math.floor(ratePerMinute - previousMinute * (1 - elapsed)))
+  const key = rateCounter(scope.organizationId, submittedBy, minuteOf(nowMs))
+  const retryAfterSeconds = Math.max(1, Math.ceil(60 - (nowMs % 60_000) / 1000))
+  const message = `This SMTP credential may send ${ratePerMinute} messages a minute; wait and send again.`
+  bounded(change, limits, key, allowed, new Refusal('rate_limit_exceeded', message, { retryAfterSeconds }))
+  change.expire(nowMs + 3 * 60_000, key)
+}
+
+function captureCap({ submission, project, decision, nowMs }: Candidate, change: Change, limits: Limits): void {
+  if (decision.outcome === 'relayed') return
+  const key = captureCounter(submission.scope.organizationId, project.id, monthOf(nowMs))
+  if (project.monthlyCaptureCap === null) return void change.add(key, 1)
+  const message = `This project captured its ${project.monthlyCaptureCap} messages of this month; wait for the next month, promote the destination to live, or raise the plan.`
+  bounded(change, limits, key, project.monthlyCaptureCap, new Refusal('quota_exhausted_captures', message))
+}
+
+/** Counted per project and, as the sum, shown as `sends_today`; caps by plan are set on the organization. */
+function dailySends({ submission, project, nowMs }: Candidate, change: Change): void {
+  if (project.sendBudget === null) change.add(sendCounter(submission.scope.organizationId, project.id, dayOf(nowMs)), 1)
+}
+
+function sendBudget({ submission, project, nowMs }: Candidate, change: Change, limits: Limits): void {
+  if (project.sendBudget === null) return
+  const key = sendCounter(submission.scope.organizationId, project.id, dayOf(nowMs))
+  const message = `The project's budget of ${project.sendBudget} sends a day is used up; raise it, or send again after midnight UTC.`
+  bounded(
+    change,
+    limits,
+    key,
+    project.sendBudget,
+    new Refusal('project_budget_exhausted', message, { retryAfterSeconds: secondsToMidnight(nowMs) }),
+  )
+}
+
+const secondsToMidnight = (nowMs: number): number => Math.ceil((86_400_000 - (nowMs % 86_400_000)) / 1000)

@@ -1,0 +1,81 @@
+/**
+ * A light look at the header block of a message as submitted: enough for the trace and the gates, without parsing
+ * MIME. RFC 5322 §2.2; linear in the size of the block.
+ */
+import { parseAddress, parseMailbox } from '../addresses.ts'
+
+export interface HeaderGlance {
+  readonly subject: string
+  /** Without angle brackets; empty when there is none. */
+  readonly messageId: string
+  readonly hasDate: boolean
+  /** The addr-spec of the only mailbox of the only From field; empty otherwise. */
+  readonly from: string
+  /** How many From fields there are; RFC 5322 §3.6 asks for exactly one. */
+  readonly fromFields: number
+  /** Lower-cased addresses of the address fields. */
+  readonly addresses: readonly string[]
+  readonly utf8: boolean
+}
+
+const addressFields = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'resent-from', 'resent-to', 'resent-cc'])
+const subjectMax = 998
+const addressesMax = 1000
+
+/** `head` begins with the header block; what follows the first empty line is not looked at. */
+export function glanceAtHeaders(head: Uint8Array): HeaderGlance {
+  const block = headerBlock(head)
+  const addresses = new Set<string>()
+  const glance = { subject: '', messageId: '', hasDate: false, from: '', fromFields: 0 }
+  for (const [name, value] of fields(block)) {
+    if (name === 'subject') glance.subject ||= value.slice(0, subjectMax)
+    else if (name === 'message-id') glance.messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, subjectMax)
+    else if (name === 'date') glance.hasDate = true
+    if (name === 'from') {
+      glance.fromFields++
+      glance.from = parseMailbox(value)?.address ?? ''
+    }
+    if (addressFields.has(name)) collectAddresses(value, addresses)
+  }
+  return {
+    ...glance,
+    from: glance.fromFields === 1 ? glance.from : '',
+    addresses: [...addresses].slice(0, addressesMax),
+    utf8: isUtf8(block),
+  }
+}
+
+function headerBlock(head: Uint8Array): string {
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
+  if (bytes[0] === 13 && bytes[1] === 10) return ''
+  const end = bytes.indexOf('\r\n\r\n')
+  return bytes.subarray(0, end < 0 ? bytes.length : end).toString('utf8')
+}
+
+const isUtf8 = (block: string): boolean => /[^\u0000-\u007f]/.test(block)
+
+function* fields(block: string): Iterable<[string, string]> {
+  let current = ''
+  for (const line of block.split('\r\n')) {
+    if (line.startsWith(' ') || line.startsWith('\t')) current += line
+    else {
+      yield* field(current)
+      current = line
+    }
+  }
+  yield* field(current)
+}
+
+function* field(line: string): Iterable<[string, string]> {
+  const colon = line.indexOf(':')
+  if (colon > 0) yield [line.slice(0, colon).trimEnd().toLowerCase(), line.slice(colon + 1).trim()]
+}
+
+/** Candidates are what stands around an @; each must pass the strict grammar. */
+function collectAddresses(value: string, into: Set<string>): void {
+  for (const word of value.split(/[\s<>,;:"()[\]]+/)) {
+    if (!word.includes('@') || into.size >= addressesMax) continue
+    const mailbox = parseAddress(word)
+    if (mailbox) into.add(mailbox.address.toLowerCase())
+  }
+}

@@ -1,0 +1,168 @@
+/** The core behind the SMTP door: logins, reverse-path rules, and submission through `accept`. Spec "SMTP relay credential". */
+import { Draft } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { newTraceId } from '#store/ids.ts'
+import { LoginGuard } from '../access/login-guard.ts'
+import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import { smtpCredentials, type SmtpCredential } from '../access/smtp-credential.ts'
+import { parseAddress } from '../addresses.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import type { Policies, Policy } from '../routing/policy.ts'
+import type { Accept } from './accept.ts'
+import { rfc5322Date } from './compose.ts'
+import { glanceAtHeaders, type HeaderGlance } from './headers.ts'
+import type { SmtpDoor, SmtpLogin, SmtpMessage } from './smtp-door.ts'
+import type { Acceptance, ContentFacts } from './submission.ts'
+
+export interface SmtpDoorOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly accept: Accept
+  /** Refuses when nothing may be accepted now. */
+  readonly admission: { check(): void }
+  /** Our name in Received. */
+  readonly hostname: string
+  readonly messageBytesMax: number
+}
+
+/** Compared for unknown users, so that the answer takes the same time. */
+const nobody = { passwordFingerprint: '' }
+
+export class SubmissionDoor implements SmtpDoor {
+  readonly #options: SmtpDoorOptions
+  readonly #guard: LoginGuard
+
+  constructor(options: SmtpDoorOptions) {
+    this.#options = options
+    this.#guard = new LoginGuard(options.clock)
+  }
+
+  checkOpen(): void {
+    this.#options.admission.check()
+  }
+
+  async login(username: string, password: string, remoteAddress: string): Promise<SmtpLogin> {
+    this.#guard.check(username, remoteAddress)
+    const { database, secrets, clock, policies } = this.#options
+    const found = await database.lookup(smtpCredentials, 'username', [username.slice(0, 256)])
+    const right = secrets.matches(password, (found?.record ?? nobody).passwordFingerprint)
+    if (!found || !right || isExpired(found.record, clock.now())) {
+      this.#guard.failed(username, remoteAddress)
+      throw new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')
+    }
+    this.#guard.succeeded(username)
+    return new LiveLogin(this.#options, found.organizationId, found.record, await policies.of(found.organizationId))
+  }
+}
+
+class LiveLogin implements SmtpLogin {
+  readonly credentialId: string
+  readonly username: string
+  readonly #options: SmtpDoorOptions
+  readonly #organizationId: string
+  readonly #fingerprint: string
+  #credential: SmtpCredential
+
+  constructor(options: SmtpDoorOptions, organizationId: string, credential: SmtpCredential, policy: Policy) {
+    this.#options = options
+    this.#organizationId = organizationId
+    this.#credential = policy.credentials.get(credential.id) ?? credential
+    this.#fingerprint = credential.passwordFingerprint
+    this.credentialId = credential.id
+    this.username = credential.username
+  }
+
+  maxMessageBytes(): number {
+    return Math.min(this.#credential.maxMessageBytes ?? Infinity, this.#options.messageBytesMax)
+  }
+
+  checkMailFrom(address: string): void {
+    this.#options.admission.check()
+    if (this.#credential.defaultDestinationId === null) {
+      const message = 'This SMTP credential has no default destination; set default_destination_id before sending.'
+      throw new Refusal('destination_misconfigured', message, { nextAction: 'update_smtp_credential' })
+    }
+    this.#checkDomain(address, 'MAIL FROM')
+  }
+
+  openDraft(): Draft & { readonly traceId: string } {
+    const traceId = newTraceId()
+    return Object.assign(new Draft(this.#options.database, this.#organizationId, traceId), { traceId })
+  }
+
+  async submit(message: SmtpMessage): Promise<Acceptance> {
+    const draft = message.draft as Draft & { readonly traceId: string }
+    try {
+      await this.#refresh()
+      this.checkMailFrom(message.mailFrom)
+      const glance = glanceAtHeaders(message.head)
+      this.#checkHeaderFrom(glance)
+      return await this.#options.accept.accept({
+        door: 'smtp',
+        scope: this.#scope(),
+        projectId: this.#credential.projectId,
+        traceId: draft.traceId,
+        mailFrom: message.mailFrom,
+        rcptTo: message.rcptTo,
+        facts: this.#facts(message, glance, draft.traceId),
+        draft,
+        destinationId: this.#credential.defaultDestinationId ?? undefined,
+        submittedBy: this.credentialId,
+        ratePerMinute: this.#credential.maxRatePerMin ?? undefined,
+      })
+    } catch (error) {
+      await draft.discard()
+      throw error
+    }
+  }
+
+  /** Rotation, revocation and new limits act on sessions that are already logged in. */
+  async #refresh(): Promise<void> {
+    const policy = await this.#options.policies.of(this.#organizationId)
+    const now = policy.credentials.get(this.credentialId)
+    if (!now || now.passwordFingerprint !== this.#fingerprint || isExpired(now, this.#options.clock.now())) {
+      throw new Refusal('unauthorized', 'This SMTP credential was revoked, rotated or has expired; log in with a current one.')
+    }
+    this.#credential = now
+  }
+
+  #checkDomain(address: string, what: string): void {
+    const { allowedFromDomains } = this.#credential
+    if (allowedFromDomains.length === 0 || allowedFromDomains.includes(parseAddress(address)?.domain ?? '')) return
+    const message = `${what} ${address || '(none)'} is not allowed for this SMTP credential; use an address at ${allowedFromDomains.slice(0, 5).join(', ')}.`
+    throw new Refusal('sender_not_allowed', message)
+  }
+
+  #checkHeaderFrom({ from, fromFields }: HeaderGlance): void {
+    if (!this.#credential.enforceHeaderFrom || this.#credential.allowedFromDomains.length === 0) return
+    if (fromFields !== 1)
+      throw new Refusal('sender_not_allowed', 'The message needs exactly one From header field for this SMTP credential.')
+    this.#checkDomain(from, 'The header From')
+  }
+
+  #facts({ helo, protocol, eightBit }: SmtpMessage, glance: HeaderGlance, traceId: string): ContentFacts {
+    const { hostname, clock } = this.#options
+    const date = rfc5322Date(clock.now())
+    const received = `Received: from ${helo.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'}\r\n\tby ${hostname} (Postern) with ${protocol} id ${traceId};\r\n\t${date}\r\n`
+    const messageId = glance.messageId || `${traceId}@${hostname}`
+    const missing = (glance.messageId ? '' : `Message-ID: <${messageId}>\r\n`) + (glance.hasDate ? '' : `Date: ${date}\r\n`)
+    const { subject, from, addresses, utf8 } = glance
+    return { prefix: received + missing, subject, messageId, headerFrom: from, headerAddresses: addresses, eightBit, utf8Headers: utf8 }
+  }
+
+  #scope(): Scope {
+    return {
+      organizationId: this.#organizationId,
+      projectId: this.#credential.projectId,
+      bound: true,
+      rights: ['api:send'],
+      grantId: this.credentialId,
+    }
+  }
+}
+
+const isExpired = ({ expiresAt }: SmtpCredential, nowMs: number): boolean => expiresAt !== null && expiresAt <= nowMs

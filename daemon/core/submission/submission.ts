@@ -1,0 +1,57 @@
+/** What a door hands to the core when it submits a message, and what it gets back. */
+import type { Scope } from '../access/scope.ts'
+import type { Door, Outcome } from '../trace/trace.ts'
+
+/** Facts about the content that the door or the composer knows; nothing here needs MIME parsing. */
+export interface ContentFacts {
+  /** Lines that go before the content as submitted (our trace headers), each ended by CRLF. */
+  readonly prefix: string
+  /** The raw Subject value, unfolded but not decoded; empty when there is none. */
+  readonly subject: string
+  readonly messageId: string
+  /** The addr-spec of the header From; empty when it cannot be read. */
+  readonly headerFrom: string
+  /** Every addr-spec in the header block, lower-cased. */
+  readonly headerAddresses: readonly string[]
+  readonly eightBit: boolean
+  /** The header block holds bytes over 127 (RFC 6532). */
+  readonly utf8Headers: boolean
+}
+
+/** A message that asks to be taken. Addresses have passed the strict grammar of `addresses.ts`. */
+export interface Submission {
+  readonly door: Door
+  readonly scope: Scope
+  readonly projectId: string
+  readonly traceId: string
+  /** RFC 5321 §2.3.1 reverse-path. */
+  readonly mailFrom: string
+  readonly rcptTo: readonly string[]
+  readonly facts: ContentFacts
+  readonly draft: ContentDraft
+  /** The caller chose the destination (REST `destination_id`, SMTP credential). */
+  readonly destinationId?: string | undefined
+  readonly idempotencyKey?: string | undefined
+  /** Who submitted: id of the SMTP credential or API key. */
+  readonly submittedBy: string
+  /** A sliding-window limit of the submitter, in messages a minute. */
+  readonly ratePerMinute?: number | undefined
+}
+
+/** Content on its way in. Small content stays in memory until the commit; larger content is already on disk by then. */
+export interface ContentDraft {
+  /** Octets written so far. */
+  readonly size: number
+  /** Takes the next octets; when it answers a promise, the caller must wait for it. The chunk must not be changed afterwards. */
+  write(chunk: Uint8Array): void | Promise<void>
+  /** Forgets the content. Safe to call at any time, also after `accept`. */
+  discard(): Promise<void>
+}
+
+/** The message is ours now: everything about it is on disk. */
+export interface Acceptance {
+  readonly traceId: string
+  readonly outcome: Outcome
+  /** True when an earlier submission with the same idempotency key was found; nothing new was stored. */
+  readonly repeated: boolean
+}

@@ -1,0 +1,80 @@
+/** One delivery attempt as it is kept: written before the final dot as `started`, and again with what was seen. */
+import { decode, encode, type Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { pack, within, type Element } from '#store/tuple.ts'
+
+/** A reply of the peer, verbatim. */
+export interface PeerReply {
+  readonly code: number
+  /** RFC 3463, when the peer gave one. */
+  readonly enhanced?: string | undefined
+  /** All lines, joined by \n, without codes. */
+  readonly text: string
+}
+
+/**
+ * `accepted`: the peer took responsibility; `transient`: try again later; `permanent`: never again;
+ * `unknown`: the link broke after our final dot, so the peer may have it (RFC 1047).
+ */
+export type RecipientVerdict = 'accepted' | 'transient' | 'permanent' | 'unknown'
+
+export interface RecipientReport {
+  readonly address: string
+  readonly verdict: RecipientVerdict
+  readonly reply?: PeerReply | undefined
+}
+
+/** Why an attempt could not come as far as replies for its recipients. */
+export interface AttemptError {
+  /** A stable name, such as `connect_timeout`, `tls_verification_failed`, `auth_failed`, `address_forbidden`. */
+  readonly code: string
+  /** One sentence for the trace. Never holds a secret. */
+  readonly message: string
+  /** The phase it happened in: `dns`, `connect`, `tls`, `greeting`, `ehlo`, `auth`, `mail`, `rcpt`, `data`, `body`, `final`. */
+  readonly phase: string
+}
+
+/** `started` without an end means that the process died; the peer may have the message (RFC 1047). */
+export interface AttemptRecord {
+  readonly number: number
+  readonly destinationId: string
+  readonly startedAt: number
+  readonly state: 'started' | 'finished' | 'unknown'
+  readonly endedAt?: number | undefined
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+  readonly address?: string | undefined
+  readonly tls?: { readonly version: string; readonly cipher: string; readonly verified: boolean } | undefined
+  readonly reused?: boolean | undefined
+  readonly error?: AttemptError | undefined
+  readonly milliseconds?: Readonly<Record<string, number>> | undefined
+  readonly recipients?: readonly RecipientReport[] | undefined
+  readonly nextAttemptAt?: number | null | undefined
+}
+
+const attemptKey = (organizationId: string, traceId: string, number: number): readonly Element[] => [
+  organizationId,
+  'event',
+  traceId,
+  number,
+]
+
+export const writeAttempt = (change: Change, organizationId: string, traceId: string, attempt: AttemptRecord): Change =>
+  change.set(attemptKey(organizationId, traceId, attempt.number), encode(attempt))
+
+export async function readAttempt(
+  database: Database,
+  organizationId: string,
+  traceId: string,
+  number: number,
+): Promise<AttemptRecord | undefined> {
+  const entry = await database.kv.get(pack(attemptKey(organizationId, traceId, number)))
+  return entry && decode<AttemptRecord>(entry.value)
+}
+
+/** All attempts of a trace in order. */
+export async function readAttempts(database: Database, organizationId: string, traceId: string): Promise<AttemptRecord[]> {
+  const attempts: AttemptRecord[] = []
+  for await (const { value } of database.kv.range(within([organizationId, 'event', traceId]))) attempts.push(decode<AttemptRecord>(value))
+  return attempts
+}

@@ -1,0 +1,34 @@
+/** What the public share link of a trace shows: an allow list, so that a new field is private until it is named here. */
+import type { AttemptRecord } from './attempt-record.ts'
+import type { Trace } from './trace.ts'
+import { timelineOf } from './timeline.ts'
+
+/** A trace as anybody with the link sees it: no content, subject, identifiers of the owner, replies or addresses in full. */
+export interface SharedTrace {
+  readonly traceId: string
+  readonly status: string
+  readonly outcome: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly provider: string | null
+  readonly recipients: readonly { readonly address: string; readonly status: string }[]
+  readonly timeline: readonly { readonly at: number; readonly event: string }[]
+}
+
+export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[]): SharedTrace => ({
+  traceId: trace.id,
+  status: trace.status,
+  outcome: trace.outcome,
+  createdAt: trace.createdAt,
+  updatedAt: trace.updatedAt,
+  provider: trace.outcome === 'relayed' ? 'smtp' : null,
+  recipients: trace.recipients.map(({ address, status }) => ({ address: maskAddress(address), status })),
+  timeline: timelineOf(trace, attempts).map(({ at, event }) => ({ at, event })),
+})
+
+/** `anna@shop.example` becomes `a***@s***`. */
+export function maskAddress(address: string): string {
+  const at = address.lastIndexOf('@')
+  const first = (text: string): string => [...text].slice(0, 1).join('')
+  return `${first(address.slice(0, at))}***@${first(address.slice(at + 1))}***`
+}

@@ -1,0 +1,118 @@
+/** The story of a send, told from its trace and its attempts: every decision with its reason. Spec "Trace". */
+import type { AttemptRecord } from './attempt-record.ts'
+import type { Trace } from './trace.ts'
+
+/** One entry of a timeline. `detail` holds what belongs to the event; keys are wire names. */
+export interface TimelineEntry {
+  readonly at: number
+  readonly event:
+    'accepted' | 'routed' | 'queued' | 'captured' | 'attempt' | 'retry_scheduled' | 'sent' | 'partly_sent' | 'failed' | 'canceled'
+  readonly message: string
+  readonly detail: Readonly<Record<string, unknown>>
+}
+
+const doorNames = { rest: 'the REST API', smtp: 'SMTP submission' } as const
+
+/** The timeline in order of time. */
+export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry[] {
+  const { createdAt, recipients, content } = trace
+  const entries: TimelineEntry[] = [
+    {
+      at: createdAt,
+      event: 'accepted',
+      message: `Accepted by ${doorNames[trace.door]}: ${content.size} bytes for ${count(recipients.length, 'recipient')}.`,
+      detail: { door: trace.door, submitted_by: trace.submittedBy, mail_from: trace.mailFrom, size: content.size },
+    },
+    {
+      at: createdAt,
+      event: 'routed',
+      message: trace.route.reason,
+      detail: { by: trace.route.by, rule_id: trace.route.ruleId, destination_id: trace.destinationId },
+    },
+  ]
+  const captured = trace.outcome !== 'relayed'
+  entries.push({ at: createdAt, event: captured ? 'captured' : 'queued', message: trace.outcomeReason, detail: { outcome: trace.outcome } })
+  for (const attempt of attempts) entries.push(...attemptEntries(attempt))
+  const end = endOf(trace)
+  if (end) entries.push(end)
+  return entries
+}
+
+function attemptEntries(attempt: AttemptRecord): TimelineEntry[] {
+  const { startedAt, endedAt, recipients, nextAttemptAt, number } = attempt
+  const entries: TimelineEntry[] = [{ at: startedAt, event: 'attempt', message: attemptMessage(attempt), detail: attemptDetail(attempt) }]
+  if (typeof nextAttemptAt === 'number' && recipients) {
+    const waiting = recipients.filter(({ verdict }) => verdict === 'transient' || verdict === 'unknown').length
+    const message = `Attempt ${number + 1} for ${count(waiting, 'recipient')} is due at ${new Date(nextAttemptAt).toISOString()}.`
+    entries.push({
+      at: endedAt ?? startedAt,
+      event: 'retry_scheduled',
+      message,
+      detail: { next_attempt_at: new Date(nextAttemptAt).toISOString() },
+    })
+  }
+  return entries
+}
+
+function attemptMessage({ number, state, host, port, error, recipients, endedAt, startedAt }: AttemptRecord): string {
+  const where = host ? ` to ${host}:${port}` : ''
+  if (state === 'started') return `Attempt ${number}${where} is under way.`
+  const outcome = error?.message ?? summary(recipients ?? [])
+  const unknown = state === 'unknown' ? ' The outcome is unknown: the provider may have the message.' : ''
+  return `Attempt ${number}${where}${endedAt === undefined ? '' : ` took ${endedAt - startedAt} ms`}: ${outcome}${unknown}`
+}
+
+function summary(recipients: readonly { readonly verdict: string }[]): string {
+  const byVerdict = Map.groupBy(recipients, ({ verdict }) => verdict)
+  const words = { accepted: 'accepted', transient: 'put off', permanent: 'refused', unknown: 'unknown' } as const
+  const parts = Object.entries(words).flatMap(([verdict, word]) =>
+    byVerdict.has(verdict) ? [`${byVerdict.get(verdict)?.length ?? 0} ${word}`] : [],
+  )
+  return `${parts.join(', ') || 'no recipient was tried'}.`
+}
+
+function attemptDetail({
+  number,
+  state,
+  destinationId,
+  host,
+  port,
+  address,
+  tls,
+  reused,
+  error,
+  milliseconds,
+  recipients,
+}: AttemptRecord): Record<string, unknown> {
+  return {
+    attempt: number,
+    state,
+    destination_id: destinationId,
+    host: host ?? null,
+    port: port ?? null,
+    address: address ?? null,
+    tls: tls ?? null,
+    connection_reused: reused ?? null,
+    error: error ?? null,
+    milliseconds: milliseconds ?? {},
+    recipients: (recipients ?? []).map(({ address: recipient, verdict, reply }) => ({ address: recipient, verdict, reply: reply ?? null })),
+  }
+}
+
+function endOf({ status, updatedAt, recipients, attempts, createdAt }: Trace): TimelineEntry | undefined {
+  const detail = { attempts, seconds: Math.round((updatedAt - createdAt) / 1000) }
+  const sent = recipients.filter((recipient) => recipient.status === 'sent').length
+  if (status === 'sent') return { at: updatedAt, event: 'sent', message: 'The provider took the message for all recipients.', detail }
+  if (status === 'canceled') return { at: updatedAt, event: 'canceled', message: 'The message was canceled before it was sent.', detail }
+  if (status !== 'failed') return undefined
+  if (sent > 0)
+    return {
+      at: updatedAt,
+      event: 'partly_sent',
+      message: `The provider took the message for ${sent} of ${count(recipients.length, 'recipient')}; the others failed.`,
+      detail,
+    }
+  return { at: updatedAt, event: 'failed', message: 'The message was given up for all recipients.', detail }
+}
+
+const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`

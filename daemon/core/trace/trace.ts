@@ -1,0 +1,93 @@
+/** The trace: the record of one logical send, with its fate per recipient. Spec "Trace". */
+import type { ContentRef } from '#store/content.ts'
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+import { foldAddress } from '../addresses.ts'
+import type { PeerReply } from './attempt-record.ts'
+import { traceStatuses, type TraceStatus } from './states.ts'
+
+/** Where a submission came in. */
+export type Door = 'rest' | 'smtp'
+
+/** Spec "Send response", `outcome`. */
+export type Outcome = 'relayed' | 'captured.anonymous_project' | 'captured.sandbox_destination' | 'captured.no_route'
+
+/** What became of the message for one recipient. This is the accepted-once ledger: `sent` is never mailed again. */
+export interface TraceRecipient {
+  readonly address: string
+  readonly status: TraceStatus
+  /** The last reply about this recipient, verbatim. */
+  readonly reply?: PeerReply | undefined
+}
+
+export interface Trace {
+  readonly id: string
+  readonly projectId: string
+  readonly door: Door
+  /** Id of the API key or SMTP credential that submitted it. */
+  readonly submittedBy: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** The worst recipient's status. */
+  readonly status: TraceStatus
+  readonly outcome: Outcome
+  /** Why this outcome, in one sentence. */
+  readonly outcomeReason: string
+  readonly mailFrom: string
+  readonly recipients: readonly TraceRecipient[]
+  readonly headerFrom: string
+  /** Raw Subject value: unfolded, encoded words not decoded. */
+  readonly subject: string
+  readonly messageId: string
+  readonly destinationId: string | null
+  readonly route: { readonly by: string; readonly ruleId: string | null; readonly reason: string }
+  readonly content: ContentRef
+  /** Our trace headers, which go before the content as submitted. */
+  readonly prefix: string
+  readonly eightBit: boolean
+  readonly smtputf8: boolean
+  /** Delivery attempts made. */
+  readonly attempts: number
+  /** Attempts that ended after our final dot without a reply. */
+  readonly unknownAttempts: number
+  /** When the next attempt is due; null when none is. */
+  readonly nextAttemptAt: number | null
+}
+
+const reply = z.strictObject({ code: z.int(), enhanced: z.string().optional(), text: z.string() })
+
+export const traces = defineRecord<Trace>({
+  name: 'trace',
+  schema: z.strictObject({
+    id: z.uuidv4(),
+    projectId: z.string(),
+    door: z.enum(['rest', 'smtp']),
+    submittedBy: z.string(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+    status: z.enum(traceStatuses),
+    outcome: z.enum(['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route']),
+    outcomeReason: z.string(),
+    mailFrom: z.string(),
+    recipients: z.array(z.strictObject({ address: z.string(), status: z.enum(traceStatuses), reply: reply.optional() })),
+    headerFrom: z.string(),
+    subject: z.string(),
+    messageId: z.string(),
+    destinationId: z.string().nullable(),
+    route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string() }),
+    content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),
+    prefix: z.string(),
+    eightBit: z.boolean(),
+    smtputf8: z.boolean(),
+    attempts: z.int(),
+    unknownAttempts: z.int(),
+    nextAttemptAt: z.int().nullable(),
+  }),
+  indexes: {
+    time: (trace) => [[trace.createdAt]],
+    project: (trace) => [[trace.projectId, trace.createdAt]],
+    recipient: (trace) => trace.recipients.map(({ address }) => [foldAddress(address), trace.createdAt]),
+  },
+  lookups: { id: (trace) => [[trace.id]] },
+  projectOf: (trace) => trace.projectId,
+})

@@ -1,0 +1,138 @@
+/** `postern doctor`: looks at the machine and the configuration as a person would before calling for help. */
+import { randomUUID } from 'node:crypto'
+import { Resolver } from 'node:dns/promises'
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { formatEndpoint, type Endpoint } from '#config/formats.ts'
+import { ConfigInvalid, type Config } from '#config/load.ts'
+import { freeBytes } from './admission.ts'
+import { covers, readCertificate } from './certificate.ts'
+import { portHolder } from './port-holder.ts'
+
+/** What one check found. `detail` is one sentence, which says what to do when `ok` is false. */
+export interface Finding {
+  readonly check: string
+  readonly ok: boolean
+  readonly detail: string
+}
+
+type Outcome = Omit<Finding, 'check'>
+
+const mebibyte = 1024 * 1024
+const day = 24 * 3600 * 1000
+const oldestNode = [24, 12] as const
+const dnsMs = 3000
+/** No clock that is right shows an earlier time than when this was written. */
+const earliestNow = Date.UTC(2026, 0, 1)
+
+/** Runs all checks for a configuration that loads. The data folder is made if it is missing; nothing else stays changed. */
+export async function examine(config: Config): Promise<Finding[]> {
+  const { http, submission, mx } = config
+  const endpoints = [http.listen, ...submission.listen, ...submission.implicitTlsListen, ...mx.listen].filter(({ port }) => port !== 0)
+  // First of all: the others write to the folder whose time it reads.
+  const clock = await checkClock(config)
+  const checks: readonly [string, Promise<Outcome>][] = [
+    ['node', checkNode()],
+    ['data folder', checkDataFolder(config)],
+    ['master key', checkMasterKey(config)],
+    ['certificate', checkCertificate(config)],
+    ['dns', checkDns(config)],
+    ['clock', Promise.resolve(clock)],
+    ...endpoints.map((endpoint): [string, Promise<Outcome>] => [`port ${endpoint.port}`, checkPort(endpoint)]),
+  ]
+  return Promise.all(checks.map(async ([check, outcome]) => ({ check, ...(await outcome) })))
+}
+
+const good = (detail: string): Outcome => ({ ok: true, detail })
+const bad = (detail: string): Outcome => ({ ok: false, detail })
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
+
+async function checkNode(): Promise<Outcome> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const recent = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
+  return recent
+    ? good(`Node ${process.versions.node}.`)
+    : bad(`Node ${process.versions.node} is too old; use ${oldestNode.join('.')} or later.`)
+}
+
+async function checkDataFolder({ dataDir, store }: Config): Promise<Outcome> {
+  const probe = join(dataDir, `.doctor-${randomUUID()}`)
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await writeFile(probe, 'x', { flush: true })
+    await rm(probe)
+  } catch (error) {
+    return bad(
+      `${dataDir} cannot be written (${codeOf(error)}); give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.`,
+    )
+  }
+  const free = Math.floor(freeBytes(dataDir) / mebibyte)
+  const needed = Math.ceil((store.lowDiskBytes + store.ballastBytes) / mebibyte)
+  return free >= needed
+    ? good(`${dataDir} can be written; ${free} MiB are free.`)
+    : bad(`${dataDir} has ${free} MiB free; make room for at least ${needed} MiB.`)
+}
+
+async function checkMasterKey(config: Config): Promise<Outcome> {
+  if (config.masterKeyFile === null && config.masterKey !== null) return good('The master key is set by variable or configuration file.')
+  const path = config.masterKeyFile ?? join(config.dataDir, 'master.key')
+  const found = await stat(path).catch(() => undefined)
+  if (!found) return good(`There is no master key yet; the first start makes one at ${path}.`)
+  const open = (found.mode & 0o077) !== 0
+  return open
+    ? bad(`${path} can be read by others; run chmod 600 ${path}.`)
+    : good(`The master key is in ${path}, which only its owner can read.`)
+}
+
+async function checkCertificate(config: Config): Promise<Outcome> {
+  try {
+    const certificate = await readCertificate(config)
+    if (!certificate) return good('There is no certificate yet; the first start makes a self-signed one.')
+    const days = Math.floor((certificate.expires.getTime() - Date.now()) / day)
+    if (days < 0) return bad(`The certificate expired at ${certificate.expires.toISOString()}; renew it.`)
+    if (!covers(certificate, config.smtpHost))
+      return bad(`The certificate is not valid for ${config.smtpHost}; change it or POSTERN_SMTP_HOST.`)
+    return good(`The certificate is valid for ${config.smtpHost} and ${days} days${certificate.selfSigned ? '; it is self-signed' : ''}.`)
+  } catch (error) {
+    if (error instanceof ConfigInvalid) return bad(error.message)
+    throw error
+  }
+}
+
+/** Any answer will do, also that the name does not exist: only servers that do not answer are a problem. */
+async function checkDns({ outbound, smtpHost }: Config): Promise<Outcome> {
+  const resolver = new Resolver({ timeout: dnsMs, tries: 1 })
+  if (outbound.dnsServers.length > 0) resolver.setServers(outbound.dnsServers)
+  const servers = resolver.getServers().join(', ')
+  try {
+    const addresses = await resolver.resolve4(smtpHost)
+    return good(`${servers} answers; ${smtpHost} is ${addresses.join(', ')}.`)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return good(`${servers} answers; ${smtpHost} has no address there.`)
+    return bad(`${servers} does not answer (${code}); mail to names cannot be delivered. Check the network or POSTERN_DNS_SERVERS.`)
+  }
+}
+
+async function checkClock({ dataDir }: Config): Promise<Outcome> {
+  const now = Date.now()
+  if (now < earliestNow) return bad(`The clock shows ${new Date(now).toISOString()}, which is in the past; set it.`)
+  const written = await stat(dataDir).catch(() => undefined)
+  if (written && written.mtimeMs > now + day) return bad('The clock is behind the data by more than a day; set it before the start.')
+  return good(`The clock shows ${new Date(now).toISOString()}.`)
+}
+
+async function checkPort({ host, port }: Endpoint): Promise<Outcome> {
+  const where = formatEndpoint({ host, port })
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const server = createServer()
+  server.once('error', (error) => resolve(codeOf(error)))
+  server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  const code = await promise
+  if (code === undefined) return good(`${where} is free.`)
+  if (code === 'EADDRINUSE')
+    return bad(`${where} is held by ${(await portHolder(port)) ?? 'another process'}; stop it or choose another port.`)
+  if (code === 'EACCES') return bad(`${where} may not be used; ports below 1024 need the capability CAP_NET_BIND_SERVICE.`)
+  return bad(`${where} cannot be used (${code}); choose an address of this machine.`)
+}

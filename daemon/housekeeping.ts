@@ -1,0 +1,44 @@
+/** Recurring small work: expired rows go, and the space of deleted large values is freed. Rests while nothing is written. */
+import type { Clock, Timer } from '#core/clock.ts'
+import type { Database } from '#store/database.ts'
+
+export interface HousekeepingOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** Frees space that the store can give back. */
+  readonly collect: () => Promise<number>
+  readonly onError: (error: unknown) => void
+}
+
+const everyMs = 10 * 60_000
+
+export class Housekeeping {
+  readonly #options: HousekeepingOptions
+  #timer: Timer | undefined
+  #commits = -1
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#timer = this.#options.clock.after(everyMs, () => {
+      this.#running = this.#round().catch(this.#options.onError)
+      this.start()
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel()
+    await this.#running
+  }
+
+  async #round(): Promise<void> {
+    const { database, clock, collect } = this.#options
+    if (database.commits === this.#commits) return
+    await database.sweep(clock.now())
+    await collect()
+    this.#commits = database.commits
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Structured logs: one JSON object a line, with RFC 3339 times. Whatever is logged is cleansed first, at every depth:
+ * secrets by the name of their field, control characters and length by value, so that no peer can forge or flood a line.
+ */
+import pino from 'pino'
+
+export type Logger = pino.Logger
+
+/** Where lines go: a stream of the process, or for tests anything with `write`. */
+export type LogDestination = 'stdout' | 'stderr' | pino.DestinationStream
+
+const secretName = /pass(?:word|wd|phrase)|secret|authori[sz]ation|cookie|token|credentials|^auth$|key$/i
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+const textMax = 2000
+const itemsMax = 50
+const depthMax = 6
+const bufferMaxBytes = 8 * 1024 * 1024
+const redacted = '[redacted]'
+
+/**
+ * Makes the root logger. Lines are written in the background and flushed when the process ends; when the reader falls
+ * 8 MiB behind, lines are dropped and mail is not.
+ */
+export function createLogger(level: string, to: LogDestination): Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }), log: (fields) => cleanse(fields, 0) as Record<string, unknown> },
+    serializers: { msg: cleanText, err: (cleansed: unknown) => cleansed },
+  }
+  const logger = pino(options, typeof to === 'string' ? openStream(to) : to)
+  const plain = Object.getPrototypeOf(logger) as Logger
+  // Fields of a child logger do not pass through `formatters`; children inherit this property.
+  logger.child = function <Custom extends string = never>(
+    this: Logger,
+    fields: pino.Bindings,
+    childOptions?: pino.ChildLoggerOptions<Custom>,
+  ) {
+    return plain.child.call(this, cleanse(fields, 0) as pino.Bindings, childOptions) as pino.Logger<Custom>
+  }
+  return logger
+}
+
+/** One line of text as it may be logged: control characters replaced, and cut after 2000 characters. */
+export function cleanText(text: unknown): string {
+  const line = String(text)
+  const cut = line.length > textMax ? `${line.slice(0, textMax)}… (${line.length} characters)` : line
+  return cut.replaceAll(controls, '\u{fffd}')
+}
+
+/** With `minLength` 0 the library's `flush` would not wait for the write that is under way. */
+function openStream(name: 'stdout' | 'stderr'): pino.DestinationStream {
+  return pino.destination({ fd: name === 'stdout' ? 1 : 2, sync: false, minLength: 1, maxLength: bufferMaxBytes })
+}
+
+function cleanse(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return cleanText(value)
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= depthMax) return '[deeper]'
+  if (value instanceof Error) return cleanseError(value, depth)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString()
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
+  if (Array.isArray(value)) return cleanseList(value, depth)
+  if (value instanceof Map || value instanceof Set) return `[${value.size} entries]`
+  return cleanseFields(Object.entries(value), depth)
+}
+
+function cleanseFields(entries: readonly (readonly [string, unknown])[], depth: number): Record<string, unknown> {
+  return Object.fromEntries(
+    entries.slice(0, itemsMax).map(([name, value]) => {
+      const hidden = value !== undefined && value !== null && typeof value !== 'boolean' && secretName.test(name)
+      return [cleanText(name), hidden ? redacted : cleanse(value, depth + 1)]
+    }),
+  )
+}
+
+function cleanseList(list: readonly unknown[], depth: number): unknown[] {
+  const shown = list.slice(0, itemsMax).map((item) => cleanse(item, depth + 1))
+  return list.length > itemsMax ? [...shown, `… (${list.length} items)`] : shown
+}
+
+/** An error by name, message, code, cause and the places in its stack; other fields may hold requests with secrets and stay out. */
+function cleanseError(error: Error, depth: number): Record<string, unknown> {
+  const places = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? []
+  const entries = Object.entries({
+    type: error.name,
+    message: error.message,
+    code: 'code' in error ? error.code : undefined,
+    stack: places.slice(0, 10).map((line) => line.trim()),
+    cause: error.cause,
+    errors: error instanceof AggregateError ? error.errors : undefined,
+  })
+  return cleanseFields(
+    entries.filter(([, value]) => value !== undefined),
+    depth,
+  )
+}

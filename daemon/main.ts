@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+/** The entry of the daemon and its command line: words in, an exit code out. */
+import { enableCompileCache } from 'node:module'
+import { readFileSync } from 'node:fs'
+import { ConfigInvalid, loadConfig, type Config } from '#config/load.ts'
+import { printConfig } from '#config/print.ts'
+import { StoreUnavailable } from '#store/kv.ts'
+import { helpText, parseCommandLine, type Command } from './command-line.ts'
+import { exitCodes, type ExitCode } from './lifecycle.ts'
+
+enableCompileCache()
+
+const command = parseCommandLine(process.argv.slice(2))
+process.exitCode = await run(command).catch(explain)
+
+async function run(wanted: Command): Promise<ExitCode> {
+  switch (wanted.name) {
+    case 'help':
+      return say(helpText)
+    case 'version':
+      return say(`${version()}\n`)
+    case 'usage':
+      process.stderr.write(`${wanted.message}\n`)
+      return exitCodes.usage
+    case 'config':
+      return say(printConfig(configuration()))
+    case 'doctor':
+      return (await import('./doctor.ts')).doctor(configuration(), process.stdout)
+    case 'verify':
+      return (await import('./verify-command.ts')).verifyStore(configuration(), process.stdout)
+    case 'serve':
+      return (await import('./serve.ts')).serve(configuration(), { readyFile: wanted.readyFile, version: version() })
+  }
+}
+
+/** What stops a start is told in one sentence each, without a stack. */
+function explain(error: unknown): ExitCode {
+  if (error instanceof ConfigInvalid) {
+    process.stderr.write(`${error.message}\n`)
+    return exitCodes.configuration
+  }
+  if (error instanceof StoreUnavailable || (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) {
+    process.stderr.write(`${error.message}\n`)
+    return exitCodes.failed
+  }
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  return exitCodes.failed
+}
+
+const configuration = (): Config => loadConfig({ env: process.env, readFile: (path) => readFileSync(path, 'utf8') })
+
+function version(): string {
+  const { version: number } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  return number
+}
+
+function say(text: string): ExitCode {
+  process.stdout.write(text)
+  return exitCodes.ok
+}

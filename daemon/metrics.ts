@@ -1,0 +1,108 @@
+/** Counts what happens, for Prometheus. Each method is an event; label values come from closed sets, never from callers. */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+const ackBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+const eventLoopSampleMs = 50
+
+/** What an HTTP scrape is answered with. */
+export interface Exposition {
+  readonly contentType: string
+  readonly body: string
+}
+
+/** All metrics of one daemon, in a registry of its own. */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #accepted = this.#counter('messages_accepted', 'Messages accepted, by door and outcome.', ['door', 'outcome'])
+  readonly #refusals = this.#counter('refusals', 'Requests and messages refused, by door and code.', ['door', 'code'])
+  readonly #attempts = this.#counter('delivery_attempts', 'Recipients of delivery attempts, by verdict.', ['verdict'])
+  readonly #sessions = this.#counter('smtp_sessions', 'SMTP sessions opened, by listener.', ['listener'])
+  readonly #requests = this.#counter('http_requests', 'HTTP requests answered, by route and status.', ['route', 'status'])
+  readonly #openSessions: Gauge<'listener'>
+  readonly #acknowledgements: Histogram<'door'>
+  readonly #groups: Histogram
+
+  constructor() {
+    const registers = [this.#registry]
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
+    this.#openSessions = new Gauge({
+      name: 'postern_smtp_sessions_open',
+      help: 'SMTP sessions open now, by listener.',
+      labelNames: ['listener'],
+      registers,
+    })
+    this.#acknowledgements = new Histogram({
+      name: 'postern_acknowledgement_seconds',
+      help: 'Time from the last byte of a message to its acknowledgement, by door.',
+      labelNames: ['door'],
+      buckets: ackBuckets,
+      registers,
+    })
+    this.#groups = new Histogram({
+      name: 'postern_commit_group_writes',
+      help: 'Writes that shared one disk sync.',
+      buckets: groupBuckets,
+      registers,
+    })
+  }
+
+  /** A message was taken; `door` is one of the doors, `outcome` one of the outcomes of a send. */
+  messageAccepted(door: string, outcome: string): void {
+    this.#accepted.inc({ door, outcome })
+  }
+
+  /** Something was refused with a code of the refusal table. */
+  refused(door: string, code: string): void {
+    this.#refusals.inc({ door, code })
+  }
+
+  /** An attempt ended for one recipient. */
+  recipientAttempted(verdict: string): void {
+    this.#attempts.inc({ verdict })
+  }
+
+  /** `listener` is the kind: `submission`, `submissions` or `mx`. */
+  smtpSessionOpened(listener: string): void {
+    this.#sessions.inc({ listener })
+    this.#openSessions.inc({ listener })
+  }
+
+  smtpSessionClosed(listener: string): void {
+    this.#openSessions.dec({ listener })
+  }
+
+  /** `route` is the pattern of the operation, such as `/v1/traces/{id}`, never the path of the request. */
+  requestAnswered(route: string, status: number): void {
+    this.#requests.inc({ route, status: String(status) })
+  }
+
+  /** A group of `writes` was made durable by one sync. */
+  groupCommitted(writes: number): void {
+    this.#groups.observe(writes)
+  }
+
+  /** A message was acknowledged `seconds` after its last byte had come. */
+  acknowledged(door: string, seconds: number): void {
+    this.#acknowledgements.observe({ door }, seconds)
+  }
+
+  /** Shows what `read` returns at each scrape. It must not scan. `name` gets the prefix `postern_`. */
+  watch(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({
+      name: `postern_${name}`,
+      help,
+      registers: [this.#registry],
+      collect: () => gauge.set(read()),
+    })
+  }
+
+  /** All metrics in the text format of Prometheus. */
+  async render(): Promise<Exposition> {
+    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() }
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> {
+    return new Counter({ name: `postern_${name}_total`, help, labelNames, registers: [this.#registry] })
+  }
+}

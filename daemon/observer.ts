@@ -1,0 +1,72 @@
+/** Turns what happens into log lines and metrics; the core and the protocols only know the small interfaces it implements. */
+import type { AttemptListener } from '#core/delivery/attempt.ts'
+import type { AttemptReport } from '#core/delivery/transport.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import type { AdminApiEvents } from '../admin-api/exchange.ts'
+import type { SessionFacts, SubmissionEvents } from '../protocols/submission/settings.ts'
+import type { Logger } from './logging.ts'
+import type { Metrics } from './metrics.ts'
+
+type Answered = Parameters<AdminApiEvents['answered']>[0]
+
+export class Observer implements AttemptListener, SubmissionEvents, AdminApiEvents {
+  readonly #log: Logger
+  readonly #metrics: Metrics
+
+  constructor(log: Logger, metrics: Metrics) {
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  attempted({ id, status, attempts, destinationId }: Trace, { recipients, error, milliseconds }: AttemptReport): void {
+    for (const { verdict } of recipients) this.#metrics.recipientAttempted(verdict)
+    const facts = { trace_id: id, destination_id: destinationId, attempt: attempts, status, milliseconds: milliseconds['total'] }
+    if (error) this.#log.warn({ ...facts, error: error.code, reason: error.message }, 'delivery attempt failed')
+    else this.#log.info(facts, 'delivery attempt')
+  }
+
+  sessionOpened({ secure }: SessionFacts): void {
+    this.#metrics.smtpSessionOpened(secure ? 'submissions' : 'submission')
+  }
+
+  sessionClosed({ sessionId, remoteAddress, username }: SessionFacts): void {
+    this.#metrics.smtpSessionClosed('submission')
+    this.#log.debug({ session: sessionId, remote: remoteAddress, username }, 'smtp session closed')
+  }
+
+  refused(code: string, { sessionId, remoteAddress, username }: SessionFacts): void {
+    this.#metrics.refused('smtp', code)
+    this.#log.info({ session: sessionId, remote: remoteAddress, username, reply: code }, 'smtp refusal')
+  }
+
+  accepted(traceId: string, ms: number, { sessionId, username }: SessionFacts): void {
+    this.#metrics.acknowledged('smtp', ms / 1000)
+    this.#log.info({ trace_id: traceId, session: sessionId, username, milliseconds: Math.round(ms) }, 'message accepted')
+  }
+
+  protocolError(error: Error): void {
+    this.#log.debug({ err: error }, 'smtp connection failed')
+  }
+
+  defect(error: unknown, where: SessionFacts): void {
+    this.#log.error({ err: error, session: where.sessionId }, 'unexpected error in an smtp session')
+  }
+
+  answered(answered: Answered): void {
+    this.#metrics.requestAnswered(answered.operationId, answered.status)
+    this.#log.debug({ ...answered }, 'http request')
+  }
+
+  failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void {
+    this.#log.error({ err: error, request_id: where.requestId, operation: where.operationId }, 'unexpected error in a request')
+  }
+
+  connectionDropped(): void {
+    this.#log.warn('http connection dropped: too many are open')
+  }
+
+  /** A defect of background work; what it was about is tried again later. */
+  broke(what: string, error: unknown, id = ''): void {
+    this.#log.error({ err: error, id }, `unexpected error in ${what}`)
+  }
+}

@@ -1,0 +1,40 @@
+/** Finds the process that listens on a TCP port, from the tables of the Linux kernel (proc(5)). */
+import { readdir, readFile, readlink } from 'node:fs/promises'
+import { basename } from 'node:path'
+
+const listenState = '0A'
+
+/** Such as `pid 812 (nginx)`; undefined when it cannot be told: another system, or a process of another user. */
+export async function portHolder(port: number): Promise<string | undefined> {
+  const sockets = await listeningSockets(port)
+  if (sockets.size === 0) return undefined
+  const processes = (await namesIn('/proc')).filter((name) => /^\d+$/.test(name))
+  for (const pid of processes) {
+    if (!(await holdsAny(pid, sockets))) continue
+    return `pid ${pid} (${await programOf(pid)})`
+  }
+  return undefined
+}
+
+/** Links of the form `socket:[inode]` for each socket that listens on the port, on any address. */
+async function listeningSockets(port: number): Promise<ReadonlySet<string>> {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')))
+  const rows = tables.flatMap((table) => table.split('\n').slice(1)).map((line) => line.trim().split(/\s+/))
+  const listening = rows.filter(([, local, , state]) => state === listenState && local?.endsWith(`:${hexPort}`))
+  return new Set(listening.map((row) => `socket:[${row[9]}]`))
+}
+
+async function holdsAny(pid: string, sockets: ReadonlySet<string>): Promise<boolean> {
+  const folder = `/proc/${pid}/fd`
+  const links = await Promise.all((await namesIn(folder)).map((name) => readlink(`${folder}/${name}`).catch(() => '')))
+  return links.some((link) => sockets.has(link))
+}
+
+/** The program's name alone: its arguments may hold secrets. */
+async function programOf(pid: string): Promise<string> {
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return basename(words.split('\0')[0] ?? '') || 'unknown'
+}
+
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])

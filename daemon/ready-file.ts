@@ -1,0 +1,28 @@
+/** Tells whoever started the daemon where it listens: a JSON file that appears, whole, once every listener accepts. */
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { formatEndpoint, type Endpoint } from '#config/formats.ts'
+
+/** What the daemon really listens on; port 0 of the configuration has become a real one. */
+export interface Listening {
+  readonly http: Endpoint
+  readonly submission: readonly Endpoint[]
+  readonly submissions: readonly Endpoint[]
+  readonly mx: readonly Endpoint[]
+}
+
+/** Writes the file beside its place and renames it, so that a reader never sees half of it. */
+export async function writeReadyFile(path: string, listening: Listening): Promise<void> {
+  const content = {
+    http: formatEndpoint(listening.http),
+    submission: listening.submission.map(formatEndpoint),
+    submissions: listening.submissions.map(formatEndpoint),
+    mx: listening.mx.map(formatEndpoint),
+    pid: process.pid,
+  }
+  const unfinished = `${path}.${process.pid}.tmp`
+  await writeFile(unfinished, `${JSON.stringify(content)}\n`)
+  await rename(unfinished, path)
+}
+
+/** Removes the file: before the start, as a process that was killed leaves it behind, and at the stop. */
+export const clearReadyFile = (path: string): Promise<void> => rm(path, { force: true })

@@ -1,0 +1,106 @@
+/** `postern serve`: opens what is stored, composes the daemon, and starts its parts; they stop in reverse order. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { formatEndpoint } from '#config/formats.ts'
+import { publicUrl, type Config } from '#config/load.ts'
+import { bootstrap } from '#core/access/bootstrap.ts'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { sweepAbandonedContent } from '#store/content.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { Ballast, freeBytes } from './admission.ts'
+import { loadCertificate } from './certificate.ts'
+import { compose, type Daemon } from './composition.ts'
+import { exitCodes, Lifecycle, type ExitCode } from './lifecycle.ts'
+import { createLogger, type Logger } from './logging.ts'
+import { masterKey } from './master-key.ts'
+import { Metrics } from './metrics.ts'
+import { clearReadyFile, writeReadyFile, type Listening } from './ready-file.ts'
+
+export interface ServeOptions {
+  readonly readyFile: string | undefined
+  readonly version: string
+}
+
+/** Runs until a signal; resolves only when the start fails, by throwing. */
+export async function serve(config: Config, { readyFile, version }: ServeOptions): Promise<ExitCode> {
+  const log = createLogger(config.logLevel, 'stdout')
+  const lifecycle = new Lifecycle(log, config.shutdownSeconds)
+  const ended = lifecycle.runUntilSignal()
+  const daemon = await build(config, log, lifecycle, version)
+  const listening = await start(daemon, config, lifecycle)
+  if (readyFile !== undefined) {
+    await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
+  }
+  announce(config, log, listening, daemon.newApiKey)
+  await ended
+  return exitCodes.ok
+}
+
+async function build(config: Config, log: Logger, lifecycle: Lifecycle, version: string): Promise<Daemon> {
+  const { dataDir, store } = config
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const metrics = new Metrics()
+  const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
+  const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
+  const certificate = await loadCertificate(config, Date.now())
+  const kv = await ballast.openStore(() =>
+    LevelKv.open(join(dataDir, 'store'), {
+      onFailure: (error) => lifecycle.fail(error),
+      onGroup: (writes) => metrics.groupCommitted(writes),
+    }),
+  )
+  await lifecycle.start({ name: 'store', start: async () => {}, stop: () => kv[Symbol.asyncDispose]() })
+  if (kv.missingGroups.length > 0) {
+    log.error({ groups: kv.missingGroups.length }, 'the log of the store was damaged and writes are missing; run "postern verify" and compare with a backup')
+  }
+  await ballast.ensure(store.lowDiskBytes)
+  const daemon = compose({ config, log, kv, secrets, metrics, certificate, version })
+  const swept = await sweepAbandonedContent(daemon.database)
+  if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
+  const first = await bootstrap({ database: daemon.database, clock: daemon.clock, adminKey: config.adminKey, plan: config.plan })
+  return Object.assign(daemon, { newApiKey: first.apiKey })
+}
+
+/** In order: what works in the background, then the doors; so the doors close first. */
+async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
+  const { queue, transport, reader, backgroundRead, housekeeping, admission, submission, http } = daemon
+  const seconds = Math.max(1, config.shutdownSeconds - 5)
+  await lifecycle.start({ name: 'message reader', start: async () => {}, stop: () => reader[Symbol.asyncDispose]() })
+  await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
+  await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
+  await lifecycle.start({ name: 'transport', start: async () => {}, stop: () => transport[Symbol.asyncDispose]() })
+  await lifecycle.start({ name: 'delivery', start: () => queue.start(), stop: () => queue.stop((seconds * 1000) / 2), stopSeconds: seconds })
+  const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = { http: config.http.listen, submission: [], submissions: [], mx: [] }
+  await lifecycle.start({
+    name: 'smtp submission',
+    start: async () => Object.assign(listening, await submission.listen()),
+    stop: () => submission.close((seconds * 1000) / 3),
+    stopSeconds: seconds,
+  })
+  await lifecycle.start({
+    name: 'http',
+    start: async () => Object.assign(listening, { http: await http.listen() }),
+    stop: () => http.close((seconds * 1000) / 3),
+    stopSeconds: seconds,
+  })
+  await lifecycle.start({
+    name: 'admission',
+    start: async () => daemon.ready.resolve(),
+    stop: async () => {
+      admission.close()
+      admission[Symbol.dispose]()
+    },
+  })
+  return listening
+}
+
+function announce(config: Config, log: Logger, listening: Listening, newApiKey: string | undefined): void {
+  const { http, submission, submissions } = listening
+  const addresses = { http: formatEndpoint(http), submission: submission.map(formatEndpoint), submissions: submissions.map(formatEndpoint) }
+  log.info({ ...addresses, url: publicUrl(config, http) }, 'ready')
+  const { destinations, webhooks } = config.outbound.allow
+  if (destinations.length + webhooks.length > 0) log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')
+  if (newApiKey === undefined) return
+  // to the terminal and not to the log: it is shown this once, and logs are kept
+  process.stderr.write(`\nFirst start. Your API key, shown this once:\n\n  ${newApiKey}\n\nSend with it as in the README, or set POSTERN_ADMIN_KEY to a key of your own.\n\n`)
+}

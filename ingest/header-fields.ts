@@ -1,0 +1,73 @@
+/** Reads the header block of a message into its fields, in order (RFC 5322 §2.2), tolerating what real mail does to it. */
+
+const blockMax = 1024 * 1024
+const fieldsMax = 1000
+const valueMax = 64 * 1024
+const nameMax = 998
+const fieldName = /^[!-9;-~]+$/
+
+/** One header field: the name as written, and the value unfolded but not yet decoded. */
+export interface HeaderField {
+  readonly name: string
+  readonly value: string
+}
+
+/**
+ * Answers the fields of the first header block: at most 1,000 of them, each value at most 64 KiB, all within the first
+ * MiB. Lines that are no header fields are left out. Octets over 127 are read as UTF-8 (RFC 6532) or, where they are not
+ * that, as windows-1252.
+ */
+export function headerFields(raw: Uint8Array): HeaderField[] {
+  const fields: HeaderField[] = []
+  let open: { name: string; pieces: string[]; size: number } | undefined
+  const close = (): void => {
+    if (open) fields.push({ name: open.name, value: decodeOctets(open.pieces.join('')).trim() })
+    open = undefined
+  }
+  for (const line of headerLines(raw)) {
+    if (line.startsWith(' ') || line.startsWith('\t')) {
+      if (open && open.size < valueMax) {
+        open.pieces.push(line.slice(0, valueMax - open.size))
+        open.size += line.length
+      }
+      continue
+    }
+    close()
+    if (fields.length === fieldsMax) break
+    const colon = line.slice(0, nameMax).indexOf(':')
+    const name = line.slice(0, Math.max(colon, 0)).trimEnd()
+    if (!fieldName.test(name)) continue
+    const value = line.slice(colon + 1, colon + 1 + valueMax)
+    open = { name, pieces: [value], size: value.length }
+  }
+  close()
+  return fields
+}
+
+/** The value of the first field of that name; undefined when there is none. */
+export function firstValue(fields: readonly HeaderField[], name: string): string | undefined {
+  return fields.find((field) => field.name.toLowerCase() === name)?.value
+}
+
+/** The lines up to the empty one, one character an octet. */
+function* headerLines(raw: Uint8Array): Generator<string> {
+  const block = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, blockMax))
+  let start = 0
+  while (start < block.length) {
+    const feed = block.indexOf(0x0a, start)
+    const next = feed < 0 ? block.length : feed
+    const end = next > start && block[next - 1] === 0x0d ? next - 1 : next
+    if (end === start) return
+    yield block.toString('latin1', start, end)
+    start = next + 1
+  }
+}
+
+function decodeOctets(octets: string): string {
+  const bytes = Buffer.from(octets, 'latin1')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Makes the HTML of a message safe to show: an allow list of tags, attributes, inline styles and addresses of links.
+ * It is one of three layers; the page that shows the result adds a sandbox and a content security policy.
+ */
+import sanitize from 'sanitize-html'
+import { safeStyle } from './inline-styles.ts'
+
+const charactersMax = 1_000_000
+const tagsMax = 50_000
+const addressMax = 8192
+const embeddedImage = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]*$/i
+
+/** Elements that go together with everything inside them: their content is code, a fallback, or another language. */
+const droppedWhole = [
+  ...['script', 'style', 'textarea', 'option', 'xmp', 'noscript', 'title', 'template', 'svg', 'math', 'noembed', 'noframes'],
+  ...['plaintext', 'iframe', 'frameset', 'select', 'audio', 'video', 'canvas'],
+]
+
+const allowedTags = [
+  ...['a', 'abbr', 'address', 'article', 'aside', 'b', 'bdi', 'bdo', 'big', 'blockquote', 'br', 'caption', 'center', 'cite', 'code'],
+  ...['col', 'colgroup', 'dd', 'del', 'dfn', 'div', 'dl', 'dt', 'em', 'figcaption', 'figure', 'font', 'footer', 'h1', 'h2', 'h3', 'h4'],
+  ...['h5', 'h6', 'header', 'hr', 'i', 'img', 'ins', 'kbd', 'li', 'main', 'mark', 'nav', 'ol', 'p', 'pre', 'q', 's', 'samp', 'section'],
+  ...['small', 'span', 'strike', 'strong', 'sub', 'sup', 'table', 'tbody', 'td', 'tfoot', 'th', 'thead', 'time', 'tr', 'tt', 'u', 'ul'],
+  ...['var', 'wbr'],
+]
+
+const cell = ['align', 'bgcolor', 'colspan', 'height', 'nowrap', 'rowspan', 'scope', 'valign', 'width']
+
+const options: sanitize.IOptions = {
+  allowedTags,
+  disallowedTagsMode: 'discard',
+  nonTextTags: droppedWhole,
+  allowedAttributes: {
+    '*': ['align', 'dir', 'lang', 'style', 'title'],
+    a: ['href', 'rel', 'target'],
+    col: ['span', 'width'],
+    colgroup: ['span', 'width'],
+    font: ['color', 'face', 'size'],
+    hr: ['size', 'width'],
+    img: ['alt', 'border', 'data-remote-src', 'height', 'hspace', 'src', 'vspace', 'width'],
+    li: ['type', 'value'],
+    ol: ['reversed', 'start', 'type'],
+    table: ['bgcolor', 'border', 'cellpadding', 'cellspacing', 'height', 'width', { name: 'role', values: ['presentation', 'none'] }],
+    td: cell,
+    th: cell,
+    time: ['datetime'],
+    tr: ['bgcolor', 'height', 'valign'],
+    ul: ['type'],
+  },
+  // Styles are already safe when they come here, see `styleAttribute`; the package's parser costs far more than they are worth.
+  parseStyleAttributes: false,
+  allowedSchemes: ['http', 'https', 'mailto'],
+  allowedSchemesByTag: { img: ['cid', 'data'] },
+  allowProtocolRelative: false,
+  transformTags: {
+    '*': (tagName, attribs) => ({ tagName, attribs: styleAttribute(attribs) }),
+    a: (tagName, attribs) => ({ tagName, attribs: linkAttributes(attribs) }),
+    img: (tagName, attribs) => ({ tagName, attribs: imageAttributes(attribs) }),
+  },
+}
+
+/**
+ * Answers safe HTML. Links keep only http, https and mailto and open in a new place without a referrer; images keep `cid:`
+ * and small raster formats in `data:`; the address of a remote image moves to `data-remote-src`, so nothing loads without
+ * consent. Only the first 1,000,000 characters and 50,000 tags of the input are read.
+ */
+export function sanitizeHtml(html: string): string {
+  return sanitize(html.slice(0, readableLength(html)).replaceAll('\0', ''), options).toWellFormed()
+}
+
+/** Cost grows with nesting, and nesting with the number of tags; so both length and tags have a bound. */
+function readableLength(html: string): number {
+  let at = -1
+  for (let tags = 0; tags <= tagsMax; tags += 1) {
+    at = html.indexOf('<', at + 1)
+    if (at < 0 || at >= charactersMax) return Math.min(html.length, charactersMax)
+  }
+  return at
+}
+
+function styleAttribute(attribs: sanitize.Attributes): sanitize.Attributes {
+  return attribs['style'] === undefined ? attribs : { ...attribs, style: safeStyle(attribs['style']) }
+}
+
+function linkAttributes(attribs: sanitize.Attributes): sanitize.Attributes {
+  const { href, rel: _rel, target: _target, ...rest } = attribs
+  const address = parsedAddress(href, ['http:', 'https:', 'mailto:'])
+  return address === undefined ? rest : { ...rest, href: address, target: '_blank', rel: 'noopener noreferrer nofollow' }
+}
+
+function imageAttributes(attribs: sanitize.Attributes): sanitize.Attributes {
+  const { src = '', 'data-remote-src': _remote, ...rest } = attribs
+  const trimmed = src.trim()
+  if (embeddedImage.test(trimmed)) return { ...rest, src: trimmed }
+  if (/^cid:[^\s"'<>`]{1,998}$/i.test(trimmed)) return { ...rest, src: `cid:${trimmed.slice(4)}` }
+  const remote = parsedAddress(trimmed, ['http:', 'https:'])
+  return remote === undefined ? rest : { ...rest, 'data-remote-src': remote }
+}
+
+/** The address as a browser would read it, so that what was checked is what is written; undefined when it is not allowed. */
+function parsedAddress(text: string | undefined, schemes: readonly string[]): string | undefined {
+  const url = text === undefined || text.length > addressMax ? null : URL.parse(text)
+  return url && schemes.includes(url.protocol) ? url.href : undefined
+}

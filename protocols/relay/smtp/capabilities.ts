@@ -1,0 +1,40 @@
+/** What a peer offers in its EHLO reply (RFC 5321 §4.1.1.1). */
+export interface Capabilities {
+  /** RFC 2920. */
+  readonly pipelining: boolean
+  /** RFC 1870. */
+  readonly size: boolean
+  /** The largest message in octets, when the peer names one. */
+  readonly sizeMax: number | undefined
+  /** RFC 6152. */
+  readonly eightBitMime: boolean
+  /** RFC 6531. */
+  readonly smtpUtf8: boolean
+  /** RFC 3207. */
+  readonly startTls: boolean
+  /** RFC 4954 mechanisms in upper case. */
+  readonly auth: readonly string[]
+}
+
+/** Reads the text of an EHLO reply; its first line is a greeting. A HELO reply has no further lines, and offers nothing. */
+export function readCapabilities(text: string): Capabilities {
+  const offers = new Map<string, readonly string[]>()
+  for (const line of text.split('\n').slice(1)) {
+    // Some old servers write AUTH=LOGIN instead of AUTH LOGIN.
+    const [keyword = '', ...parameters] = line
+      .toUpperCase()
+      .trim()
+      .split(/[\s=]+/)
+    offers.set(keyword, [...(offers.get(keyword) ?? []), ...parameters])
+  }
+  const limit = Number(offers.get('SIZE')?.[0])
+  return {
+    pipelining: offers.has('PIPELINING'),
+    size: offers.has('SIZE'),
+    sizeMax: Number.isSafeInteger(limit) && limit > 0 ? limit : undefined,
+    eightBitMime: offers.has('8BITMIME'),
+    smtpUtf8: offers.has('SMTPUTF8'),
+    startTls: offers.has('STARTTLS'),
+    auth: offers.get('AUTH') ?? [],
+  }
+}

@@ -1,0 +1,120 @@
+/** From a host name to an open TCP connection: resolve, check every address, try them in turn (RFC 8305 §5, in small). */
+import type { Socket } from 'node:net'
+import { connect as connectSocket } from 'node:net'
+import type { Clock, Timer } from '#core/clock.ts'
+import type { AddressGuard } from '#core/outbound/address-guard.ts'
+import type { ResolveProblem, Resolver } from '#core/outbound/resolver.ts'
+import { addressesOf, ResolveError } from '#core/outbound/resolver.ts'
+import type { Deadlines } from './deadlines.ts'
+import { Failure } from './failure.ts'
+
+/** Opens a socket to an address literal. Tests put their own in place of the network. */
+export type Dial = (address: string, port: number) => Socket
+
+/** What opening a connection needs from its surroundings. */
+export interface Network {
+  readonly resolver: Resolver
+  readonly guard: AddressGuard
+  readonly clock: Clock
+  readonly deadlines: Deadlines
+  readonly dial: Dial
+}
+
+/** An open connection and the literal that it goes to. */
+export interface Connected {
+  readonly socket: Socket
+  readonly address: string
+}
+
+// Nothing but literals comes here, so no look-up can slip another address in.
+export const dialDirectly: Dial = (address, port) => connectSocket({ host: address, port, noDelay: true })
+
+const resolveCodes = { not_found: 'dns_not_found', timeout: 'dns_timeout', failed: 'dns_failed' } as const satisfies Record<
+  ResolveProblem,
+  string
+>
+
+/** The addresses of a host that may be connected to, best first. Throws `Failure` when there is none. */
+export async function permittedAddresses(network: Network, host: string, port: number): Promise<readonly string[]> {
+  try {
+    const permitted = (await addressesOf(network.resolver, host)).filter((address) => network.guard(address, port))
+    if (permitted.length > 0) return permitted
+  } catch (error) {
+    const problem = error instanceof ResolveError ? error.problem : 'failed'
+    throw new Failure(resolveCodes[problem], 'dns')
+  }
+  // The address itself is not told: it could be one of the operator's own network.
+  throw new Failure('address_forbidden', 'dns')
+}
+
+/** Opens a connection to the first address that answers. Throws `Failure`. */
+export function connectFirst(network: Network, addresses: readonly string[], port: number, signal: AbortSignal): Promise<Connected> {
+  return new Promise((resolve, reject) => {
+    const race = new Race(network, addresses, port, (outcome) => {
+      signal.removeEventListener('abort', onAbort)
+      if (outcome instanceof Failure) reject(outcome)
+      else resolve(outcome)
+    })
+    const onAbort = (): void => race.end(new Failure('aborted', 'connect'))
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+    else race.start()
+  })
+}
+
+class Race {
+  readonly #network: Network
+  readonly #left: string[]
+  readonly #port: number
+  readonly #done: (outcome: Connected | Failure) => void
+  readonly #open = new Set<Socket>()
+  #next: Timer | undefined
+  #limit: Timer | undefined
+  #over = false
+
+  constructor(network: Network, addresses: readonly string[], port: number, done: (outcome: Connected | Failure) => void) {
+    this.#network = network
+    this.#left = [...addresses]
+    this.#port = port
+    this.#done = done
+  }
+
+  start(): void {
+    const { clock, deadlines } = this.#network
+    this.#limit = clock.after(deadlines.connect, () => this.end(new Failure('connect_timeout', 'connect')))
+    this.#tryNext()
+  }
+
+  end(outcome: Connected | Failure): void {
+    if (this.#over) return
+    this.#over = true
+    this.#next?.cancel()
+    this.#limit?.cancel()
+    for (const socket of this.#open) if (outcome instanceof Failure || socket !== outcome.socket) socket.destroy()
+    this.#done(outcome)
+  }
+
+  #tryNext(): void {
+    this.#next?.cancel()
+    const address = this.#left.shift()
+    if (address === undefined) return
+    const socket = this.#network.dial(address, this.#port)
+    this.#open.add(socket)
+    const onError = (error: Error): void => this.#failed(socket, error)
+    socket.once('connect', () => {
+      socket.off('error', onError)
+      this.end({ socket, address })
+    })
+    socket.on('error', onError)
+    if (this.#left.length > 0) this.#next = this.#network.clock.after(this.#network.deadlines.nextAddress, () => this.#tryNext())
+  }
+
+  #failed(socket: Socket, error: Error): void {
+    this.#open.delete(socket)
+    if (this.#over) return
+    if (this.#left.length > 0) return this.#tryNext()
+    if (this.#open.size > 0) return
+    const refused = 'code' in error && error.code === 'ECONNREFUSED'
+    this.end(new Failure(refused ? 'connect_refused' : 'connect_failed', 'connect'))
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * RFC 5321 §4.5.2 transparency for content that is sent after DATA. Content is CRLF-clean by promise; should it not be,
+ * no peer, however it reads line ends, may see an end of data that is not ours: every dot after a CR or an LF is doubled.
+ */
+
+const lineFeed = 10
+const carriageReturn = 13
+const dot = 46
+const afterFeed = Buffer.from('\n.')
+const afterReturn = Buffer.from('\r.')
+
+const endOnOwnLine = '.\r\n'
+const endAfterLine = '\r\n.\r\n'
+
+/** Doubles dots over any split of one message into chunks. */
+export class DotStuffer {
+  // The start of the data is the start of a line.
+  #beforeLast = carriageReturn
+  #last = lineFeed
+
+  /** The chunk as it must be sent: the very same when there is nothing to double. */
+  stuff(chunk: Uint8Array): Uint8Array {
+    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const length = bytes.length
+    if (length === 0) return bytes
+    const leads = bytes[0] === dot && isLineEnd(this.#last)
+    this.#beforeLast = length > 1 ? (bytes[length - 2] ?? 0) : this.#last
+    this.#last = bytes[length - 1] ?? 0
+    if (!leads && bytes.indexOf(afterFeed) < 0 && bytes.indexOf(afterReturn) < 0) return bytes
+    return doubled(bytes, leads)
+  }
+
+  /** What must follow the content: the final dot, after a CRLF when the content did not end in one. */
+  end(): string {
+    return this.#beforeLast === carriageReturn && this.#last === lineFeed ? endOnOwnLine : endAfterLine
+  }
+}
+
+function isLineEnd(byte: number): boolean {
+  return byte === lineFeed || byte === carriageReturn
+}
+
+/** One pass of plain loops: searching again from dot to dot would cost too much where every line has one. */
+function doubled(bytes: Buffer, leads: boolean): Buffer {
+  const out = Buffer.allocUnsafe(bytes.length + countDots(bytes, leads))
+  let at = 0
+  let previous = leads ? lineFeed : 0
+  for (const byte of bytes) {
+    if (byte === dot && isLineEnd(previous)) out[at++] = dot
+    out[at++] = byte
+    previous = byte
+  }
+  return out
+}
+
+function countDots(bytes: Buffer, leads: boolean): number {
+  let count = 0
+  let previous = leads ? lineFeed : 0
+  for (const byte of bytes) {
+    if (byte === dot && isLineEnd(previous)) count += 1
+    previous = byte
+  }
+  return count
+}

@@ -1,0 +1,150 @@
+/** From a destination to a link that is ready for mail: connect, greeting, EHLO, TLS, AUTH, each with its time taken. */
+import type { SecureContext } from 'node:tls'
+import type { PeerReply, TransportTarget } from '#core/delivery/transport.ts'
+import type { Capabilities } from './capabilities.ts'
+import { readCapabilities } from './capabilities.ts'
+import type { Network } from './connect.ts'
+import { connectFirst, permittedAddresses } from './connect.ts'
+import type { Phase } from './failure.ts'
+import { Failure } from './failure.ts'
+import { Link } from './link.ts'
+import type { TlsFacts } from './secure.ts'
+import { secure, tlsFacts } from './secure.ts'
+import { signIn } from './sign-in.ts'
+
+/** What opening a link needs besides the destination. */
+export interface HandshakeOptions extends Network {
+  /** RFC 5321 §4.1.1.1 name that we give. */
+  readonly heloName: string
+  readonly context: SecureContext
+  /** Told of each step that went well, with its milliseconds. */
+  readonly onStep?: ((step: Phase, detail: string, milliseconds: number) => void) | undefined
+}
+
+/** A peer that is ready for mail. */
+export interface Peer {
+  readonly link: Link
+  readonly address: string
+  readonly capabilities: Capabilities
+  readonly tls: TlsFacts | undefined
+  /** Milliseconds of each step of the handshake. */
+  readonly milliseconds: Readonly<Record<string, number>>
+}
+
+/** Opens a link. Throws `Failure`, with nothing left open. */
+export async function openLink(target: TransportTarget, options: HandshakeOptions, signal: AbortSignal): Promise<Peer> {
+  const handshake = new Handshake(target, options, signal)
+  try {
+    return await handshake.run()
+  } catch (error) {
+    const failure = error instanceof Failure ? error : new Failure('connection_lost', 'connect')
+    handshake.giveUp(failure)
+    throw failure
+  }
+}
+
+class Handshake {
+  readonly #target: TransportTarget
+  readonly #options: HandshakeOptions
+  readonly #signal: AbortSignal
+  readonly #milliseconds: Record<string, number> = {}
+  #link: Link | undefined
+  #address: string | undefined
+  #tls: TlsFacts | undefined
+  #since: number
+
+  constructor(target: TransportTarget, options: HandshakeOptions, signal: AbortSignal) {
+    this.#target = target
+    this.#options = options
+    this.#signal = signal
+    this.#since = options.clock.monotonic()
+  }
+
+  async run(): Promise<Peer> {
+    const { host, port, security } = this.#target
+    const addresses = await permittedAddresses(this.#options, host, port)
+    this.#done('dns', `${addresses.length} address${addresses.length === 1 ? '' : 'es'}`)
+    const { socket, address } = await connectFirst(this.#options, addresses, port, this.#signal)
+    const link = new Link(socket, this.#options.clock)
+    this.#link = link
+    this.#address = address
+    this.#done('connect', `Connected to ${address} port ${port}.`)
+    const onAbort = (): void => link.break(new Failure('aborted', link.phase))
+    this.#signal.addEventListener('abort', onAbort)
+    try {
+      if (security === 'tls') await this.#secure(link)
+      await this.#greet(link)
+      const capabilities = await this.#introduce(link)
+      await this.#authenticate(link, capabilities, address)
+      return { link, address, capabilities, tls: this.#tls, milliseconds: this.#milliseconds }
+    } finally {
+      this.#signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  giveUp(failure: Failure): void {
+    failure.address = this.#address
+    this.#link?.break(failure)
+  }
+
+  async #greet(link: Link): Promise<void> {
+    const greeting = await link.ask('', this.#options.deadlines.greeting, 'greeting_timeout', 'greeting')
+    if (greeting.code !== 220) throw refusedBy(greeting, 'greeting_refused', 'greeting')
+    this.#done('greeting', `The host answered ${greeting.code}.`)
+  }
+
+  /** EHLO, and once more after STARTTLS, as what was offered in clear is void then (RFC 3207 §4.2). */
+  async #introduce(link: Link): Promise<Capabilities> {
+    const inClear = await this.#ehlo(link)
+    if (this.#target.security !== 'starttls') return inClear
+    if (!inClear.startTls) throw new Failure('starttls_unavailable', 'tls')
+    const reply = await this.#command(link, 'STARTTLS', 'tls')
+    if (reply.code !== 220) throw refusedBy(reply, 'starttls_unavailable', 'tls')
+    await this.#secure(link)
+    return this.#ehlo(link)
+  }
+
+  async #ehlo(link: Link): Promise<Capabilities> {
+    const extended = await this.#command(link, `EHLO ${this.#options.heloName}`, 'ehlo')
+    // RFC 5321 §3.2: a server that does not know EHLO may still know HELO.
+    const reply = extended.code >= 500 ? await this.#command(link, `HELO ${this.#options.heloName}`, 'ehlo') : extended
+    if (reply.code !== 250) throw refusedBy(reply, 'ehlo_refused', 'ehlo')
+    this.#done('ehlo', `The host answered ${reply.code}.`)
+    return readCapabilities(extended.code === 250 ? extended.text : '')
+  }
+
+  async #secure(link: Link): Promise<void> {
+    const bare = link.release()
+    if (bare === undefined) throw link.failure ?? new Failure('connection_lost', 'tls')
+    const { clock, deadlines, context } = this.#options
+    const { host, tlsPolicy } = this.#target
+    const verify = tlsPolicy !== 'insecure'
+    const socket = await secure(bare, { host, verify, context, clock, deadlineMs: deadlines.tls, signal: this.#signal })
+    link.adopt(socket)
+    this.#tls = tlsFacts(socket)
+    const { version, cipher, verified } = this.#tls
+    this.#done('tls', `${version} with ${cipher}, certificate ${verified ? 'verified' : 'not verified'}.`)
+  }
+
+  async #authenticate(link: Link, capabilities: Capabilities, address: string): Promise<void> {
+    const mechanism = await signIn(link, this.#target, capabilities.auth, address, this.#options.deadlines.command)
+    if (mechanism !== undefined) this.#done('auth', `Signed in with AUTH ${mechanism}.`)
+  }
+
+  #command(link: Link, line: string, phase: Phase): Promise<PeerReply> {
+    return link.ask(`${line}\r\n`, this.#options.deadlines.command, 'command_timeout', phase)
+  }
+
+  #done(step: Phase, detail: string): void {
+    const now = this.#options.clock.monotonic()
+    const milliseconds = now - this.#since
+    this.#since = now
+    this.#milliseconds[step] = (this.#milliseconds[step] ?? 0) + milliseconds
+    this.#options.onStep?.(step, detail, milliseconds)
+  }
+}
+
+function refusedBy(reply: PeerReply, code: 'greeting_refused' | 'ehlo_refused' | 'starttls_unavailable', phase: Phase): Failure {
+  if (reply.code === 421) return new Failure('peer_closing', phase, undefined, reply)
+  return new Failure(code, phase, `(${reply.code})`, reply)
+}

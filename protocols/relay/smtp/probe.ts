@@ -1,0 +1,35 @@
+/** A connection test for people: as far as a delivery would go, without a message. */
+import type { ProbeStep, TransportTarget } from '#core/delivery/transport.ts'
+import { Failure } from './failure.ts'
+import type { Phase } from './failure.ts'
+import type { HandshakeOptions } from './handshake.ts'
+import { openLink } from './handshake.ts'
+
+const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', ehlo: 'greeting' }
+
+/** Walks through resolve, connect, greeting, TLS and AUTH, and stops at the first that fails. Holds no secret. */
+export async function probeTarget(target: TransportTarget, options: HandshakeOptions, signal: AbortSignal): Promise<readonly ProbeStep[]> {
+  const steps: ProbeStep[] = []
+  const { clock, deadlines } = options
+  let since = clock.monotonic()
+  const note = (phase: string, ok: boolean, detail: string): void => {
+    const now = clock.monotonic()
+    steps.push({ step: phase, ok, detail, milliseconds: now - since })
+    since = now
+  }
+  const onStep = (phase: Phase, detail: string): void => {
+    if (phase !== 'ehlo') note(stepNames[phase] ?? phase, true, detail)
+  }
+  try {
+    const { link } = await openLink(target, { ...options, onStep }, signal)
+    if (!target.username) note('auth', true, 'No user name is configured.')
+    const reply = await link.ask('NOOP\r\n', deadlines.command, 'command_timeout', 'mail')
+    note('ready', reply.code === 250, `The host answered ${reply.code}.`)
+    link.onBroken = undefined
+    link.quit(deadlines.goodbye)
+  } catch (error) {
+    const failure = error instanceof Failure ? error : new Failure('connection_lost', 'connect')
+    note(failure.phase === 'mail' ? 'ready' : (stepNames[failure.phase] ?? failure.phase), false, failure.message)
+  }
+  return steps
+}

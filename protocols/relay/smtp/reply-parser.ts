@@ -1,0 +1,96 @@
+/** RFC 5321 §4.2 replies from bytes, as they come in. Everything is bounded, since the peer may be hostile. */
+import type { PeerReply } from '#core/delivery/transport.ts'
+
+const lineOctetsMax = 4096
+const replyOctetsMax = 64 * 1024
+const linesMax = 100
+
+const lineFeed = 10
+const carriageReturn = 13
+const space = 32
+const hyphen = 45
+const dot = 46
+
+/** Collects lines to replies. After it has reported a problem it must not be used again. */
+export class ReplyParser {
+  #partial: Buffer | undefined
+  #code = 0
+  #lines = 0
+  #octets = 0
+  #enhanced: string | undefined
+  #text = ''
+
+  /** True when no line or reply is half done. */
+  get empty(): boolean {
+    return this.#partial === undefined && this.#lines === 0
+  }
+
+  /** Takes bytes and calls `onReply` for each reply that they complete. Returns what is wrong with them, if anything. */
+  push(chunk: Buffer, onReply: (reply: PeerReply) => void): string | undefined {
+    const data = this.#partial === undefined ? chunk : Buffer.concat([this.#partial, chunk])
+    let start = 0
+    for (let end = data.indexOf(lineFeed); end >= 0; end = data.indexOf(lineFeed, start)) {
+      const problem = this.#line(data, start, end, onReply)
+      if (problem !== undefined) return problem
+      start = end + 1
+    }
+    this.#partial = start < data.length ? data.subarray(start) : undefined
+    return data.length - start > lineOctetsMax ? 'A reply line is too long.' : undefined
+  }
+
+  #line(data: Buffer, start: number, feed: number, onReply: (reply: PeerReply) => void): string | undefined {
+    const end = feed > start && data[feed - 1] === carriageReturn ? feed - 1 : feed
+    const code = readCode(data, start, end)
+    const separator = end - start === 3 ? space : data[start + 3]
+    if (code === 0 || (separator !== space && separator !== hyphen)) return 'A line does not start with a reply code.'
+    if (this.#lines > 0 && code !== this.#code) return 'The lines of a reply have different codes.'
+    this.#octets += end - start
+    if (end - start > lineOctetsMax || this.#octets > replyOctetsMax || this.#lines >= linesMax) return 'A reply is too long.'
+    this.#code = code
+    this.#addText(data, start + 4, end)
+    this.#lines += 1
+    if (separator === space) this.#complete(onReply)
+    return undefined
+  }
+
+  #addText(data: Buffer, start: number, end: number): void {
+    let text = start < end ? data.toString('utf8', start, end) : ''
+    if (this.#lines === 0) this.#enhanced = readEnhanced(text, this.#code)
+    if (this.#enhanced !== undefined) text = withoutPrefix(text, this.#enhanced)
+    this.#text = this.#lines === 0 ? text : `${this.#text}\n${text}`
+  }
+
+  #complete(onReply: (reply: PeerReply) => void): void {
+    const reply = { code: this.#code, enhanced: this.#enhanced, text: this.#text }
+    this.#lines = 0
+    this.#octets = 0
+    this.#text = ''
+    this.#enhanced = undefined
+    onReply(reply)
+  }
+}
+
+/** The three digits, or 0 when they are none: RFC 5321 §4.2.1 knows first digits from 2 to 5. */
+function readCode(data: Buffer, start: number, end: number): number {
+  if (end - start < 3) return 0
+  const first = (data[start] ?? 0) - 48
+  const second = (data[start + 1] ?? 0) - 48
+  const third = (data[start + 2] ?? 0) - 48
+  if (first < 2 || first > 5 || second < 0 || second > 9 || third < 0 || third > 9) return 0
+  return first * 100 + second * 10 + third
+}
+
+/** Servers repeat the enhanced code on each line of a reply. */
+function withoutPrefix(text: string, enhanced: string): string {
+  if (text === enhanced) return ''
+  return text.startsWith(enhanced) && text.charCodeAt(enhanced.length) === space ? text.slice(enhanced.length + 1) : text
+}
+
+const enhancedStart = /^[245]\.\d{1,3}\.\d{1,3}(?= |$)/
+
+/** RFC 3463 §2 code at the start of a text; only one of the reply's own class counts (RFC 2034 §4). */
+function readEnhanced(text: string, code: number): string | undefined {
+  if (text.charCodeAt(1) !== dot) return undefined
+  const found = enhancedStart.exec(text)?.[0]
+  return found !== undefined && found.charCodeAt(0) - 48 === Math.trunc(code / 100) ? found : undefined
+}

@@ -1,0 +1,107 @@
+/** The outbound SMTP client (RFC 5321 §3.3) as a transport: pooled connections, one report per attempt. */
+import type { SecureContext } from 'node:tls'
+import type { Clock } from '#core/clock.ts'
+import { systemClock } from '#core/clock.ts'
+import type { AttemptReport, DeliveryJob, ProbeStep, Transport, TransportTarget } from '#core/delivery/transport.ts'
+import type { AddressGuard } from '#core/outbound/address-guard.ts'
+import type { Resolver } from '#core/outbound/resolver.ts'
+import type { Dial } from './connect.ts'
+import { dialDirectly } from './connect.ts'
+import type { Deadlines } from './deadlines.ts'
+import { standardDeadlines } from './deadlines.ts'
+import { Delivery } from './delivery.ts'
+import { Failure } from './failure.ts'
+import type { HandshakeOptions } from './handshake.ts'
+import { Pool } from './pool.ts'
+import { probeTarget } from './probe.ts'
+import { reportFailure } from './report.ts'
+import { clientContext } from './secure.ts'
+import type { SessionLimits } from './session.ts'
+
+export interface SmtpTransportOptions {
+  readonly resolver: Resolver
+  readonly guard: AddressGuard
+  /** The name we give in EHLO: a host name or an address literal (RFC 5321 §4.1.4). */
+  readonly heloName: string
+  readonly clock?: Clock
+  /** Milliseconds that differ from the standard ones. */
+  readonly deadlines?: Partial<Deadlines>
+  /** Certificates in PEM that are trusted besides the well-known ones. */
+  readonly trusted?: readonly string[]
+  /** How long a connection may be used: 1,000 messages and 10 minutes when not given. */
+  readonly limits?: SessionLimits
+  /** Opens sockets; the network when not given. */
+  readonly dial?: Dial
+}
+
+const standardLimits: SessionLimits = { messages: 1000, ageMs: 10 * 60_000 }
+
+export class SmtpTransport implements Transport {
+  readonly #options: HandshakeOptions
+  readonly #limits: SessionLimits
+  readonly #current = new Map<string, Pool>()
+  /** Pools under settings that have changed since, until they are empty. */
+  readonly #retired = new Set<Pool>()
+  #closed = false
+
+  constructor(options: SmtpTransportOptions) {
+    if (!/^[A-Za-z0-9._:[\]-]{1,255}$/.test(options.heloName))
+      throw new TypeError('The EHLO name must be a host name or an address literal.')
+    let context: SecureContext | undefined
+    this.#limits = options.limits ?? standardLimits
+    this.#options = {
+      resolver: options.resolver,
+      guard: options.guard,
+      heloName: options.heloName,
+      clock: options.clock ?? systemClock,
+      deadlines: { ...standardDeadlines, ...options.deadlines },
+      dial: options.dial ?? dialDirectly,
+      get context() {
+        context ??= clientContext(options.trusted ?? [])
+        return context
+      },
+    }
+  }
+
+  deliver(target: TransportTarget, job: DeliveryJob): Promise<AttemptReport> {
+    return new Promise((resolve) => {
+      const delivery = new Delivery(target, job, this.#options.clock.monotonic(), resolve)
+      const refused = this.#closed ? 'closed' : job.signal.aborted ? 'aborted' : undefined
+      if (refused === undefined) return this.#poolFor(target).submit(delivery)
+      delivery.settle(reportFailure(delivery, new Failure(refused, 'connect'), delivery.submittedAt))
+    })
+  }
+
+  probe(target: TransportTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
+    return probeTarget(target, this.#options, signal)
+  }
+
+  forget(destinationId: string): void {
+    const pool = this.#current.get(destinationId)
+    if (pool === undefined) return
+    this.#current.delete(destinationId)
+    this.#retired.add(pool)
+    pool.retire()
+  }
+
+  /** Ends what is under way at once; whoever wants it finished waits for its reports first. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    for (const pool of [...this.#current.values(), ...this.#retired]) pool.close()
+    return Promise.resolve()
+  }
+
+  #poolFor(target: TransportTarget): Pool {
+    const known = this.#current.get(target.destinationId)
+    if (known?.target.revision === target.revision) return known
+    this.forget(target.destinationId)
+    const pool = new Pool(target, this.#options, this.#limits, (empty) => this.#remove(empty))
+    this.#current.set(target.destinationId, pool)
+    return pool
+  }
+
+  #remove(pool: Pool): void {
+    this.#retired.delete(pool)
+    if (this.#current.get(pool.target.destinationId) === pool) this.#current.delete(pool.target.destinationId)
+  }
+}

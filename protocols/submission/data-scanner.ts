@@ -1,0 +1,165 @@
+/**
+ * The octets after DATA, one chunk after the other: finds the end (RFC 5321 §4.1.1.4), takes off the dots
+ * (RFC 5321 §4.5.2), turns bare CR and bare LF into CRLF, and notes what the content holds. Only CRLF begins a line for
+ * the purpose of dots and of the end, so that no other reading of the same octets can see more messages than we do.
+ */
+
+const nul = 0x00
+const lf = 0x0a
+const cr = 0x0d
+const dot = 0x2e
+
+// Where the machine stands between two octets. A dot at the start of a line and a CR after it are held back.
+const inText = 0
+const afterCr = 1
+const atLineStart = 2
+const afterDot = 3
+const afterDotCr = 4
+type State = typeof inText | typeof afterCr | typeof atLineStart | typeof afterDot | typeof afterDotCr
+
+/** The longest line that is taken, in octets without its CRLF: far over the 998 of RFC 5322 §2.1.1, as clients send such. */
+export const lineOctetsMax = 64 * 1024
+
+// A rewritten chunk may double in size; below this much waste it is not worth another copy.
+const wasteOctetsMax = 4096
+
+/** What a chunk brought: the content in it, and the offset after the final dot, or -1 while the message goes on. */
+export interface Scanned {
+  readonly content: Buffer
+  readonly end: number
+}
+
+export class DataScanner {
+  /** There was an octet over 127. */
+  eightBit = false
+  /** There was a NUL, which no mail may hold (RFC 5322 §4). */
+  hasNul = false
+  /** There was a line over `lineOctetsMax`. */
+  hasLongLine = false
+  /** Octets of content up to and including the empty line that ends the header block, or -1 while it was not seen. */
+  headerEnd = -1
+  #state: State = atLineStart
+  /** Octets of the current line so far, without its CR. */
+  #line = 0
+  /** Octets of content in the chunks before. */
+  #produced = 0
+
+  /** Reads the next chunk. A chunk that is clean mail is returned as it is, without a copy. */
+  scan(chunk: Buffer): Scanned {
+    const clean = this.#readClean(chunk)
+    const scanned =
+      clean === chunk.length ? { content: chunk, end: -1 } : (endsHere(chunk, clean, this.#state) ?? this.#rewrite(chunk, clean))
+    this.#produced += scanned.content.length
+    return scanned
+  }
+
+  /** Reads as long as nothing has to change. Returns the offset of the first octet that was not read. */
+  #readClean(chunk: Buffer): number {
+    if (this.#state > atLineStart || (this.#state === atLineStart && chunk[0] === dot)) return 0
+    if (this.#state === afterCr && chunk[0] !== lf) return 0
+    const { length } = chunk
+    let line = this.#line
+    for (let at = 0; at < length; at++) {
+      const octet = chunk[at] as number
+      if (octet > cr && octet < 0x80) {
+        line++
+      } else if (octet === cr) {
+        if (at + 1 < length && chunk[at + 1] !== lf) return this.#stop(at + 1, line, afterCr)
+      } else if (octet === lf) {
+        if (at === 0 ? this.#state !== afterCr : chunk[at - 1] !== cr) return this.#stop(at, line, inText)
+        this.#endLine(line, at + 1)
+        line = 0
+        if (at + 1 < length && chunk[at + 1] === dot) return this.#stop(at + 1, 0, atLineStart)
+      } else {
+        line++
+        this.#note(octet)
+      }
+    }
+    const last = chunk[length - 1]
+    return this.#stop(length, line, last === cr ? afterCr : last === lf ? atLineStart : inText)
+  }
+
+  #stop(at: number, line: number, state: State): number {
+    this.#line = line
+    this.#state = state
+    if (line > lineOctetsMax) this.hasLongLine = true
+    return at
+  }
+
+  /** Copies the chunk with its lines put right, octet by octet; what stands before `from` was read already. */
+  #rewrite(chunk: Buffer, from: number): Scanned {
+    const out = Buffer.allocUnsafe(from + 2 * (chunk.length - from) + 2)
+    chunk.copy(out, 0, 0, from)
+    let size = from
+    let end = -1
+    for (let at = from; at < chunk.length && end < 0; at++) {
+      const octet = chunk[at] as number
+      const written = this.#readHeld(octet, out, size)
+      if (written < 0) end = at + 1
+      else size = written
+    }
+    const content = out.subarray(0, size)
+    return { content: out.length - size > wasteOctetsMax ? Buffer.from(content) : content, end }
+  }
+
+  /** One octet in a state where something may be held back. Returns the new size of `out`, or -1 at the end of the message. */
+  #readHeld(octet: number, out: Buffer, size: number): number {
+    switch (this.#state) {
+      case atLineStart:
+        if (octet !== dot) break
+        this.#state = afterDot
+        return size
+      case afterDot:
+        if (octet !== cr) break
+        this.#state = afterDotCr
+        return size
+      case afterDotCr:
+        if (octet === lf) return -1
+        return this.#readPlain(octet, out, this.#writeLineEnd(out, size))
+      case afterCr:
+        out[size++] = lf
+        this.#endLine(this.#line, size)
+        this.#line = 0
+        if (octet !== lf) break
+        this.#state = atLineStart
+        return size
+      case inText:
+    }
+    return this.#readPlain(octet, out, size)
+  }
+
+  #readPlain(octet: number, out: Buffer, size: number): number {
+    this.#state = octet === cr ? afterCr : inText
+    if (octet === lf) return this.#writeLineEnd(out, size)
+    out[size++] = octet
+    if (octet === cr) return size
+    if (++this.#line > lineOctetsMax) this.hasLongLine = true
+    if (octet === nul || octet >= 0x80) this.#note(octet)
+    return size
+  }
+
+  /** A CRLF where the client sent something else: the line ends, but no line begins for the purpose of dots. */
+  #writeLineEnd(out: Buffer, size: number): number {
+    out[size++] = cr
+    out[size++] = lf
+    this.#endLine(this.#line, size)
+    this.#line = 0
+    return size
+  }
+
+  #endLine(line: number, size: number): void {
+    if (line > lineOctetsMax) this.hasLongLine = true
+    if (line === 0 && this.headerEnd < 0) this.headerEnd = this.#produced + size
+  }
+
+  #note(octet: number): void {
+    if (octet === nul) this.hasNul = true
+    else if (octet >= 0x80) this.eightBit = true
+  }
+}
+
+/** The usual end, in one chunk: nothing has to be copied for it. */
+function endsHere(chunk: Buffer, at: number, state: State): Scanned | undefined {
+  const ends = state === atLineStart && chunk[at] === dot && chunk[at + 1] === cr && chunk[at + 2] === lf
+  return ends ? { content: chunk.subarray(0, at), end: at + 3 } : undefined
+}

@@ -1,0 +1,168 @@
+/** One message on its way in: what was scanned goes into the draft, its beginning is kept for the core, and what cannot be taken is refused. */
+import type { ContentDraft } from '#core/submission/submission.ts'
+import { DataScanner, lineOctetsMax } from './data-scanner.ts'
+import { NegativeReply, toSmtpReply } from './smtp-reply.ts'
+
+/** How much of a header block is shown to the core; more is stored, but not looked at. */
+export const headOctetsMax = 256 * 1024
+/** RFC 5321 §6.3: more Received fields than this mean a loop. */
+export const receivedFieldsMax = 50
+
+// Clients that send octet by octet must not make us keep an object for each: smaller pieces are gathered first.
+const pieceOctetsMin = 1024
+const gatherOctets = 16 * 1024
+
+export class MessageIntake {
+  readonly draft: ContentDraft
+  /** Octets the client sent after DATA, including what may follow the end. */
+  wireOctets = 0
+  /** The draft has not taken the last piece yet, so that it is not the client who is slow. */
+  waiting = false
+  readonly #maxOctets: number
+  readonly #onDefect: (error: unknown) => void
+  readonly #scanner = new DataScanner()
+  #refusal: NegativeReply | undefined
+  #contentOctets = 0
+  #head: Buffer[] = []
+  #headOctets = 0
+  #gathered: Buffer | undefined
+  #gatheredOctets = 0
+  #inFlight: Promise<void> | undefined
+  #abandoned = false
+
+  constructor(draft: ContentDraft, maxOctets: number, onDefect: (error: unknown) => void) {
+    this.draft = draft
+    this.#maxOctets = maxOctets
+    this.#onDefect = onDefect
+  }
+
+  get eightBit(): boolean {
+    return this.#scanner.eightBit
+  }
+
+  /** The client goes on far beyond the limit, so that reading to the end would only serve an attack. */
+  get overrun(): boolean {
+    return this.wireOctets > 2 * this.#maxOctets
+  }
+
+  /** Takes the next chunk. The result is the offset after the final dot, or -1; a promise asks to wait. Never throws, never rejects. */
+  feed(chunk: Buffer): number | Promise<number> {
+    this.wireOctets += chunk.length
+    const { content, end } = this.#scanner.scan(chunk)
+    this.#contentOctets += content.length
+    this.#judge()
+    if (this.#refusal) return end
+    const pending = this.#take(content, end >= 0)
+    if (!pending) return end
+    this.waiting = true
+    return pending.then(() => {
+      this.waiting = false
+      return end
+    })
+  }
+
+  /** What speaks against the message, once it is complete. */
+  verdict(): NegativeReply | undefined {
+    if (!this.#refusal && this.#receivedFields() > receivedFieldsMax) {
+      this.#refuse(
+        new NegativeReply(554, '5.4.6', `The message has more than ${receivedFieldsMax} Received fields; it is going in circles.`),
+      )
+    }
+    return this.#refusal
+  }
+
+  /** The header block with the empty line after it, or the first 256 KiB. Of a small message this is a view, not a copy. */
+  head(): Buffer {
+    const { headerEnd } = this.#scanner
+    const whole = this.#head.length === 1 && this.#head[0] ? this.#head[0] : Buffer.concat(this.#head)
+    return whole.subarray(0, headerEnd < 0 ? headOctetsMax : Math.min(headerEnd, headOctetsMax))
+  }
+
+  /** Forgets everything, once what is being written is written; nothing of the message remains. */
+  abandon(): void {
+    if (this.#abandoned) return
+    this.#abandoned = true
+    this.#head = []
+    this.#gathered = undefined
+    const discarded = this.#inFlight ? this.#inFlight.then(() => this.draft.discard()) : this.draft.discard()
+    discarded.catch(this.#onDefect)
+  }
+
+  #judge(): void {
+    if (this.#refusal) return
+    if (this.#contentOctets > this.#maxOctets) {
+      this.#refuse(new NegativeReply(552, '5.3.4', `The message is larger than the ${this.#maxOctets} octets allowed; make it smaller.`))
+    } else if (this.#scanner.hasNul) {
+      this.#refuse(new NegativeReply(550, '5.6.0', 'The message holds a NUL octet; encode binary content as base64.'))
+    } else if (this.#scanner.hasLongLine) {
+      this.#refuse(new NegativeReply(550, '5.6.0', `The message has a line over ${lineOctetsMax} octets; break or encode it.`))
+    }
+  }
+
+  #refuse(refusal: NegativeReply): void {
+    this.#refusal = refusal
+    this.abandon()
+  }
+
+  #take(content: Buffer, last: boolean): Promise<void> | undefined {
+    if (content.length >= pieceOctetsMin || (last && this.#gatheredOctets === 0)) {
+      const gathered = this.#release()
+      const pending = gathered ? this.#write(gathered) : undefined
+      return pending ? pending.then(() => this.#write(content)) : this.#write(content)
+    }
+    const full = this.#gather(content)
+    const rest = last ? this.#release() : undefined
+    const pending = full ? this.#write(full) : undefined
+    if (!rest) return pending
+    return pending ? pending.then(() => this.#write(rest)) : this.#write(rest)
+  }
+
+  /** Adds a small piece to the gathered ones. Returns a buffer that became full. */
+  #gather(content: Buffer): Buffer | undefined {
+    const full = this.#gatheredOctets + content.length > gatherOctets ? this.#release() : undefined
+    this.#gathered ??= Buffer.allocUnsafe(gatherOctets)
+    this.#gatheredOctets += content.copy(this.#gathered, this.#gatheredOctets)
+    return full
+  }
+
+  #release(): Buffer | undefined {
+    const gathered = this.#gathered?.subarray(0, this.#gatheredOctets)
+    this.#gathered = undefined
+    this.#gatheredOctets = 0
+    return gathered
+  }
+
+  #write(piece: Buffer): Promise<void> | undefined {
+    if (piece.length === 0 || this.#abandoned) return undefined
+    if (this.#wantsHead()) {
+      this.#head.push(piece)
+      this.#headOctets += piece.length
+    }
+    try {
+      const written = this.draft.write(piece)
+      this.#inFlight = written?.catch((error: unknown) => this.#failed(error))
+      return this.#inFlight
+    } catch (error) {
+      this.#failed(error)
+      return undefined
+    }
+  }
+
+  #wantsHead(): boolean {
+    const { headerEnd } = this.#scanner
+    return this.#headOctets < (headerEnd < 0 ? headOctetsMax : Math.min(headerEnd, headOctetsMax))
+  }
+
+  #failed(error: unknown): void {
+    this.#inFlight = undefined
+    this.#onDefect(error)
+    this.#refuse(toSmtpReply(error))
+  }
+
+  #receivedFields(): number {
+    // "Received:x" with its line end is at least 11 octets.
+    const head = this.head()
+    if (head.length < receivedFieldsMax * 11) return 0
+    return head.toString('latin1').match(/^received[ \t]*:/gim)?.length ?? 0
+  }
+}

@@ -1,0 +1,82 @@
+/** The deadlines of one session: silence, slow data, and the whole. One timer for all of them; it costs nothing per command. */
+import type { Clock, Timer } from '#core/clock.ts'
+
+/** What the session does: it waits for a command, takes in a message, or works on something it owes a reply for. */
+export type Phase = 'command' | 'data' | 'working'
+export type Expiry = 'idle' | 'session' | 'slow'
+
+export interface Watched {
+  readonly phase: Phase
+  /** Octets received so far; any change counts as a sign of life. */
+  readonly octetsReceived: number
+  expire(why: Expiry): void
+}
+
+/** A message must come in with at least this many octets in each window. */
+export const slowestOctetsPerWindow = 60 * 1024
+export const rateWindowMs = 60_000
+const lookEveryMsMax = 10_000
+
+export class SessionWatch {
+  readonly #clock: Clock
+  readonly #sessionMs: number
+  readonly #idleMs: number
+  readonly #watched: Watched
+  readonly #openedAt: number
+  #octets = 0
+  #seenAt: number
+  #window: { readonly since: number; readonly octets: number } | undefined
+  #timer: Timer | undefined
+
+  constructor(clock: Clock, limits: { readonly sessionMs: number; readonly idleMs: number }, watched: Watched) {
+    this.#clock = clock
+    this.#sessionMs = limits.sessionMs
+    this.#idleMs = limits.idleMs
+    this.#watched = watched
+    this.#openedAt = clock.monotonic()
+    this.#seenAt = this.#openedAt
+    this.#schedule()
+  }
+
+  /** The session has lasted long enough; no new message may begin. */
+  get overdue(): boolean {
+    return this.#clock.monotonic() - this.#openedAt >= this.#sessionMs
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  #schedule(): void {
+    this.#timer = this.#clock.after(Math.min(lookEveryMsMax, this.#idleMs / 4, this.#sessionMs / 4), () => this.#look())
+  }
+
+  #look(): void {
+    this.#timer = undefined
+    const now = this.#clock.monotonic()
+    const { phase, octetsReceived } = this.#watched
+    if (octetsReceived !== this.#octets || phase === 'working') this.#seenAt = now
+    this.#octets = octetsReceived
+    const why = this.#judge(now, phase)
+    if (why) this.#watched.expire(why)
+    else this.#schedule()
+  }
+
+  #judge(now: number, phase: Phase): Expiry | undefined {
+    const lasted = now - this.#openedAt
+    if (phase !== 'data') this.#window = undefined
+    if (phase === 'working') return undefined
+    if (lasted >= 2 * this.#sessionMs || (lasted >= this.#sessionMs && phase === 'command')) return 'session'
+    if (now - this.#seenAt >= this.#idleMs) return 'idle'
+    return phase === 'data' && this.#isSlow(now) ? 'slow' : undefined
+  }
+
+  #isSlow(now: number): boolean {
+    this.#window ??= { since: now, octets: this.#octets }
+    if (now - this.#window.since < rateWindowMs) return false
+    const slow = this.#octets - this.#window.octets < slowestOctetsPerWindow
+    this.#window = { since: now, octets: this.#octets }
+    return slow
+  }
+}

@@ -1,0 +1,41 @@
+/** Negative replies: the refusals of the core, and our own, as an SMTP reply (RFC 5321 §4.2) with its enhanced code (RFC 2034, RFC 3463). */
+import { Refusal, refusals } from '#core/refusals.ts'
+
+// RFC 5321 §4.5.3.1.5 allows 512 octets for the whole line.
+const textOctetsMax = 450
+
+/** A reply of 400 or more. smtp-server sends `responseCode` and `message`, so the message begins with the enhanced code. */
+export class NegativeReply extends Error {
+  override readonly name = 'NegativeReply'
+  readonly responseCode: number
+  readonly enhanced: string
+  readonly text: string
+
+  constructor(responseCode: number, enhanced: string, text: string) {
+    const line = oneLine(text)
+    super(`${enhanced} ${line}`)
+    this.responseCode = responseCode
+    this.enhanced = enhanced
+    this.text = line
+  }
+}
+
+/** Whether a thrown value is an expected "no" and not a defect. */
+export const isExpected = (thrown: unknown): boolean => thrown instanceof Refusal || thrown instanceof NegativeReply
+
+/** The reply for anything that was thrown. What is not a refusal becomes `451 4.3.0` and says nothing about its cause. */
+export function toSmtpReply(thrown: unknown): NegativeReply {
+  if (thrown instanceof NegativeReply) return thrown
+  if (!(thrown instanceof Refusal)) return new NegativeReply(451, '4.3.0', 'Something went wrong on our side; please try again later.')
+  const [code = '', enhanced = ''] = refusals[thrown.code].smtp.split(' ')
+  return new NegativeReply(Number(code), enhanced, thrown.message)
+}
+
+/** Printable ASCII, since a client that did not ask for SMTPUTF8 may not read more (RFC 6531 §3.7.4.1). */
+function oneLine(text: string): string {
+  const printable = text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[^\x20-\x7e]/g, '?')
+    .trim()
+  return printable.length > textOctetsMax ? `${printable.slice(0, textOctetsMax - 3)}...` : printable
+}

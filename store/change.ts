@@ -1,0 +1,117 @@
+/** Collects one atomic write. Nothing happens before `Database.commit`. */
+import type { Add, Bytes, Check, Write } from './kv.ts'
+import { pack, type Element } from './tuple.ts'
+import { globalKey, indexRows, recordKey, type IndexRow, type RecordKind, type Identified, type Stored } from './record-kind.ts'
+
+export const encode = (value: unknown): Bytes => Buffer.from(JSON.stringify(value))
+export const decode = <T>(bytes: Bytes): T =>
+  JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as T
+const empty: Bytes = Buffer.alloc(0)
+
+/** A string that stands for a key in sets. */
+const name = (key: Bytes): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+
+export class Change implements Write {
+  readonly checks: Check[] = []
+  readonly sets: { key: Bytes; value: Bytes }[] = []
+  readonly deletes: Bytes[] = []
+  readonly adds: Add[] = []
+  /** Organizations whose settings this write touches. */
+  readonly settingsOf = new Set<string>()
+
+  /** A new record. Fails as a conflict when the id or a unique index value is taken. */
+  insert<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
+    const key = recordKey(kind, organizationId, record.id)
+    this.checks.push({ key, version: undefined })
+    return this.#put(kind, organizationId, record, key)
+  }
+
+  /** A new record whose id is random enough that no look-up is worth its time, and whose unique values are that id alone. */
+  insertUnchecked<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
+    this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encode(record) })
+    for (const { key, value } of indexRows(kind, organizationId, record)) this.sets.push({ key, value })
+    return this.#touch(kind, organizationId)
+  }
+
+  /** Fails as a conflict when the record has changed since it was read. */
+  replace<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
+    const key = recordKey(kind, organizationId, next.id)
+    this.checks.push({ key, version: stored.version })
+    this.sets.push({ key, value: encode(next) })
+    const before = indexRows(kind, organizationId, stored.record)
+    const after = indexRows(kind, organizationId, next)
+    if (before.length > 0 || after.length > 0) this.#moveRows(before, after)
+    return this.#touch(kind, organizationId)
+  }
+
+  /** Like `replace`, for a change that leaves every indexed value as it was. */
+  rewrite<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
+    const key = recordKey(kind, organizationId, next.id)
+    this.checks.push({ key, version: stored.version })
+    this.sets.push({ key, value: encode(next) })
+    return this.#touch(kind, organizationId)
+  }
+
+  remove<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>): this {
+    const key = recordKey(kind, organizationId, stored.record.id)
+    this.checks.push({ key, version: stored.version })
+    this.deletes.push(key, ...indexRows(kind, organizationId, stored.record).map((row) => row.key))
+    return this.#touch(kind, organizationId)
+  }
+
+  set(key: readonly Element[], value: Bytes = empty): this {
+    this.sets.push({ key: pack(key), value })
+    return this
+  }
+
+  delete(key: readonly Element[]): this {
+    this.deletes.push(pack(key))
+    return this
+  }
+
+  /** Only when the key is absent; it is set by this write. */
+  setNew(key: readonly Element[], value: Bytes): this {
+    const packed = pack(key)
+    this.checks.push({ key: packed, version: undefined })
+    this.sets.push({ key: packed, value })
+    return this
+  }
+
+  check(key: readonly Element[], version: bigint | undefined): this {
+    this.checks.push({ key: pack(key), version })
+    return this
+  }
+
+  /** Adds to a counter; with a limit, the write fails with reason `limit` when it would be passed. */
+  add(key: readonly Element[], delta: number, limit?: number): this {
+    this.adds.push({ key: pack(key), delta, ...(limit !== undefined && { limit }) })
+    return this
+  }
+
+  /** Deletes the key, as this write sets it, at or soon after the given time with a later sweep. Written again, it stays. */
+  expire(atMs: number, key: readonly Element[]): this {
+    return this.set(globalKey('expire', atMs, pack(key)))
+  }
+
+  #put<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R, key: Bytes): this {
+    this.sets.push({ key, value: encode(record) })
+    this.#moveRows([], indexRows(kind, organizationId, record))
+    return this.#touch(kind, organizationId)
+  }
+
+  #moveRows(before: readonly IndexRow[], after: readonly IndexRow[]): void {
+    const old = new Set(before.map((row) => name(row.key)))
+    const kept = new Set(after.map((row) => name(row.key)))
+    for (const row of before) if (!kept.has(name(row.key))) this.deletes.push(row.key)
+    for (const row of after) {
+      if (old.has(name(row.key))) continue
+      if (row.unique) this.checks.push({ key: row.key, version: undefined })
+      this.sets.push({ key: row.key, value: row.value })
+    }
+  }
+
+  #touch<R extends Identified>(kind: RecordKind<R>, organizationId: string): this {
+    if (kind.isSetting) this.settingsOf.add(organizationId)
+    return this
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Message content as rows of at most 256 KiB. A small message becomes one row of the write that accepts it; of a larger
+ * one the full rows are durable before that write, under a marker by which a crash's leftovers are found and removed.
+ */
+import { createHash, hash, type Hash } from 'node:crypto'
+import { Change } from './change.ts'
+import type { Database } from './database.ts'
+import type { Bytes } from './kv.ts'
+import { globalKey } from './record-kind.ts'
+import { pack, unpack, within, type Element } from './tuple.ts'
+
+/** Where content stands, and what it must hash to. */
+export interface ContentRef {
+  readonly id: string
+  readonly size: number
+  /** SHA-256 in hexadecimal. */
+  readonly sha256: string
+  readonly rows: number
+}
+
+export const contentRowBytes = 256 * 1024
+
+/** Where a row of content stands. */
+export const contentRowKey = (organizationId: string, id: string, row: number): readonly Element[] => [organizationId, 'content', id, row]
+/** The marker of content that is still being written. */
+export const openContentKey = (organizationId: string, id: string): readonly Element[] => globalKey('content.open', organizationId, id)
+
+/** Content on its way in. */
+export class Draft {
+  readonly #database: Database
+  readonly #organizationId: string
+  readonly #id: string
+  #pieces: Bytes[] = []
+  #pending = 0
+  #rows = 0
+  #hash: Hash | undefined
+  #ref: ContentRef | undefined
+  size = 0
+
+  constructor(database: Database, organizationId: string, id: string) {
+    this.#database = database
+    this.#organizationId = organizationId
+    this.#id = id
+  }
+
+  /** Takes the next bytes, which must not change afterwards. Wait for the promise, if there is one, before the next call. */
+  write(chunk: Bytes): void | Promise<void> {
+    this.#pieces.push(chunk)
+    this.#pending += chunk.length
+    this.size += chunk.length
+    if (this.#pending >= contentRowBytes) return this.#spill()
+  }
+
+  /** Adds the rest of the content to the write that makes it count; again to another one, when that did not happen. */
+  seal(change: Change): ContentRef {
+    const rest = concat(this.#pieces, this.#pending)
+    const rows = this.#rows + (rest.length > 0 || this.#rows === 0 ? 1 : 0)
+    if (rows > this.#rows) change.set(contentRowKey(this.#organizationId, this.#id, this.#rows), rest)
+    if (this.#rows > 0) change.delete(openContentKey(this.#organizationId, this.#id))
+    const digest = (): string => (this.#hash ? this.#hash.update(rest).digest('hex') : hash('sha256', rest))
+    return (this.#ref ??= { id: this.#id, size: this.size, sha256: digest(), rows })
+  }
+
+  /** The content while it is still in one piece in memory, for a delivery that follows at once. */
+  inMemory(): Bytes | undefined {
+    if (this.#rows > 0) return undefined
+    const whole = concat(this.#pieces, this.#pending)
+    this.#pieces = [whole]
+    return whole
+  }
+
+  /** Forgets everything. Rows already in the store are removed, unless the write with the sealed content was committed. */
+  async discard(committed = false): Promise<void> {
+    this.#pieces = []
+    if (this.#rows === 0 || (this.#ref && committed)) return
+    await removeRows(this.#database, this.#organizationId, this.#id)
+    this.#rows = 0
+  }
+
+  async #spill(): Promise<void> {
+    const whole = concat(this.#pieces, this.#pending)
+    const change = new Change()
+    if (this.#rows === 0) change.set(openContentKey(this.#organizationId, this.#id))
+    let at = 0
+    for (; at + contentRowBytes <= whole.length; at += contentRowBytes) {
+      change.set(contentRowKey(this.#organizationId, this.#id, this.#rows++), whole.subarray(at, at + contentRowBytes))
+    }
+    ;(this.#hash ??= createHash('sha256')).update(whole.subarray(0, at))
+    this.#pieces = at < whole.length ? [whole.subarray(at)] : []
+    this.#pending = whole.length - at
+    await this.#database.commit(change)
+  }
+}
+
+/** The content row by row. */
+export async function* readContent(database: Database, organizationId: string, ref: ContentRef): AsyncIterable<Bytes> {
+  for (let row = 0; row < ref.rows; row++) {
+    const entry = await database.kv.get(pack(contentRowKey(organizationId, ref.id, row)))
+    if (!entry) throw new Error(`content ${ref.id} lacks row ${row}`)
+    yield entry.value
+  }
+}
+
+/** The content in one piece. */
+export async function readWholeContent(database: Database, organizationId: string, ref: ContentRef): Promise<Bytes> {
+  const pieces: Bytes[] = []
+  for await (const piece of readContent(database, organizationId, ref)) pieces.push(piece)
+  return concat(pieces, ref.size)
+}
+
+/**
+ * Removes the rows of content whose acceptance never came. Only for the start after a crash, before anything is taken in:
+ * it would remove drafts that are still being written. Returns how many contents went.
+ */
+export async function sweepAbandonedContent(database: Database): Promise<number> {
+  let swept = 0
+  for await (const { key } of database.kv.range(within(globalKey('content.open')))) {
+    const [, , organizationId, id] = unpack(key)
+    await removeRows(database, String(organizationId), String(id))
+    swept++
+  }
+  return swept
+}
+
+async function removeRows(database: Database, organizationId: string, id: string): Promise<void> {
+  const change = new Change()
+  for await (const { key } of database.kv.range(within([organizationId, 'content', id]))) change.deletes.push(key)
+  await database.commit(change.delete(openContentKey(organizationId, id)))
+}
+
+function concat(pieces: readonly Bytes[], size: number): Bytes {
+  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, size)
+}

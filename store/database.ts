@@ -1,0 +1,165 @@
+/** Records over the ordered map: typed reads inside one organization, lists by cursor, and commits of a `Change`. */
+import { Change, decode } from './change.ts'
+import type { Entry, Kv, WriteResult } from './kv.ts'
+import {
+  globalKey,
+  indexPrefix,
+  lookupPrefix,
+  recordKey,
+  uniquePrefix,
+  type Identified,
+  type RecordKind,
+  type Stored,
+} from './record-kind.ts'
+import { pack, unpack, within, type Element } from './tuple.ts'
+
+/** What a caller can reach: one organization, and when `bound` only what belongs to one project or to no project. */
+export interface Reach {
+  readonly organizationId: string
+  readonly projectId?: string
+  readonly bound?: boolean
+}
+
+/** A part of a list. The cursor continues it; undefined means that this was the end. */
+export interface Page<T> {
+  readonly rows: readonly T[]
+  readonly nextCursor: string | undefined
+}
+
+export interface ListOptions {
+  /** The index to walk, and the first of its values; without it, all records by id. */
+  readonly index?: string
+  readonly values?: readonly Element[]
+  readonly limit: number
+  readonly cursor?: string | undefined
+  /** Newest (largest) first; this is the default. */
+  readonly ascending?: boolean
+}
+
+export class Database {
+  readonly kv: Kv
+  readonly #generations = new Map<string, number>()
+  #commits = 0
+
+  constructor(kv: Kv) {
+    this.kv = kv
+  }
+
+  /** Grows whenever settings of the organization are written by this process; caches compare it. */
+  generation(organizationId: string): number {
+    return this.#generations.get(organizationId) ?? 0
+  }
+
+  /** How many changes this process has committed. */
+  get commits(): number {
+    return this.#commits
+  }
+
+  async commit(change: Change): Promise<WriteResult> {
+    const result = await this.kv.write(change)
+    this.#commits++
+    if (result.ok) for (const id of change.settingsOf) this.#generations.set(id, this.generation(id) + 1)
+    return result
+  }
+
+  async get<R extends Identified>(kind: RecordKind<R>, reach: Reach, id: string): Promise<Stored<R> | undefined> {
+    const entry = await this.kv.get(recordKey(kind, reach.organizationId, id))
+    return entry && visible(kind, reach, toStored<R>(entry))
+  }
+
+  /** By a unique index inside the organization. */
+  async find<R extends Identified>(
+    kind: RecordKind<R>,
+    reach: Reach,
+    index: string,
+    values: readonly Element[],
+  ): Promise<Stored<R> | undefined> {
+    const row = await this.kv.get(pack([...uniquePrefix(kind.name, reach.organizationId, index), ...values]))
+    return row && this.get(kind, reach, Buffer.from(row.value).toString('utf8'))
+  }
+
+  /** By a store-wide unique value; tells the organization too. */
+  async lookup<R extends Identified>(
+    kind: RecordKind<R>,
+    index: string,
+    values: readonly Element[],
+  ): Promise<(Stored<R> & { readonly organizationId: string }) | undefined> {
+    const row = await this.kv.get(pack([...lookupPrefix(kind.name, index), ...values]))
+    if (!row) return undefined
+    const [organizationId, id] = decode<[string, string]>(row.value)
+    const stored = await this.get(kind, { organizationId }, id)
+    return stored && { ...stored, organizationId }
+  }
+
+  /** One page of records in index order. Rows outside the reach are passed over. */
+  async list<R extends Identified>(kind: RecordKind<R>, reach: Reach, options: ListOptions): Promise<Page<Stored<R>>> {
+    const prefix: readonly Element[] = options.index
+      ? [...indexPrefix(kind.name, reach.organizationId, options.index), ...(options.values ?? [])]
+      : [reach.organizationId, kind.name]
+    const range = cursorRange(prefix, options.cursor, options.ascending ?? false)
+    const rows: Stored<R>[] = []
+    let lastKey: Uint8Array | undefined
+    for await (const entry of this.kv.range({ ...range, reverse: !options.ascending })) {
+      if (rows.length === options.limit) return { rows, nextCursor: lastKey && Buffer.from(lastKey).toString('base64url') }
+      lastKey = entry.key
+      const stored = options.index
+        ? await this.get(kind, reach, String(unpack(entry.key).at(-1)))
+        : visible(kind, reach, toStored<R>(entry))
+      if (stored) rows.push(stored)
+    }
+    return { rows, nextCursor: undefined }
+  }
+
+  /** Every record of a kind, for kinds that are few by nature. */
+  async all<R extends Identified>(kind: RecordKind<R>, reach: Reach): Promise<Stored<R>[]> {
+    const rows: Stored<R>[] = []
+    for await (const entry of this.kv.range(within([reach.organizationId, kind.name]))) {
+      const stored = visible(kind, reach, toStored<R>(entry))
+      if (stored) rows.push(stored)
+    }
+    return rows
+  }
+
+  /** Deletes what `Change.expire` named and whose time has come, in small writes. Returns how many keys were due. */
+  async sweep(nowMs: number, stepRows = 500): Promise<number> {
+    let swept = 0
+    for (;;) {
+      const change = new Change()
+      const due = { start: pack(globalKey('expire')), end: pack(globalKey('expire', nowMs)), limit: stepRows }
+      let rows = 0
+      for await (const { key, version } of this.kv.range(due)) {
+        rows++
+        change.deletes.push(key)
+        const target = unpack(key)[3]
+        if (!(target instanceof Uint8Array)) continue
+        const entry = await this.kv.get(target)
+        if (entry && entry.version !== version) continue // written again since, and due at another time or never
+        change.checks.push({ key: target, version: entry?.version })
+        change.deletes.push(target)
+      }
+      if (rows === 0) return swept
+      const result = await this.kv.write(change)
+      if (result.ok) swept += rows // otherwise a key was written meanwhile, and the next look sees it
+    }
+  }
+}
+
+const toStored = <R>({ value, version }: Entry): Stored<R> => ({ record: decode<R>(value), version })
+
+function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored: Stored<R>): Stored<R> | undefined {
+  const project = reach.bound ? kind.projectOf(stored.record) : undefined
+  return project === undefined || project === reach.projectId ? stored : undefined
+}
+
+/** The rest of a walk after the cursor's key. A cursor that is not of this walk yields nothing. */
+export function cursorRange(
+  prefix: readonly Element[],
+  cursor: string | undefined,
+  ascending: boolean,
+): { start: Uint8Array; end: Uint8Array } {
+  const range = within(prefix)
+  if (cursor === undefined) return range
+  const at = Buffer.from(cursor, 'base64url')
+  if (Buffer.compare(at, range.start) < 0 || Buffer.compare(at, range.end) >= 0) return { start: range.start, end: range.start }
+  return ascending ? { start: Buffer.concat([at, Buffer.of(0)]), end: range.end } : { start: range.start, end: at }
+}

@@ -1,0 +1,26 @@
+/** Identifiers: typed prefix and UUIDv7 for records (sorted by creation), bare UUIDv4 for traces, which are public. */
+import { randomBytes, randomUUID } from 'node:crypto'
+
+let pool = Buffer.alloc(0)
+let used = 0
+
+function random(bytes: number): Buffer {
+  if (used + bytes > pool.length) {
+    pool = randomBytes(4096)
+    used = 0
+  }
+  used += bytes
+  return pool.subarray(used - bytes, used)
+}
+
+/** A new id such as `dst_01935c…`: the prefix, then a UUIDv7 (RFC 9562 §5.7) of the given time in hexadecimal without hyphens. */
+export function newId(prefix: string, nowMs: number): string {
+  const time = nowMs.toString(16).padStart(12, '0')
+  const bits = Buffer.from(random(10))
+  bits[0] = ((bits[0] ?? 0) & 0x0f) | 0x70
+  bits[2] = ((bits[2] ?? 0) & 0x3f) | 0x80
+  return `${prefix}_${time}${bits.toString('hex')}`
+}
+
+/** A new public trace id: UUIDv4 (RFC 9562 §5.4). */
+export const newTraceId = (): string => randomUUID()

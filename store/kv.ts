@@ -1,0 +1,80 @@
+/**
+ * The store's one interface: an ordered map from byte keys to byte values with conditional atomic writes,
+ * shaped like FoundationDB's. Everything above it works on any implementation that passes the contract suite.
+ */
+export type Bytes = Uint8Array
+
+/** A stored value; `version` changes with every write of the key and never repeats. */
+export interface Entry {
+  readonly key: Bytes
+  readonly value: Bytes
+  readonly version: bigint
+}
+
+/** Keys from `start` (inclusive) to `end` (exclusive) in byte order, or backwards. */
+export interface Range {
+  readonly start: Bytes
+  readonly end: Bytes
+  readonly limit?: number
+  readonly reverse?: boolean
+}
+
+/** Holds when the key still has this version; `undefined` means the key must be absent, and must be set by the same write. */
+export interface Check {
+  readonly key: Bytes
+  readonly version: bigint | undefined
+}
+
+/**
+ * A change of a counter, applied at commit in the order of arrival, so that hot counters never conflict.
+ * With `limit`, the whole write fails when the counter would pass it (a negative delta never fails).
+ */
+export interface Add {
+  readonly key: Bytes
+  readonly delta: number
+  readonly limit?: number
+}
+
+/**
+ * All of it happens, or nothing: when a check fails or a counter would pass its limit. Deletes come before sets, so a key in
+ * both is set. A key holds a value or a counter, never both: `get` and `range` show values only, `deletes` takes either.
+ */
+export interface Write {
+  readonly checks: readonly Check[]
+  readonly sets: readonly { readonly key: Bytes; readonly value: Bytes }[]
+  readonly deletes: readonly Bytes[]
+  readonly adds: readonly Add[]
+}
+
+/** What became of a write. `conflict`: a check failed; `limit`: a counter would have passed its limit. */
+export type WriteResult = { readonly ok: true } | { readonly ok: false; readonly reason: 'conflict' | 'limit'; readonly key: Bytes }
+
+/** An ordered, durable map. Errors of the medium are fatal: see `StoreFailure`. */
+export interface Kv extends AsyncDisposable {
+  get(key: Bytes): Promise<Entry | undefined>
+  getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]>
+  range(range: Range): AsyncIterable<Entry>
+  /** The counter's value, 0 when it was never added to. */
+  counter(key: Bytes): Promise<number>
+  /** Resolves once durable (fsynced), or with the reason why nothing was written. */
+  write(write: Write): Promise<WriteResult>
+}
+
+/**
+ * The medium failed. When a write failed, the process must stop accepting at once and end: what was acknowledged later could
+ * be lost. When one value cannot be read, `key` tells which.
+ */
+export class StoreFailure extends Error {
+  override readonly name = 'StoreFailure'
+  readonly key: Bytes | undefined
+
+  constructor(message: string, options: { readonly cause?: unknown; readonly key?: Bytes } = {}) {
+    super(message, options)
+    this.key = options.key
+  }
+}
+
+/** Another process owns the data folder, or it cannot be opened; the message says what to do. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}

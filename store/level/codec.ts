@@ -1,0 +1,61 @@
+/** How values lie in LevelDB: one byte of kind, eight bytes of version, then the payload. */
+import type { Bytes } from '../kv.ts'
+
+/** The value itself, a counter, or where in the value log it stands. */
+export const kinds = { inline: 0, counter: 1, pointer: 2 } as const
+const headerBytes = 9
+
+/** Where a large value stands: segment number, offset, length and CRC-32. */
+export interface Pointer {
+  readonly segment: number
+  readonly offset: number
+  readonly length: number
+  readonly crc: number
+}
+
+const view = (stored: Bytes): Buffer => Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength)
+
+export const kindOf = (stored: Bytes): number => stored[0] ?? kinds.inline
+export const versionOf = (stored: Bytes): bigint => view(stored).readBigUInt64BE(1)
+export const payloadOf = (stored: Bytes): Bytes => stored.subarray(headerBytes)
+
+export function seal(version: bigint, value: Bytes): Bytes {
+  const stored = header(kinds.inline, version, value.length)
+  stored.set(value, headerBytes)
+  return stored
+}
+
+export function sealCounter(version: bigint, value: number): Bytes {
+  const stored = header(kinds.counter, version, 8)
+  stored.writeDoubleBE(value, headerBytes)
+  return stored
+}
+
+export const counterOf = (stored: Bytes | undefined): number =>
+  stored && kindOf(stored) === kinds.counter ? view(stored).readDoubleBE(headerBytes) : 0
+
+export function sealPointer(version: bigint, pointer: Pointer): Bytes {
+  const stored = header(kinds.pointer, version, 18)
+  stored.writeUInt32BE(pointer.segment, headerBytes)
+  stored.writeUIntBE(pointer.offset, headerBytes + 4, 6)
+  stored.writeUInt32BE(pointer.length, headerBytes + 10)
+  stored.writeUInt32BE(pointer.crc, headerBytes + 14)
+  return stored
+}
+
+export function pointerOf(stored: Bytes): Pointer {
+  const bytes = view(stored)
+  return {
+    segment: bytes.readUInt32BE(headerBytes),
+    offset: bytes.readUIntBE(headerBytes + 4, 6),
+    length: bytes.readUInt32BE(headerBytes + 10),
+    crc: bytes.readUInt32BE(headerBytes + 14),
+  }
+}
+
+function header(kind: number, version: bigint, payloadBytes: number): Buffer {
+  const stored = Buffer.allocUnsafe(headerBytes + payloadBytes)
+  stored[0] = kind
+  stored.writeBigUInt64BE(version, 1)
+  return stored
+}

@@ -1,0 +1,42 @@
+/** Frees the space of large values that were deleted: a segment with little alive is copied forward and dropped. */
+import type { Bytes, Kv, Write } from '../kv.ts'
+import { kindOf, kinds, pointerOf, versionOf } from './codec.ts'
+import type { LogEntry, ValueLog } from './value-log.ts'
+
+/** A segment is rewritten when at most this share of its bytes is still alive. */
+const aliveShareMax = 0.25
+
+export async function collectSegments(log: ValueLog, kv: Kv, look: (key: Bytes) => Bytes | undefined): Promise<number> {
+  let dropped = 0
+  for (const segment of await log.sealed()) {
+    const alive: LogEntry[] = []
+    let aliveBytes = 0
+    let allBytes = 0
+    for await (const entry of log.entries(segment)) {
+      allBytes += entry.pointer.length
+      if (!pointsTo(look(entry.key), entry)) continue
+      alive.push(entry)
+      aliveBytes += entry.pointer.length
+    }
+    if (aliveBytes > allBytes * aliveShareMax) continue
+    for (const entry of alive) await moveForward(log, kv, look, entry)
+    await log.drop(segment)
+    dropped++
+  }
+  return dropped
+}
+
+/** Writes the value again, unless the key has changed meanwhile. */
+async function moveForward(log: ValueLog, kv: Kv, look: (key: Bytes) => Bytes | undefined, entry: LogEntry): Promise<void> {
+  const stored = look(entry.key)
+  if (!stored || !pointsTo(stored, entry)) return
+  const value = await log.read(entry.pointer)
+  const move: Write = { checks: [{ key: entry.key, version: versionOf(stored) }], sets: [{ key: entry.key, value }], deletes: [], adds: [] }
+  await kv.write(move)
+}
+
+function pointsTo(stored: Bytes | undefined, { pointer }: LogEntry): boolean {
+  if (!stored || kindOf(stored) !== kinds.pointer) return false
+  const { segment, offset } = pointerOf(stored)
+  return segment === pointer.segment && offset === pointer.offset
+}

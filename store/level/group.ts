@@ -1,0 +1,132 @@
+/**
+ * Turns the writes that share one disk sync into one LevelDB batch: checks and counters are evaluated in order of
+ * arrival against what the group itself has changed so far.
+ */
+import type { Bytes, Write, WriteResult } from '../kv.ts'
+import { counterOf, kindOf, kinds, seal, sealCounter, sealPointer, versionOf, type Pointer } from './codec.ts'
+
+/** Synchronous look-up of what is stored. */
+export type Look = (key: Bytes) => Bytes | undefined
+
+export interface Operation {
+  readonly type: 'put' | 'del'
+  readonly key: Bytes
+  value: Bytes
+}
+
+/** A value for the value log, and its place among the operations, to be filled in once it is known where the value stands. */
+export interface LargeValue {
+  readonly key: Bytes
+  readonly value: Bytes
+  readonly version: bigint
+  readonly operation: Operation
+}
+
+/** The outcome of a group before it is on disk. */
+export interface Plan {
+  readonly results: readonly WriteResult[]
+  readonly operations: Operation[]
+  /** Values that go to the value log first. */
+  readonly large: readonly LargeValue[]
+  readonly version: bigint
+}
+
+interface Counter {
+  readonly key: Bytes
+  value: number
+  changed: boolean
+}
+
+/** What the writes of the group so far have changed. */
+interface Changes {
+  readonly look: Look
+  /** Versions of keys; not kept when no later write could check them. */
+  readonly versions: Map<string, bigint | undefined> | undefined
+  readonly counters: Map<string, Counter>
+  readonly deleted: Set<string>
+}
+
+const nothing = Buffer.alloc(0)
+const done: WriteResult = { ok: true }
+/** A string that stands for the key in maps. */
+const id = (key: Bytes): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+
+export function planGroup(writes: readonly Write[], look: Look, lastVersion: bigint, inlineMax: number): Plan {
+  const checked = writes.length > 1 && writes.some((write) => write.checks.length > 0)
+  const changes: Changes = { look, versions: checked ? new Map() : undefined, counters: new Map(), deleted: new Set() }
+  const operations: Operation[] = []
+  const large: LargeValue[] = []
+  const results: WriteResult[] = []
+  let version = lastVersion
+  for (const write of writes) {
+    const refusal = failedCheck(write, changes) ?? failedLimit(write, changes)
+    results.push(refusal ?? done)
+    if (refusal) continue
+    version++
+    for (const key of write.deletes) {
+      operations.push({ type: 'del', key, value: nothing })
+      forget(key, changes)
+    }
+    for (const { key, delta } of write.adds) {
+      const counter = counterAt(key, changes)
+      counter.value += delta
+      counter.changed = true
+    }
+    for (const { key, value } of write.sets) {
+      const operation: Operation = { type: 'put', key, value: nothing }
+      operations.push(operation)
+      if (value.length > inlineMax) large.push({ key, value, version, operation })
+      else operation.value = seal(version, value)
+      changes.versions?.set(id(key), version)
+    }
+  }
+  for (const { key, value, changed } of changes.counters.values()) {
+    if (changed) operations.push({ type: 'put', key, value: sealCounter(version, value) })
+  }
+  return { results, operations, large, version }
+}
+
+/** Fills in the operations of a plan's large values. */
+export function pointTo(large: readonly LargeValue[], pointers: readonly Pointer[]): void {
+  for (const [i, { operation, version }] of large.entries()) {
+    const pointer = pointers[i]
+    if (pointer) operation.value = sealPointer(version, pointer)
+  }
+}
+
+function failedCheck(write: Write, { look, versions }: Changes): WriteResult | undefined {
+  for (const { key, version } of write.checks) {
+    const name = versions && id(key)
+    const stored = name !== undefined && versions?.has(name) ? versions.get(name) : versionAt(look(key))
+    if (stored !== version) return { ok: false, reason: 'conflict', key }
+  }
+  return undefined
+}
+
+/** Counters have no version that could be checked. */
+const versionAt = (stored: Bytes | undefined): bigint | undefined =>
+  stored && kindOf(stored) !== kinds.counter ? versionOf(stored) : undefined
+
+function failedLimit(write: Write, changes: Changes): WriteResult | undefined {
+  for (const [i, { key, delta, limit }] of write.adds.entries()) {
+    if (limit === undefined || delta <= 0) continue
+    let value = counterAt(key, changes).value + delta
+    for (const earlier of write.adds.slice(0, i)) if (Buffer.compare(earlier.key, key) === 0) value += earlier.delta
+    if (value > limit) return { ok: false, reason: 'limit', key }
+  }
+  return undefined
+}
+
+function counterAt(key: Bytes, { look, counters, deleted }: Changes): Counter {
+  const name = id(key)
+  let counter = counters.get(name)
+  if (!counter) counters.set(name, (counter = { key, value: deleted.has(name) ? 0 : counterOf(look(key)), changed: false }))
+  return counter
+}
+
+function forget(key: Bytes, { versions, counters, deleted }: Changes): void {
+  const name = id(key)
+  versions?.set(name, undefined)
+  counters.delete(name)
+  deleted.add(name)
+}

@@ -1,0 +1,218 @@
+/**
+ * The embedded store: LevelDB in one folder, owned by one process. Writes that wait for the same disk sync share it
+ * (group commit). Any failed write is fatal: LevelDB 1.20 would lose later writes without an error.
+ */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Level } from 'level'
+import { StoreFailure, StoreUnavailable, type Bytes, type Entry, type Kv, type Range, type Write, type WriteResult } from '../kv.ts'
+import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from './codec.ts'
+import { collectSegments } from './collect.ts'
+import { groupStamp, missingGroups } from './group-stamps.ts'
+import { planGroup, pointTo, type Operation } from './group.ts'
+import { ValueLog } from './value-log.ts'
+
+type Engine = Level<Uint8Array, Uint8Array>
+
+export interface LevelOptions {
+  /** Values over this many bytes go to the value log. */
+  readonly inlineMax?: number
+  readonly segmentBytes?: number
+  /** LevelDB's memory for what is not yet in tables, in bytes; twice as much while one is being written out. */
+  readonly writeBufferSize?: number
+  /** LevelDB's cache of table blocks, in bytes. */
+  readonly cacheSize?: number
+  /** Hears of the first failure of the medium, after which nothing is acknowledged any more. */
+  readonly onFailure?: (error: StoreFailure) => void
+  /** Hears of every group commit: writes in it, and milliseconds it took. */
+  readonly onGroup?: (writes: number, milliseconds: number) => void
+  /** Stands between us and the disk in tests that let the n-th write fail. */
+  readonly beforeBatch?: (operations: number) => void
+}
+
+interface Pending {
+  readonly write: Write
+  readonly settle: (result: WriteResult) => void
+  readonly fail: (error: unknown) => void
+}
+
+const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
+/** Our own keys lie behind all tuples. */
+const versionKey = Buffer.of(0xff, 0x01)
+const mebibyte = 1024 * 1024
+const defaults = { inlineMax: 16 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 32 * mebibyte }
+
+export class LevelKv implements Kv {
+  readonly #db: Engine
+  readonly #log: ValueLog
+  readonly #options: LevelOptions
+  readonly #inlineMax: number
+  /** Numbers of groups whose stamps are missing although later ones are there: the write-ahead log was damaged. */
+  readonly missingGroups: readonly number[]
+  #version: bigint
+  #groupNumber: number
+  #pending: Pending[] = []
+  #flushing: Promise<void> | undefined
+  #failure: StoreFailure | undefined
+  #closing: Promise<void> | undefined
+
+  private constructor(db: Engine, log: ValueLog, options: LevelOptions, groups: { last: number; missing: readonly number[] }) {
+    this.#db = db
+    this.#log = log
+    this.#options = options
+    this.#inlineMax = options.inlineMax ?? defaults.inlineMax
+    this.#version = versionOf(db.getSync(versionKey) ?? seal(0n, Buffer.alloc(0)))
+    this.#groupNumber = groups.last
+    this.missingGroups = groups.missing
+  }
+
+  /** Opens the folder, making it when it is not there. Throws `StoreUnavailable` when it is locked or unreadable. */
+  static async open(folder: string, options: LevelOptions = {}): Promise<LevelKv> {
+    const { segmentBytes, writeBufferSize, cacheSize } = { ...defaults, ...options }
+    const db: Engine = new Level(join(folder, 'records'), { ...encodings, writeBufferSize, cacheSize })
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await db.open()
+      const log = await ValueLog.open(join(folder, 'values'), { segmentBytes })
+      return new LevelKv(db, log, options, await missingGroups(db))
+    } catch (error) {
+      await db.close()
+      throw unavailable(folder, error)
+    }
+  }
+
+  async get(key: Bytes): Promise<Entry | undefined> {
+    const stored = this.#look(key)
+    return stored && kindOf(stored) !== kinds.counter ? this.#entry(key, stored) : undefined
+  }
+
+  async getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
+    return Promise.all(keys.map((key) => this.get(key)))
+  }
+
+  async *range({ start, end, limit, reverse = false }: Range): AsyncIterable<Entry> {
+    let left = limit ?? Infinity
+    if (left <= 0) return
+    for await (const [key, stored] of this.#walk({ gte: start, lt: end, reverse })) {
+      const entry = kindOf(stored) === kinds.counter ? undefined : await this.#entry(key, stored)
+      if (!entry) continue
+      yield entry
+      if (--left === 0) return
+    }
+  }
+
+  async counter(key: Bytes): Promise<number> {
+    return counterOf(this.#look(key))
+  }
+
+  /** Writes that wait for the next disk sync; many of them mean that the disk cannot keep up. */
+  get waitingWrites(): number {
+    return this.#pending.length
+  }
+
+  write(write: Write): Promise<WriteResult> {
+    if (this.#failure) return Promise.reject(this.#failure)
+    if (this.#closing) return Promise.reject(new StoreFailure('The store is closed.'))
+    const { promise, resolve, reject } = Promise.withResolvers<WriteResult>()
+    this.#pending.push({ write, settle: resolve, fail: reject })
+    this.#flushing ??= this.#flush()
+    return promise
+  }
+
+  /** Frees segments of the value log in which little or nothing is alive. Returns how many were dropped. */
+  collect(): Promise<number> {
+    return collectSegments(this.#log, this, (key) => this.#look(key))
+  }
+
+  /** Finishes what was written, then lets go of the folder. Later writes are refused. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
+    await this.#flushing
+    await this.#log.close()
+    await this.#db.close()
+  }
+
+  async #flush(): Promise<void> {
+    await new Promise(setImmediate) // let everything that arrived with this turn of the event loop join
+    while (this.#pending.length > 0) {
+      const group = this.#pending
+      this.#pending = []
+      const began = performance.now()
+      try {
+        const results = await this.#commit(group.map(({ write }) => write))
+        group.forEach(({ settle }, i) => settle(results[i] as WriteResult))
+      } catch (error) {
+        this.#fail(error, [...group, ...this.#pending])
+        return
+      }
+      this.#options.onGroup?.(group.length, performance.now() - began)
+    }
+    this.#flushing = undefined // in the same tick as the loop's last look, so that no write is left waiting
+  }
+
+  async #commit(writes: readonly Write[]): Promise<readonly WriteResult[]> {
+    const plan = planGroup(writes, (key) => this.#look(key), this.#version, this.#inlineMax)
+    const { operations, large } = plan
+    if (large.length > 0) pointTo(large, await this.#log.append(large))
+    if (operations.length === 0) return plan.results
+    operations.push({ type: 'put', key: versionKey, value: seal(plan.version, Buffer.alloc(0)) }, groupStamp(this.#groupNumber + 1))
+    this.#options.beforeBatch?.(operations.length)
+    await this.#db.batch(operations as (Operation & { type: 'put' })[], { sync: true })
+    this.#version = plan.version
+    this.#groupNumber++
+    return plan.results
+  }
+
+  #fail(cause: unknown, waiting: readonly Pending[]): void {
+    this.#failure ??= new StoreFailure('The store could not write; the process must end.', { cause })
+    this.#pending = []
+    for (const { fail } of waiting) fail(this.#failure)
+    this.#options.onFailure?.(this.#failure)
+  }
+
+  #look(key: Bytes): Bytes | undefined {
+    try {
+      return this.#db.getSync(key)
+    } catch (error) {
+      throw unreadable(error, key)
+    }
+  }
+
+  async *#walk(range: { gte: Bytes; lt: Bytes; reverse: boolean }): AsyncIterable<[Bytes, Bytes]> {
+    try {
+      yield* this.#db.iterator(range)
+    } catch (error) {
+      throw unreadable(error)
+    }
+  }
+
+  /** The whole entry; undefined when it was deleted since the look-up. */
+  async #entry(key: Bytes, stored: Bytes): Promise<Entry | undefined> {
+    if (kindOf(stored) !== kinds.pointer) return { key, value: payloadOf(stored), version: versionOf(stored) }
+    try {
+      return { key, value: await this.#log.read(pointerOf(stored)), version: versionOf(stored) }
+    } catch (error) {
+      const again = this.#look(key) // the collector may have moved it since the look-up
+      if (again && versionOf(again) === versionOf(stored)) throw new StoreFailure((error as Error).message, { cause: error, key })
+      return again && this.#entry(key, again)
+    }
+  }
+}
+
+const unreadable = (cause: unknown, key?: Bytes): StoreFailure =>
+  new StoreFailure(`The store could not be read: ${(cause as Error).message}`, { cause, ...(key && { key }) })
+
+function unavailable(folder: string, error: unknown): StoreUnavailable {
+  const cause = (error as { cause?: { code?: string } }).cause
+  if (cause?.code === 'LEVEL_LOCKED') {
+    return new StoreUnavailable(
+      `The data folder ${folder} is in use by another Postern process. Stop it, or set POSTERN_DATA_DIR to another folder.`,
+      { cause: error },
+    )
+  }
+  const reason = (cause as Error | undefined)?.message ?? (error instanceof Error ? error.message : String(error))
+  return new StoreUnavailable(`The data folder ${folder} cannot be opened: ${reason}`, { cause: error })
+}

@@ -1,0 +1,168 @@
+/**
+ * Large values stand in append-only segment files, because LevelDB would write them several times over. An entry is
+ * `key length (4) value length (4) CRC-32 of the value (4) key value`; it counts only when LevelDB points to it.
+ */
+import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { StoreFailure, type Bytes } from '../kv.ts'
+import type { Pointer } from './codec.ts'
+
+const entryHeaderBytes = 12
+/** Read along with each header, so that one look usually suffices. */
+const usualKeyBytes = 244
+const segmentName = (segment: number): string => `${String(segment).padStart(8, '0')}.values`
+
+/** An entry of a segment, for the collector. */
+export interface LogEntry {
+  readonly key: Bytes
+  readonly pointer: Pointer
+}
+
+export interface ValueLogOptions {
+  /** A new segment is begun once the current one holds this many bytes. */
+  readonly segmentBytes: number
+}
+
+export class ValueLog {
+  readonly #folder: string
+  readonly #options: ValueLogOptions
+  readonly #readers = new Map<number, Promise<FileHandle>>()
+  #current: { segment: number; file: FileHandle; size: number } | undefined
+  #last: number
+
+  private constructor(folder: string, last: number, options: ValueLogOptions) {
+    this.#folder = folder
+    this.#last = last
+    this.#options = options
+  }
+
+  static async open(folder: string, options: ValueLogOptions): Promise<ValueLog> {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const numbers = (await readdir(folder)).filter((name) => name.endsWith('.values')).map((name) => Number.parseInt(name, 10))
+    return new ValueLog(folder, Math.max(0, ...numbers), options)
+  }
+
+  /** Appends the values and resolves with their places once they are on disk (fdatasync). Calls must not overlap. */
+  async append(values: readonly { readonly key: Bytes; readonly value: Bytes }[]): Promise<Pointer[]> {
+    const current = await this.#segment()
+    const pointers: Pointer[] = []
+    const pieces: Bytes[] = []
+    let offset = current.size
+    for (const { key, value } of values) {
+      const crc = crc32(value)
+      pieces.push(entryHeader(key, value, crc), key, value)
+      pointers.push({ segment: current.segment, offset: offset + entryHeaderBytes + key.length, length: value.length, crc })
+      offset += entryHeaderBytes + key.length + value.length
+    }
+    await writeAll(current.file, pieces, current.size)
+    await current.file.datasync()
+    current.size = offset
+    return pointers
+  }
+
+  /** Reads one value and checks it. Throws `StoreFailure` when it is damaged, or when its segment is gone. */
+  async read(pointer: Pointer): Promise<Bytes> {
+    const { segment, offset, length, crc } = pointer
+    const value = Buffer.allocUnsafe(length)
+    let cause: unknown
+    try {
+      const file = await this.#reader(segment)
+      const { bytesRead } = await file.read(value, 0, length, offset)
+      if (bytesRead === length && crc32(value) === crc) return value
+    } catch (error) {
+      cause = error
+    }
+    throw new StoreFailure(`The value log is damaged: segment ${segment}, offset ${offset}. Restore a backup.`, { cause })
+  }
+
+  /** Segments that are no longer written to, oldest first. */
+  async sealed(): Promise<number[]> {
+    const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.values'))
+    return names
+      .map((name) => Number.parseInt(name, 10))
+      .filter((segment) => segment !== this.#current?.segment)
+      .toSorted((a, b) => a - b)
+  }
+
+  /** The entries of a sealed segment, without their values; a torn tail ends it. */
+  async *entries(segment: number): AsyncIterable<LogEntry> {
+    const file = await this.#reader(segment)
+    const { size } = await file.stat()
+    let at = 0
+    while (at + entryHeaderBytes <= size) {
+      const { buffer: head } = await file.read(Buffer.alloc(entryHeaderBytes + usualKeyBytes), 0, entryHeaderBytes + usualKeyBytes, at)
+      const keyLength = head.readUInt32BE(0)
+      const length = head.readUInt32BE(4)
+      const offset = at + entryHeaderBytes + keyLength
+      if (keyLength === 0 || offset + length > size) return
+      let key = head.subarray(entryHeaderBytes, entryHeaderBytes + keyLength)
+      if (keyLength > usualKeyBytes) ({ buffer: key } = await file.read(Buffer.alloc(keyLength), 0, keyLength, at + entryHeaderBytes))
+      yield { key, pointer: { segment, offset, length, crc: head.readUInt32BE(8) } }
+      at = offset + length
+    }
+  }
+
+  /** Removes a segment that nothing points to any more. Readers that were quick enough still finish. */
+  async drop(segment: number): Promise<void> {
+    await rm(join(this.#folder, segmentName(segment)))
+    const reader = this.#readers.get(segment)
+    this.#readers.delete(segment)
+    await (await reader)?.close()
+  }
+
+  async close(): Promise<void> {
+    const readers = [...this.#readers.values()]
+    this.#readers.clear()
+    for (const file of [this.#current?.file, ...(await Promise.all(readers))]) await file?.close()
+    this.#current = undefined
+  }
+
+  async #segment(): Promise<{ segment: number; file: FileHandle; size: number }> {
+    if (this.#current && this.#current.size < this.#options.segmentBytes) return this.#current
+    await this.#current?.file.close()
+    const segment = ++this.#last
+    const file = await open(join(this.#folder, segmentName(segment)), 'wx', 0o600)
+    await syncFolder(this.#folder)
+    return (this.#current = { segment, file, size: 0 })
+  }
+
+  #reader(segment: number): Promise<FileHandle> {
+    let reader = this.#readers.get(segment)
+    if (reader) return reader
+    reader = open(join(this.#folder, segmentName(segment)), 'r')
+    this.#readers.set(segment, reader)
+    reader.catch(() => this.#readers.delete(segment)) // so that the next read tries again
+    return reader
+  }
+}
+
+function entryHeader(key: Bytes, value: Bytes, crc: number): Bytes {
+  const head = Buffer.allocUnsafe(entryHeaderBytes)
+  head.writeUInt32BE(key.length, 0)
+  head.writeUInt32BE(value.length, 4)
+  head.writeUInt32BE(crc, 8)
+  return head
+}
+
+/** `writev` may write less than asked for, and takes at most 1,024 pieces. */
+async function writeAll(file: FileHandle, pieces: readonly Bytes[], start: number): Promise<void> {
+  let position = start
+  for (let i = 0; i < pieces.length; i += 1023) {
+    const some = pieces.slice(i, i + 1023)
+    const wanted = some.reduce((sum, piece) => sum + piece.length, 0)
+    let { bytesWritten: written } = await file.writev(some, position)
+    const rest = written < wanted ? Buffer.concat(some) : undefined
+    while (rest && written < wanted) written += (await file.write(rest, written, wanted - written, position + written)).bytesWritten
+    position += wanted
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,80 @@
+/** A kind of record: its name in keys, its schema, and its indexes, declared in one file next to the noun it belongs to. */
+import type { z } from 'zod'
+import type { Bytes } from './kv.ts'
+import { pack, type Element } from './tuple.ts'
+
+export interface Identified {
+  readonly id: string
+}
+
+/** A record as it was read; `version` guards the write that follows. */
+export interface Stored<R> {
+  readonly record: R
+  readonly version: bigint
+}
+
+/** The values under which a record is found; one array for each row. */
+export type IndexValues<R> = (record: R) => readonly (readonly Element[])[]
+
+export interface RecordKind<R extends Identified> {
+  readonly name: string
+  readonly schema: z.ZodType<R>
+  /** Range indexes inside the organization. */
+  readonly indexes: Readonly<Record<string, IndexValues<R>>>
+  /** Unique inside the organization. */
+  readonly unique: Readonly<Record<string, IndexValues<R>>>
+  /** Unique in the whole store, and found without knowing the organization (a key's hash, a public id). */
+  readonly lookups: Readonly<Record<string, IndexValues<R>>>
+  /** Settings are few and read with every send: they are cached, and their writes tell the cache. */
+  readonly isSetting: boolean
+  /** The project a record belongs to; undefined for what belongs to the organization. */
+  readonly projectOf: (record: R) => string | undefined
+}
+
+/** Fills in what a kind leaves out. */
+export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'name' | 'schema'> & Partial<RecordKind<R>>): RecordKind<R> {
+  return { indexes: {}, unique: {}, lookups: {}, isSetting: false, projectOf: () => undefined, ...kind }
+}
+
+/** Keys that belong to no organization. */
+export const globalKey = (...elements: readonly Element[]): readonly Element[] => ['', ...elements]
+
+export const recordKey = <R extends Identified>(kind: RecordKind<R>, organizationId: string, id: string): Bytes =>
+  pack([organizationId, kind.name, id])
+
+/** Key prefixes of index rows; the sign tells the sort of index apart. */
+export const indexPrefix = (kind: string, organizationId: string, index: string): readonly Element[] => [organizationId, `${kind}#${index}`]
+export const uniquePrefix = (kind: string, organizationId: string, index: string): readonly Element[] => [
+  organizationId,
+  `${kind}!${index}`,
+]
+export const lookupPrefix = (kind: string, index: string): readonly Element[] => globalKey(`${kind}@${index}`)
+
+export interface IndexRow {
+  readonly key: Bytes
+  readonly value: Bytes
+  readonly unique: boolean
+}
+
+const nothing = Buffer.alloc(0)
+
+/** Every index row that a record has. */
+export function indexRows<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): IndexRow[] {
+  const rows: IndexRow[] = []
+  const add = (elements: readonly Element[], value: Bytes, unique: boolean): void => {
+    rows.push({ key: pack(elements), value, unique })
+  }
+  for (const index in kind.indexes) {
+    for (const values of kind.indexes[index]?.(record) ?? [])
+      add([...indexPrefix(kind.name, organizationId, index), ...values, record.id], nothing, false)
+  }
+  for (const index in kind.unique) {
+    for (const values of kind.unique[index]?.(record) ?? [])
+      add([...uniquePrefix(kind.name, organizationId, index), ...values], Buffer.from(record.id), true)
+  }
+  for (const index in kind.lookups) {
+    const target = Buffer.from(JSON.stringify([organizationId, record.id]))
+    for (const values of kind.lookups[index]?.(record) ?? []) add([...lookupPrefix(kind.name, index), ...values], target, true)
+  }
+  return rows
+}

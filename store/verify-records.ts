@@ -1,0 +1,113 @@
+/** Compares records with their schema and their index rows, both ways. */
+import { decode } from './change.ts'
+import type { Database } from './database.ts'
+import type { Bytes, Entry } from './kv.ts'
+import { indexRows, recordKey, type IndexRow, type RecordKind } from './record-kind.ts'
+import { unpack, type Element } from './tuple.ts'
+
+/** A kind whatever its records are. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a kind both reads and writes its records, so no narrower type takes all
+export type AnyKind = RecordKind<any>
+
+/** Further checks of a record, one sentence for each problem. */
+export type RecordCheck = (organizationId: string, record: unknown) => Promise<readonly string[]>
+
+const triesMax = 5
+
+/** A key for people. */
+export function describeKey(key: Bytes): string {
+  try {
+    return JSON.stringify(unpack(key).map((element) => (element instanceof Uint8Array ? Buffer.from(element).toString('hex') : element)))
+  } catch {
+    return Buffer.from(key).toString('hex')
+  }
+}
+
+/** What is wrong with a record as the walk found it, confirmed by a look at what is there now. */
+export async function verifyRecord(
+  database: Database,
+  kind: AnyKind,
+  key: readonly Element[],
+  entry: Entry,
+  check: RecordCheck | undefined,
+): Promise<readonly string[]> {
+  const judge = (now: Entry | undefined): Promise<readonly string[]> => judgeRecord(database, kind, key, now, check)
+  if ((await judge(entry)).length === 0) return []
+  const problems = await settled(database, entry.key, judge)
+  return problems.map((problem) => `${kind.name} ${describeKey(entry.key)}: ${problem}`)
+}
+
+/** What is wrong with an index row as the walk found it, confirmed by a look at what is there now. */
+export async function verifyIndexRow(database: Database, kind: AnyKind, key: readonly Element[], row: Entry): Promise<readonly string[]> {
+  const target = targetOf(key, row.value)
+  if (!target) return [`index row ${describeKey(row.key)}: its value cannot be read.`]
+  const [organizationId, id] = target
+  const recordKeyOf = recordKey(kind, organizationId, id)
+  const judge = async (record: Entry | undefined): Promise<readonly string[]> => {
+    if (record && hasRow(kind, organizationId, record, row)) return []
+    if (!(await database.kv.get(row.key))) return []
+    return [record ? `${kind.name} ${id} does not have this row.` : `there is no ${kind.name} ${id}.`]
+  }
+  const problems = await settled(database, recordKeyOf, judge)
+  return problems.map((problem) => `index row ${describeKey(row.key)}: ${problem}`)
+}
+
+/** Judges the record of now, again and again until it did not change meanwhile: index rows change only with their record. */
+async function settled(
+  database: Database,
+  key: Bytes,
+  judge: (record: Entry | undefined) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const record = await database.kv.get(key)
+    const problems = await judge(record)
+    if (problems.length === 0) return []
+    const after = await database.kv.get(key)
+    if (record?.version === after?.version) return problems
+  }
+  return []
+}
+
+async function judgeRecord(
+  database: Database,
+  kind: AnyKind,
+  [organizationId, , id]: readonly Element[],
+  entry: Entry | undefined,
+  check: RecordCheck | undefined,
+): Promise<readonly string[]> {
+  if (!entry) return []
+  const record = parsed(entry.value)
+  const schema = kind.schema.safeParse(record)
+  if (!schema.success) return [`it does not fit its schema: ${schema.error.issues[0]?.path.join('.')} ${schema.error.issues[0]?.message}.`]
+  if ((record as { id: string }).id !== id) return ['its id is not that of its key.']
+  const organization = String(organizationId)
+  const rows = indexRows(kind, organization, record)
+  const stored = rows.length === 0 ? [] : await database.kv.getMany(rows.map((row) => row.key))
+  const missing = rows.filter((row, i) => !same(stored[i], row)).map((row) => `its index row ${describeKey(row.key)} is not there.`)
+  return check ? [...missing, ...(await check(organization, record))] : missing
+}
+
+const same = (entry: Entry | undefined, row: IndexRow): boolean => entry !== undefined && Buffer.compare(entry.value, row.value) === 0
+
+function hasRow(kind: AnyKind, organizationId: string, { value }: Entry, row: Entry): boolean {
+  const record = kind.schema.safeParse(parsed(value))
+  return record.success && indexRows(kind, organizationId, record.data).some(({ key }) => Buffer.compare(key, row.key) === 0)
+}
+
+/** The organization and id of the record that an index row leads to. */
+function targetOf(key: readonly Element[], value: Bytes): readonly [string, string] | undefined {
+  const [organizationId, name] = key
+  const sign = /[#!@]/.exec(String(name))?.[0]
+  if (sign === '#') return [String(organizationId), String(key.at(-1))]
+  if (sign === '!') return [String(organizationId), Buffer.from(value).toString('utf8')]
+  const target = parsed(value)
+  return Array.isArray(target) ? [String(target[0]), String(target[1])] : undefined
+}
+
+function parsed(value: Bytes): unknown {
+  try {
+    return decode(value)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,27 @@
+import test from 'ava'
+import * as z from 'zod'
+import { check } from '../../../admin-api/validation.ts'
+import { pageOf, pagingFields } from '../../../admin-api/wire/paging.ts'
+
+const query = z.strictObject(pagingFields)
+const read = (value: object) => check(query, value, 'query')
+
+test('pagingFields have defaults and turn the limit into a number', (t) => {
+  t.deepEqual(read({}), { limit: 50 })
+  t.deepEqual(read({ limit: '200', cursor: 'aZ09-_', project: 'p_1' }), { limit: 200, cursor: 'aZ09-_', project: 'p_1' })
+})
+
+test('pagingFields refuse limits and cursors nobody gave out', (t) => {
+  for (const limit of ['0', '-1', '1e2', '2.5', '', 'all', '1000']) {
+    t.throws(() => read({ limit }), { message: 'limit: must be a whole number from 1 to 200' })
+  }
+  t.throws(() => read({ limit: '201' }), { message: 'limit: at most 200' })
+  t.throws(() => read({ cursor: 'a b' }), { message: 'cursor: must be the next_cursor of the page before, unchanged' })
+  t.throws(() => read({ cursor: 'a'.repeat(1025) }), { message: 'cursor: at most 1024 characters' })
+})
+
+test('pageOf() wants the entries and the next cursor or null', (t) => {
+  const page = pageOf(z.string())
+  t.true(page.safeParse({ data: ['a'], next_cursor: null }).success)
+  t.false(page.safeParse({ data: ['a'] }).success)
+})

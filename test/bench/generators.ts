@@ -1,0 +1,21 @@
+/** Starts a load generator and waits for its result. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { LoadResult, RestJob, SmtpJob } from './load-job.ts'
+
+export const loadBySmtp = (job: SmtpJob): Promise<LoadResult> => generate(new URL('load-smtp.ts', import.meta.url), job)
+export const loadByRest = (job: RestJob): Promise<LoadResult> => generate(new URL('load-rest.ts', import.meta.url), job)
+
+/** The result; an error when more than one in a hundred transactions failed, because then nothing was measured. */
+async function generate(script: URL, job: SmtpJob | RestJob): Promise<LoadResult> {
+  const child = spawn(process.execPath, [fileURLToPath(script), JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const end = (): void => void child.kill('SIGKILL')
+  process.once('exit', end)
+  let output = ''
+  for await (const chunk of child.stdout) output += String(chunk)
+  process.off('exit', end)
+  const result = JSON.parse(output) as LoadResult
+  if (result.failures * 100 > result.acknowledged)
+    throw new Error(`${String(result.failures)} failures under load, the first: ${result.firstFailure}`)
+  return result
+}

@@ -1,0 +1,83 @@
+/** The REST load generator: raw sockets that keep their connection, one request at a time each (RFC 9112). */
+import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { LoadRecorder, type RestJob } from './load-job.ts'
+
+const job = JSON.parse(process.argv[2] ?? '{}') as RestJob
+const recorder = new LoadRecorder(job)
+const stamp = '0000000000000000'
+
+/** One connection with its own copy of the request, whose stamps make every message another. */
+class Client {
+  #socket!: Socket
+  #pending = ''
+  #count = 0
+  #askedAt = 0
+  #leaving = false
+  readonly #request: Buffer
+  readonly #stampsAt: number[] = []
+  readonly #name: string
+
+  constructor(number: number) {
+    this.#request = makeRequest()
+    for (let at = this.#request.indexOf(stamp); at >= 0; at = this.#request.indexOf(stamp, at + 1)) this.#stampsAt.push(at)
+    this.#name = String(number).padStart(4, '0')
+    this.open()
+  }
+
+  open(): void {
+    this.#pending = ''
+    const socket = connect({ host: '127.0.0.1', port: job.port, noDelay: true }, () => this.#ask())
+    this.#socket = socket
+    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    socket.on('error', (error) => recorder.failed(String(error)))
+    socket.on('close', () => this.#closed())
+  }
+
+  #closed(): void {
+    if (!this.#leaving) recorder.failed('closed')
+    if (recorder.over) recorder.left()
+    else this.open()
+  }
+
+  #ask(): void {
+    const text = this.#name + String(this.#count++).padStart(stamp.length - this.#name.length, '0')
+    for (const at of this.#stampsAt) this.#request.write(text, at, 'latin1')
+    this.#askedAt = performance.now()
+    this.#socket.write(this.#request)
+  }
+
+  #read(chunk: Buffer): void {
+    this.#pending += chunk.toString('latin1')
+    const head = this.#pending.indexOf('\r\n\r\n')
+    if (head < 0) return
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(this.#pending.slice(0, head))?.[1])
+    if (this.#pending.length < head + 4 + length) return
+    if (this.#pending.startsWith('HTTP/1.1 2')) recorder.acknowledged(this.#askedAt, this.#askedAt, chunk)
+    else recorder.failed(this.#pending)
+    this.#pending = ''
+    if (!recorder.over) {
+      this.#ask()
+      return
+    }
+    this.#leaving = true
+    this.#socket.end()
+  }
+}
+
+/** `POST /v1/messages` whose body has `size` octets. */
+function makeRequest(): Buffer {
+  const empty = JSON.stringify({ from: job.from, to: [job.to], subject: `Load ${stamp}`, text: '' })
+  const text = `${stamp} ${randomBytes(job.size).toString('base64')}`.slice(0, job.size - empty.length)
+  const body = JSON.stringify({ from: job.from, to: [job.to], subject: `Load ${stamp}`, text })
+  const head = [
+    'POST /v1/messages HTTP/1.1',
+    'Host: 127.0.0.1',
+    `Authorization: Bearer ${job.key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${String(body.length)}`,
+  ]
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+for (let i = 0; i < job.sessions; i++) new Client(i)

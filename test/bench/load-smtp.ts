@@ -1,0 +1,154 @@
+/**
+ * The SMTP load generator, a process of its own so that its work is not the server's: raw sockets, buffers made
+ * beforehand, replies read octet by octet without making strings. Takes a job as JSON, prints a result as JSON.
+ */
+import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { LoadRecorder, type SmtpJob } from './load-job.ts'
+
+const job = JSON.parse(process.argv[2] ?? '{}') as SmtpJob
+const recorder = new LoadRecorder(job)
+const newline = 10
+const stamp = '0000000000000000'
+const envelope = Buffer.from(`MAIL FROM:<${job.from}>\r\nRCPT TO:<${job.to}>\r\nDATA\r\n`)
+const hello = Buffer.from('EHLO load.test\r\n')
+const quit = Buffer.from('QUIT\r\n')
+const login = job.login && Buffer.from(`AUTH PLAIN ${Buffer.from(`\0${job.login.username}\0${job.login.password}`).toString('base64')}\r\n`)
+
+type Step = 'greeting' | 'hello' | 'login' | 'envelope' | 'content' | 'quit'
+
+/** One client after the other, each with its own copy of the message, whose stamp makes every message another. */
+class Client {
+  #socket!: Socket
+  #step: Step = 'greeting'
+  #awaited = 1
+  #column = 0
+  #code = 0
+  #goesOn = false
+  #count = 0
+  #mailAt = 0
+  #dotAt = 0
+  readonly #message: Buffer
+  readonly #stampsAt: readonly number[]
+  readonly #name: string
+
+  constructor(number: number) {
+    const { message, stampsAt } = makeMessage(job.size)
+    this.#message = message
+    this.#stampsAt = stampsAt
+    this.#name = String(number).padStart(4, '0')
+    this.open()
+  }
+
+  open(): void {
+    this.#step = 'greeting'
+    this.#awaited = 1
+    this.#column = 0
+    const socket = connect({ host: '127.0.0.1', port: job.port, noDelay: true })
+    this.#socket = socket
+    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    socket.on('error', (error) => recorder.failed(String(error)))
+    socket.on('close', () => this.#closed())
+  }
+
+  #closed(): void {
+    if (this.#step !== 'quit') recorder.failed(`closed during ${this.#step}`)
+    if (recorder.over) recorder.left()
+    else this.open()
+  }
+
+  /** Counts final reply lines; the first digit of each decides. */
+  #read(chunk: Buffer): void {
+    for (const octet of chunk) {
+      if (octet === newline) {
+        if (!this.#goesOn) this.#replied(chunk)
+        this.#column = 0
+        continue
+      }
+      if (this.#column === 0) this.#code = octet - 48
+      else if (this.#column === 3) this.#goesOn = octet === 45
+      this.#column++
+    }
+  }
+
+  #replied(chunk: Buffer): void {
+    if (this.#code > 3) {
+      recorder.failed(chunk.toString('latin1'))
+      this.#step = 'quit'
+      this.#socket.destroy()
+      return
+    }
+    if (--this.#awaited === 0) this.#next(chunk)
+  }
+
+  #next(chunk: Buffer): void {
+    switch (this.#step) {
+      case 'greeting':
+        this.#go('hello', 1, hello)
+        break
+      case 'hello':
+        if (login) this.#go('login', 1, login)
+        else this.#mail()
+        break
+      case 'login':
+        this.#mail()
+        break
+      case 'envelope':
+        this.#dotAt = performance.now()
+        this.#go('content', 1, this.#stamped())
+        break
+      case 'content':
+        this.#acknowledged(chunk)
+        break
+      case 'quit':
+        this.#socket.end()
+    }
+  }
+
+  #acknowledged(chunk: Buffer): void {
+    recorder.acknowledged(this.#mailAt, this.#dotAt, chunk)
+    if (job.perConnection || recorder.over) this.#go('quit', 1, quit)
+    else this.#mail()
+  }
+
+  #mail(): void {
+    this.#mailAt = performance.now()
+    this.#go('envelope', 3, envelope)
+  }
+
+  #go(step: Step, replies: number, octets: Buffer): void {
+    this.#step = step
+    this.#awaited = replies
+    this.#socket.write(octets)
+  }
+
+  #stamped(): Buffer {
+    const text = this.#name + String(this.#count++).padStart(stamp.length - this.#name.length, '0')
+    for (const at of this.#stampsAt) this.#message.write(text, at, 'latin1')
+    return this.#message
+  }
+}
+
+/** A message of `size` octets with its final dot; stamps stand in Subject, Message-ID and the first line of the body. */
+function makeMessage(size: number): { readonly message: Buffer; readonly stampsAt: readonly number[] } {
+  const head = [
+    'From: Load <' + job.from + '>',
+    'To: <' + job.to + '>',
+    `Subject: ${stamp}`,
+    `Message-ID: <${stamp}.${String(process.pid)}@load.test>`,
+    'Date: Sat, 21 Nov 2026 12:00:00 +0000',
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain',
+    '',
+    stamp,
+    '',
+  ].join('\r\n')
+  let body = ''
+  while (head.length + body.length < size) body += `${randomBytes(54).toString('base64')}\r\n`
+  const message = Buffer.from(`${head}${body}`.slice(0, size - 2) + '\r\n.\r\n')
+  const stampsAt: number[] = []
+  for (let at = message.indexOf(stamp); at >= 0; at = message.indexOf(stamp, at + 1)) stampsAt.push(at)
+  return { message, stampsAt }
+}
+
+for (let i = 0; i < job.sessions; i++) new Client(i)

@@ -1,0 +1,51 @@
+/** Memory and processor time of a server and all its processes, from /proc. */
+import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const mebibyte = 1024 // of /proc's kibibytes
+const ticksPerSecond = 100
+
+/** `kind` is a line of /proc/PID/status such as `VmRSS`; the result is in MiB. */
+export async function memoryOf(pid: number, kind: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const status = await readFile(`/proc/${String(pid)}/status`, 'utf8')
+  return Number(new RegExp(`^${kind}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) / mebibyte
+}
+
+/** Memory of a process and its descendants in MiB; pages that several of them share count once. */
+export async function memoryOfTree(root: number): Promise<number> {
+  const shares = (await descendants(root)).map(async (pid) => {
+    const rollup = await readFile(`/proc/${String(pid)}/smaps_rollup`, 'utf8').catch(() => '')
+    return Number(/^Pss:\s*(\d+) kB/m.exec(rollup)?.[1] ?? 0)
+  })
+  return (await Promise.all(shares)).reduce((sum, share) => sum + share, 0) / mebibyte
+}
+
+/** Seconds of processor time that a process, its descendants and those of them that have ended have used. */
+export async function processorTimeOfTree(root: number): Promise<number> {
+  const times = (await descendants(root)).map(async (pid) => {
+    const fields = (await statFields(pid)) ?? []
+    return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+  })
+  return (await Promise.all(times)).reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond
+}
+
+/** Octets that a process causes to be written to the disk while nobody asks anything of it. */
+export async function writtenWhileIdle(pid: number, seconds: number): Promise<number> {
+  const written = async (): Promise<number> => Number(/^write_bytes: (\d+)/m.exec(await readFile(`/proc/${String(pid)}/io`, 'utf8'))?.[1])
+  const before = await written()
+  await pause(seconds * 1000)
+  return (await written()) - before
+}
+
+async function descendants(root: number): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const parents = new Map(await Promise.all(pids.map(async (pid) => [pid, Number((await statFields(pid))?.[1])] as const)))
+  const within = (pid: number): boolean => pid === root || (pid > 1 && within(parents.get(pid) ?? 0))
+  return pids.filter(within)
+}
+
+/** The fields of /proc/PID/stat from the state on, that is, behind the name, which may hold anything. */
+async function statFields(pid: number): Promise<string[] | undefined> {
+  const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => undefined)
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+}

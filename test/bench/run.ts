@@ -1,0 +1,50 @@
+/** `npm run bench`: Postern and Postfix at the same work in the same run, ratios against goals, and a JSON file of all figures. */
+import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
+import { postfixIsInstalled } from '../peers/postfix.ts'
+import { measureBacklog } from './backlog.ts'
+import { measureIdle } from './idle.ts'
+import { measureIntake } from './intake.ts'
+import { measureLookup } from './lookup.ts'
+import { readOptions, type BenchOptions, type SectionName } from './options.ts'
+import { measureRelay } from './relay.ts'
+import { measureRest } from './rest-intake.ts'
+import type { Section } from './results.ts'
+
+const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<Section>>> = {
+  intake: measureIntake,
+  relay: measureRelay,
+  rest: measureRest,
+  backlog: measureBacklog,
+  lookup: measureLookup,
+  idle: measureIdle,
+}
+
+const options = readOptions(process.argv.slice(2))
+if (!(await postfixIsInstalled())) {
+  console.error('The benchmark compares with Postfix: install the package postfix (with smtp-sink) and run as root.')
+  process.exit(2)
+}
+
+const machine = {
+  processors: `${String(cpus().length)} x ${cpus()[0]?.model ?? 'unknown'}`,
+  memoryGibibytes: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+  postfix: execFileSync('/usr/sbin/postconf', ['-d', '-h', 'mail_version'], { encoding: 'utf8' }).trim(),
+}
+console.log(`${machine.processors}, ${String(machine.memoryGibibytes)} GiB, Node ${machine.node}, Postfix ${machine.postfix}`)
+console.log('Figures are of this machine and this hour; only ratios within one run say something.\n')
+
+const sections: Section[] = []
+for (const name of options.only) {
+  const section = await measures[name](options)
+  sections.push(section)
+  console.log(`${section.lines.join('\n')}\n`)
+}
+
+console.log('Goals')
+for (const { goal, value, met } of sections.flatMap(({ verdicts }) => verdicts))
+  console.log(`  ${met ? 'met   ' : 'missed'}  ${goal}: ${value}`)
+await writeFile(options.output, `${JSON.stringify({ at: new Date().toISOString(), machine, options, sections }, null, 2)}\n`)
+console.log(`\nAll figures: ${options.output}`)

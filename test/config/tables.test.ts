@@ -1,0 +1,49 @@
+/** The plan and preset tables against what the specification and the data say. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { planNames, plans } from '#config/plans.ts'
+import { findPreset, presetIds } from '#config/presets.ts'
+
+test('plans hold the numbers of the specification', (t) => {
+  t.deepEqual(
+    planNames.map((name) => [name, plans[name].sendsPerDay, plans[name].smtpCredentials]),
+    [
+      ['anonymous', 100, 0],
+      ['free', 100, 1],
+      ['basic', 5000, 10],
+      ['pro', 50_000, 100],
+      ['enterprise', undefined, undefined],
+    ],
+  )
+  t.is(plans.free.capturesPerMonth, 5000)
+  t.true(plans.free.overageBilled)
+  t.deepEqual(
+    planNames.filter((name) => plans[name].attachments),
+    ['pro', 'enterprise'],
+  )
+})
+
+test('findPreset() gives host, port and security in our words', (t) => {
+  t.deepEqual(findPreset('infomaniak'), {
+    id: 'infomaniak',
+    name: 'Infomaniak',
+    host: 'mail.infomaniak.com',
+    hostIsTemplate: false,
+    port: 465,
+    security: 'tls',
+  })
+  t.is(findPreset('metanet')?.security, 'starttls')
+  t.is(findPreset('nobody'), undefined)
+  t.is(findPreset('__proto__'), undefined)
+})
+
+test('presetIds are unique, and every preset can be used or says that its host is a template', async (t) => {
+  const text = await readFile(join(import.meta.dirname, '../../config/smtp-presets.json'), 'utf8')
+  t.is(presetIds.length, (text.match(/"id":/g) ?? []).length, 'ids are unique')
+  for (const id of presetIds) {
+    const preset = findPreset(id)!
+    t.is(preset.hostIsTemplate, preset.host.includes('{'), id)
+    t.true(preset.port > 0 && preset.port < 65536, id)
+  }
+})

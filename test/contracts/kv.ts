@@ -1,0 +1,465 @@
+/** What every ordered map under the store must do, whatever stands behind it. Called by the test file of each implementation. */
+import type { TestFn } from 'ava'
+import type { Add, Bytes, Check, Entry, Kv, Range, Write, WriteResult } from '#store/kv.ts'
+import { pack, within } from '#store/tuple.ts'
+import { Seeded } from '../support/seeded.ts'
+
+/** How the suite gets at an implementation. */
+export interface KvSubject {
+  /** A new, empty map. */
+  open(): Promise<Kv>
+  /** The same map after its owner has closed it and opened it again. */
+  reopen(kv: Kv): Promise<Kv>
+}
+
+interface Parts {
+  readonly checks?: readonly Check[]
+  readonly sets?: readonly (readonly [key: string, value: string | Bytes])[]
+  readonly deletes?: readonly string[]
+  readonly adds?: readonly (Omit<Add, 'key'> & { readonly key: string })[]
+}
+
+const key = (name: string): Bytes => pack(['contract', name])
+const everything = within(['contract'])
+const nameOf = (bytes: Bytes): string => Buffer.from(bytes.subarray(pack(['contract']).length + 1, -1)).toString()
+const textOf = (entry: Entry | undefined): string | undefined => entry && Buffer.from(entry.value).toString()
+const ok: WriteResult = { ok: true }
+
+const write = (kv: Kv, { checks = [], sets = [], deletes = [], adds = [] }: Parts): Promise<WriteResult> => {
+  const whole: Write = {
+    checks,
+    sets: sets.map(([name, value]) => ({ key: key(name), value: Buffer.from(value) })),
+    deletes: deletes.map(key),
+    adds: adds.map((add) => ({ ...add, key: key(add.key) })),
+  }
+  return kv.write(whole)
+}
+const read = async (kv: Kv, name: string): Promise<string | undefined> => textOf(await kv.get(key(name)))
+const check = async (kv: Kv, name: string): Promise<Check> => ({ key: key(name), version: (await kv.get(key(name)))?.version })
+const absent = (name: string): Check => ({ key: key(name), version: undefined })
+const count = (kv: Kv, name: string): Promise<number> => kv.counter(key(name))
+
+async function names(kv: Kv, range: Partial<Range> = {}): Promise<string[]> {
+  const found: string[] = []
+  for await (const entry of kv.range({ ...everything, ...range })) found.push(nameOf(entry.key))
+  return found
+}
+
+/** Declares all tests of the contract. */
+export function kvContract(test: TestFn, subject: KvSubject): void {
+  readingAndRanges(test, subject)
+  checksAndVersions(test, subject)
+  counters(test, subject)
+  racesBetweenWriters(test, subject)
+  durability(test, subject)
+}
+
+function readingAndRanges(test: TestFn, { open }: KvSubject): void {
+  test('Kv.get() reads back what was written, and undefined for what was not', async (t) => {
+    await using kv = await open()
+    t.deepEqual(await write(kv, { sets: [['a', 'one']] }), ok)
+    t.is(await read(kv, 'a'), 'one')
+    t.is(await kv.get(key('b')), undefined)
+    await write(kv, { sets: [['a', 'two']] })
+    t.is(await read(kv, 'a'), 'two')
+    await write(kv, { deletes: ['a', 'never there'] })
+    t.is(await kv.get(key('a')), undefined)
+  })
+
+  test('Kv.getMany() answers in the order asked, with gaps and repetitions', async (t) => {
+    await using kv = await open()
+    await write(kv, { sets: ['a', 'b', 'c'].map((name) => [name, name] as const) })
+    const entries = await kv.getMany(['c', 'x', 'a', 'c'].map(key))
+    t.deepEqual(entries.map(textOf), ['c', undefined, 'a', 'c'])
+    t.deepEqual(await kv.getMany([]), [])
+  })
+
+  test('Kv.range() goes in byte order, either way, from inclusive to exclusive', async (t) => {
+    await using kv = await open()
+    const inOrder = ['', '!', 'A', 'Z', 'a', 'aa', 'b', 'é', '漢', '😀']
+    await write(kv, { sets: inOrder.toReversed().map((name) => [name, name] as const) })
+    t.deepEqual(await names(kv), inOrder)
+    t.deepEqual(await names(kv, { reverse: true }), inOrder.toReversed())
+    t.deepEqual(await names(kv, { start: key('A'), end: key('aa') }), ['A', 'Z', 'a'])
+    t.deepEqual(await names(kv, { start: key('A'), end: key('aa'), reverse: true }), ['a', 'Z', 'A'])
+  })
+
+  test('Kv.range() may start and end between keys, be empty, and end before it starts', async (t) => {
+    await using kv = await open()
+    await write(kv, { sets: ['b', 'd', 'f'].map((name) => [name, name] as const) })
+    t.deepEqual(await names(kv, { start: key('a'), end: key('e') }), ['b', 'd'])
+    t.deepEqual(await names(kv, { start: key('c'), end: key('z'), reverse: true }), ['f', 'd'])
+    t.deepEqual(await names(kv, { start: key('c'), end: key('d') }), [])
+    t.deepEqual(await names(kv, { start: key('d'), end: key('d') }), [])
+    t.deepEqual(await names(kv, { start: key('f'), end: key('b') }), [])
+    t.deepEqual(await names(kv, { start: key('f'), end: key('b'), reverse: true }), [])
+  })
+
+  test('Kv.range() stops at the limit, and takes less when there is less', async (t) => {
+    await using kv = await open()
+    const many = Array.from({ length: 2500 }, (_, i) => String(i).padStart(5, '0'))
+    await write(kv, { sets: many.map((name) => [name, 'x'.repeat(50)] as const) })
+    t.deepEqual(await names(kv, { limit: 1 }), many.slice(0, 1))
+    t.deepEqual(await names(kv, { limit: 2300, reverse: true }), many.toReversed().slice(0, 2300))
+    t.deepEqual(await names(kv, { limit: 9000 }), many)
+    t.deepEqual(await names(kv, { limit: 0 }), [])
+  })
+
+  test('Kv.range() can be left early, and shows values', async (t) => {
+    await using kv = await open()
+    await write(kv, { sets: ['a', 'b', 'c'].map((name) => [name, `value of ${name}`] as const) })
+    for await (const entry of kv.range(everything)) {
+      t.is(textOf(entry), 'value of a')
+      t.deepEqual(await kv.get(entry.key), entry)
+      break
+    }
+    t.is((await names(kv)).length, 3)
+  })
+}
+
+function checksAndVersions(test: TestFn, { open }: KvSubject): void {
+  test('Kv.write() with a failed check changes nothing and names the key', async (t) => {
+    await using kv = await open()
+    await write(kv, {
+      sets: [
+        ['a', 'old'],
+        ['gone', 'still there'],
+      ],
+      adds: [{ key: 'n', delta: 1 }],
+    })
+    const parts = {
+      sets: [
+        ['a', 'new'],
+        ['b', 'new'],
+      ] as const,
+      deletes: ['gone'],
+      adds: [{ key: 'n', delta: 5 }],
+    }
+    t.deepEqual(await write(kv, { ...parts, checks: [await check(kv, 'gone'), absent('a')] }), {
+      ok: false,
+      reason: 'conflict',
+      key: key('a'),
+    })
+    t.deepEqual([await read(kv, 'a'), await read(kv, 'b'), await read(kv, 'gone')], ['old', undefined, 'still there'])
+    t.is(await count(kv, 'n'), 1)
+    t.deepEqual(await write(kv, { ...parts, checks: [await check(kv, 'gone'), absent('b')] }), ok)
+    t.deepEqual([await read(kv, 'a'), await read(kv, 'b'), await read(kv, 'gone')], ['new', 'new', undefined])
+    t.is(await count(kv, 'n'), 6)
+  })
+
+  test('Kv.write() gives all keys of one write the same version, and sets what it also deletes', async (t) => {
+    await using kv = await open()
+    await write(kv, {
+      sets: [
+        ['a', '1'],
+        ['b', '1'],
+      ],
+      deletes: ['b'],
+    })
+    const [a, b] = await kv.getMany([key('a'), key('b')])
+    t.truthy(a)
+    t.is(a?.version, b?.version)
+    await write(kv, { sets: [['a', '1']] })
+    t.not((await kv.get(key('a')))?.version, b?.version, 'the same value again is a new version')
+  })
+
+  test('Kv.write() sees through a deletion and creation in between (no ABA)', async (t) => {
+    await using kv = await open()
+    await write(kv, { sets: [['a', 'same']] })
+    const before = await check(kv, 'a')
+    await write(kv, { deletes: ['a'] })
+    await write(kv, { sets: [['a', 'same']] })
+    t.like(await write(kv, { checks: [before], sets: [['a', 'late']] }), { ok: false, reason: 'conflict' })
+    t.is(await read(kv, 'a'), 'same')
+  })
+
+  test('Kv.write() evaluates writes that arrive together in order', async (t) => {
+    await using kv = await open()
+    await write(kv, { sets: [['a', '0']] })
+    const first = await check(kv, 'a')
+    const results = await Promise.all([
+      write(kv, { checks: [first], sets: [['a', '1']] }),
+      write(kv, { checks: [first], sets: [['a', '2']] }),
+      write(kv, { checks: [absent('a')], sets: [['a', '3']] }),
+      write(kv, { deletes: ['a'] }),
+      write(kv, { checks: [first], sets: [['a', '4']] }),
+      write(kv, { checks: [absent('a')], sets: [['a', '5']] }),
+      write(kv, { checks: [absent('a')], sets: [['a', '6']] }),
+    ])
+    t.deepEqual(
+      results.map((result) => result.ok),
+      [true, false, false, true, false, true, false],
+    )
+    t.is(await read(kv, 'a'), '5')
+  })
+
+  test('Kv.write() lets the last of several writes to one key win, whatever their sizes', async (t) => {
+    await using kv = await open()
+    const big = 'b'.repeat(300_000)
+    await Promise.all([
+      write(kv, {
+        sets: [
+          ['deleted', big],
+          ['small', big],
+          ['big', 'small'],
+        ],
+      }),
+      write(kv, {
+        deletes: ['deleted'],
+        sets: [
+          ['small', 'small'],
+          ['big', big],
+        ],
+      }),
+    ])
+    t.is(await read(kv, 'deleted'), undefined)
+    t.is(await read(kv, 'small'), 'small')
+    t.is((await read(kv, 'big'))?.length, big.length)
+  })
+}
+
+function counters(test: TestFn, { open }: KvSubject): void {
+  test('Kv.counter() is 0 before the first add, goes both ways, and a negative add passes under any limit', async (t) => {
+    await using kv = await open()
+    t.is(await count(kv, 'n'), 0)
+    await write(kv, { adds: [{ key: 'n', delta: 7 }] })
+    t.deepEqual(await write(kv, { adds: [{ key: 'n', delta: -2, limit: 1 }] }), ok)
+    t.is(await count(kv, 'n'), 5)
+    t.deepEqual(await write(kv, { adds: [{ key: 'n', delta: -9 }] }), ok)
+    t.is(await count(kv, 'n'), -4)
+  })
+
+  test('Kv.counter() values are no entries: not in ranges, not in limits of ranges, not in get()', async (t) => {
+    await using kv = await open()
+    await write(kv, {
+      sets: [
+        ['a', ''],
+        ['z', ''],
+      ],
+      adds: ['b', 'c', 'd'].map((name) => ({ key: name, delta: 1 })),
+    })
+    t.deepEqual(await names(kv), ['a', 'z'])
+    t.deepEqual(await names(kv, { limit: 2 }), ['a', 'z'])
+    t.is(await kv.get(key('b')), undefined)
+    t.is(await count(kv, 'a'), 0)
+  })
+
+  test('Kv.write() deletes counters, also between adds that arrive together', async (t) => {
+    await using kv = await open()
+    await write(kv, {
+      adds: [
+        { key: 'n', delta: 5 },
+        { key: 'm', delta: 5 },
+      ],
+    })
+    await Promise.all([
+      write(kv, {
+        adds: [
+          { key: 'n', delta: 1 },
+          { key: 'm', delta: 1 },
+        ],
+      }),
+      write(kv, { deletes: ['n', 'm'] }),
+      write(kv, { adds: [{ key: 'n', delta: 2, limit: 2 }] }),
+    ])
+    t.is(await count(kv, 'n'), 2)
+    t.is(await count(kv, 'm'), 0)
+    await write(kv, { deletes: ['n'] })
+    t.is(await count(kv, 'n'), 0)
+  })
+
+  test('Kv.write() refuses an add over its limit, with everything in that write', async (t) => {
+    await using kv = await open()
+    await write(kv, { adds: [{ key: 'n', delta: 9 }] })
+    const refused = { ok: false, reason: 'limit', key: key('n') }
+    const parts = {
+      sets: [['a', 'x']] as const,
+      adds: [
+        { key: 'm', delta: 1 },
+        { key: 'n', delta: 2, limit: 10 },
+      ],
+    }
+    t.deepEqual(await write(kv, parts), refused as WriteResult)
+    t.deepEqual([await read(kv, 'a'), await count(kv, 'm'), await count(kv, 'n')], [undefined, 0, 9])
+    t.deepEqual(await write(kv, { adds: [{ key: 'n', delta: 1, limit: 10 }] }), ok)
+    t.is(await count(kv, 'n'), 10)
+  })
+
+  test('Kv.write() counts several adds of one write to one counter together', async (t) => {
+    await using kv = await open()
+    const twice = [
+      { key: 'n', delta: 6, limit: 10 },
+      { key: 'n', delta: 6, limit: 10 },
+    ]
+    t.like(await write(kv, { adds: twice }), { ok: false, reason: 'limit' })
+    t.is(await count(kv, 'n'), 0)
+    t.deepEqual(
+      await write(kv, {
+        adds: [
+          { key: 'n', delta: 6 },
+          { key: 'n', delta: -3 },
+          { key: 'n', delta: 7, limit: 10 },
+        ],
+      }),
+      ok,
+    )
+    t.is(await count(kv, 'n'), 10)
+  })
+
+  test('Kv.write() passes exactly as many limited adds as fit, of many at once', async (t) => {
+    await using kv = await open()
+    const results = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => write(kv, { sets: [[`row ${i}`, '']], adds: [{ key: 'n', delta: 1, limit: 25 }] })),
+    )
+    t.is(results.filter((result) => result.ok).length, 25)
+    t.is(await count(kv, 'n'), 25)
+    t.is((await names(kv)).length, 25, 'refused ones left their rows')
+  })
+
+  test('Kv.write() mixes adds with sets and failed checks of writes that arrive together', async (t) => {
+    await using kv = await open()
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        write(kv, {
+          checks: i % 3 === 0 ? [{ key: key('nothing'), version: 1n }] : [],
+          sets: [[`row ${i}`, 'x']],
+          adds: [
+            { key: 'n', delta: 1 },
+            { key: 'bytes', delta: i },
+          ],
+        }),
+      ),
+    )
+    t.is(await count(kv, 'n'), 20)
+    t.is((await names(kv)).length, 20)
+    t.is(await count(kv, 'bytes'), 435 - 135)
+  })
+}
+
+function racesBetweenWriters(test: TestFn, { open }: KvSubject): void {
+  test('Kv.write() loses none of 40 increments by check and retry', async (t) => {
+    await using kv = await open()
+    const increment = async (): Promise<void> => {
+      for (;;) {
+        const current = await kv.get(key('n'))
+        const next = String(Number(textOf(current) ?? 0) + 1)
+        const result = await write(kv, { checks: [{ key: key('n'), version: current?.version }], sets: [['n', next]] })
+        if (result.ok) return
+      }
+    }
+    await Promise.all(Array.from({ length: 40 }, increment))
+    t.is(await read(kv, 'n'), '40')
+  })
+
+  test('Kv.write() lets exactly one of 30 claims of a key win', async (t) => {
+    await using kv = await open()
+    const claims = Array.from({ length: 30 }, (_, i) =>
+      write(kv, {
+        checks: [absent('name')],
+        sets: [
+          ['name', String(i)],
+          [`own ${i}`, ''],
+        ],
+      }),
+    )
+    const winners = (await Promise.all(claims)).flatMap((result, i) => (result.ok ? [String(i)] : []))
+    t.is(winners.length, 1)
+    t.deepEqual(await read(kv, 'name'), winners[0])
+    t.deepEqual(await names(kv), ['name', `own ${winners[0] ?? ''}`])
+  })
+
+  test('Kv.write() prevents write skew when both checks are given', async (t) => {
+    await using kv = await open()
+    await write(kv, {
+      sets: [
+        ['left', 'on duty'],
+        ['right', 'on duty'],
+      ],
+    })
+    const both = [await check(kv, 'left'), await check(kv, 'right')]
+    const results = await Promise.all(['left', 'right'].map((name) => write(kv, { checks: both, sets: [[name, 'off']] })))
+    t.is(results.filter((result) => result.ok).length, 1)
+  })
+
+  test('Kv.write() does thousands at once, as a simple map would', async (t) => {
+    await using kv = await open()
+    const seeded = new Seeded('thousands at once')
+    const model = new Map<string, string>()
+    const pending: Promise<WriteResult>[] = []
+    for (let i = 0; i < 3000; i++) {
+      const name = String(seeded.between(0, 400))
+      if (seeded.chance(0.3)) {
+        model.delete(name)
+        pending.push(write(kv, { deletes: [name] }))
+      } else {
+        const value = `${i} ${'v'.repeat(seeded.between(0, 100))}`
+        model.set(name, value)
+        pending.push(write(kv, { sets: [[name, value]] }))
+      }
+      if (i % 97 === 0) await pending.at(-1)
+    }
+    t.true((await Promise.all(pending)).every((result) => result.ok))
+    const stored = new Map<string, string | undefined>()
+    for await (const entry of kv.range(everything)) stored.set(nameOf(entry.key), textOf(entry))
+    t.deepEqual(stored, new Map([...model].toSorted(([a], [b]) => (a < b ? -1 : 1))))
+  })
+}
+
+function durability(test: TestFn, { open, reopen }: KvSubject): void {
+  test('Kv.write() takes values of 1 MiB, empty values, and bytes of every kind', async (t) => {
+    const first = await open()
+    const mebibyte = Buffer.alloc(1024 * 1024, 'postern ')
+    const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
+    await write(first, {
+      sets: [
+        ['big', mebibyte],
+        ['empty', ''],
+        ['bytes', everyByte],
+      ],
+    })
+    await using again = await reopen(first)
+    t.is(Buffer.compare((await again.get(key('big')))?.value ?? Buffer.of(), mebibyte), 0)
+    t.is((await again.get(key('empty')))?.value.length, 0)
+    t.deepEqual(Buffer.from((await again.get(key('bytes')))?.value ?? []), everyByte)
+  })
+
+  test('Kv.write() outlives a new opening, counters and versions too', async (t) => {
+    const first = await open()
+    await write(first, {
+      sets: [
+        ['a', 'kept'],
+        ['b', 'gone'],
+      ],
+      adds: [{ key: 'n', delta: 3 }],
+    })
+    await write(first, { deletes: ['b'] })
+    const before = await check(first, 'a')
+    await using again = await reopen(first)
+    t.deepEqual(await names(again), ['a'])
+    t.is(await count(again, 'n'), 3)
+    t.deepEqual(await write(again, { checks: [before], sets: [['a', 'changed']] }), ok)
+  })
+
+  test('Kv.write() never repeats a version, across new openings either', async (t) => {
+    const seen = new Set<bigint>()
+    let kv = await open()
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 5; i++) {
+        await write(kv, { sets: [['a', 'same']] })
+        seen.add((await kv.get(key('a')))?.version ?? -1n)
+        await write(kv, { deletes: ['a'] })
+      }
+      kv = await reopen(kv)
+    }
+    t.is(seen.size, 15)
+    await kv[Symbol.asyncDispose]()
+  })
+
+  test('Kv is closed once, and refuses what comes later', async (t) => {
+    const kv = await open()
+    const last = write(kv, { sets: [['a', 'in time']] })
+    await Promise.all([kv[Symbol.asyncDispose](), kv[Symbol.asyncDispose]()])
+    t.deepEqual(await last, ok)
+    await t.throwsAsync(write(kv, { sets: [['a', 'late']] }), { name: 'StoreFailure' })
+  })
+}

@@ -1,0 +1,191 @@
+/**
+ * What every transport owes the queue, whatever it speaks. A provider's test file calls this with a rig that can make
+ * its peer behave; there is nothing in here that only SMTP knows.
+ */
+import type { ExecutionContext, TestFn } from 'ava'
+import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from '#core/delivery/transport.ts'
+
+/** How the peer treats the messages that come next. */
+export type PeerMood = 'accept' | 'defer' | 'refuse' | 'lose-after-handover' | 'hold-before-content' | 'not-there'
+
+/** One transport and its peer, for one test; both end with the test. */
+export interface TransportRig {
+  readonly transport: Transport
+  readonly target: TransportTarget
+  /** A target whose only address may not be connected to. */
+  readonly forbidden: TransportTarget
+  /** The peer does so from now on. */
+  be(mood: PeerMood): Promise<void>
+  /** Contents of the messages that the peer took responsibility for. */
+  received(): readonly string[]
+  /** Resolves when the peer holds an attempt. */
+  held(): Promise<void>
+  /** How many connections or requests have come to the peer. */
+  contacts(): number
+}
+
+const secret = 'contract-secret-1'
+
+function job(changes: Partial<DeliveryJob> = {}): DeliveryJob {
+  const content = Buffer.from('Subject: contract\r\n\r\n.dot\r\nend\r\n')
+  return {
+    traceId: '00000000-0000-4000-8000-000000000001',
+    mailFrom: 'sender@site.test',
+    rcptTo: ['one@peer.test', 'two@peer.test'],
+    eightBit: false,
+    smtputf8: false,
+    size: content.length,
+    content: () => [content],
+    beforeFinalDot: () => Promise.resolve(),
+    signal: new AbortController().signal,
+    ...changes,
+  }
+}
+
+const verdicts = (report: AttemptReport): readonly string[] => report.recipients.map(({ verdict }) => verdict)
+
+/** Registers the contract's tests under the given name. */
+export function transportContract(test: TestFn, name: string, make: (t: ExecutionContext) => Promise<TransportRig>): void {
+  test(`${name} contract: every recipient has exactly one report, in the order of the job`, async (t) => {
+    const { transport, target, received } = await make(t)
+    const report = await transport.deliver(target, job())
+    t.deepEqual(
+      report.recipients.map(({ address }) => address),
+      ['one@peer.test', 'two@peer.test'],
+    )
+    t.deepEqual(verdicts(report), ['accepted', 'accepted'])
+    t.like(report, { host: target.host, port: target.port, error: undefined })
+    t.true((report.milliseconds['total'] ?? -1) >= 0)
+    t.is(received().length, 1)
+    t.true(received()[0]?.includes('\r\n.dot\r\nend\r\n'))
+  })
+
+  for (const [mood, verdict] of [
+    ['defer', 'transient'],
+    ['refuse', 'permanent'],
+  ] as const) {
+    test(`${name} contract: a peer that says ${mood} makes it ${verdict}, with its words`, async (t) => {
+      const rig = await make(t)
+      await rig.be(mood)
+      const report = await rig.transport.deliver(rig.target, job())
+      t.deepEqual(verdicts(report), [verdict, verdict])
+      t.true(report.recipients.every(({ reply }) => reply !== undefined && reply.text !== ''))
+      t.deepEqual(rig.received(), [])
+    })
+  }
+
+  test(`${name} contract: a link lost after everything was handed over is unknown`, async (t) => {
+    const rig = await make(t)
+    await rig.be('lose-after-handover')
+    const report = await rig.transport.deliver(rig.target, job())
+    t.deepEqual(verdicts(report), ['unknown', 'unknown'])
+    t.truthy(report.error?.code)
+    t.truthy(report.error?.message)
+  })
+
+  test(`${name} contract: a peer that is not there is transient, and a later attempt may succeed`, async (t) => {
+    const rig = await make(t)
+    await rig.be('not-there')
+    const report = await rig.transport.deliver(rig.target, job())
+    t.deepEqual(verdicts(report), ['transient', 'transient'])
+    t.is(report.error?.phase, 'connect')
+    await rig.be('accept')
+    t.deepEqual(verdicts(await rig.transport.deliver(rig.target, job())), ['accepted', 'accepted'])
+  })
+
+  test(`${name} contract: an address that is not permitted is never connected to`, async (t) => {
+    const rig = await make(t)
+    const report = await rig.transport.deliver(rig.forbidden, job())
+    t.deepEqual(verdicts(report), ['transient', 'transient'])
+    t.is(report.error?.code, 'address_forbidden')
+    t.is(rig.contacts(), 0)
+    const steps = await rig.transport.probe(rig.forbidden, new AbortController().signal)
+    t.false(steps.at(-1)?.ok)
+    t.is(rig.contacts(), 0)
+  })
+
+  test(`${name} contract: the message is not complete at the peer before its start is durable`, async (t) => {
+    const rig = await make(t)
+    const { promise: durable, resolve } = Promise.withResolvers<void>()
+    const { promise: asked, resolve: noteAsked } = Promise.withResolvers<void>()
+    const beforeFinalDot = (): Promise<void> => {
+      noteAsked()
+      return durable
+    }
+    const attempt = rig.transport.deliver(rig.target, job({ beforeFinalDot }))
+    await asked
+    t.deepEqual(rig.received(), [])
+    resolve()
+    t.deepEqual(verdicts(await attempt), ['accepted', 'accepted'])
+  })
+
+  test(`${name} contract: a start that cannot be recorded means that nothing is delivered`, async (t) => {
+    const rig = await make(t)
+    const report = await rig.transport.deliver(rig.target, job({ beforeFinalDot: () => Promise.reject(new Error('store')) }))
+    t.deepEqual(verdicts(report), ['transient', 'transient'])
+    t.is(report.error?.code, 'start_not_recorded')
+    t.deepEqual(verdicts(await rig.transport.deliver(rig.target, job())), ['accepted', 'accepted'])
+    t.is(rig.received().length, 1)
+  })
+
+  test(`${name} contract: content is asked for at most once, and its failure delivers nothing`, async (t) => {
+    const rig = await make(t)
+    let asked = 0
+    const content = (): Iterable<Uint8Array> => {
+      asked += 1
+      throw new Error('disk')
+    }
+    const report = await rig.transport.deliver(rig.target, job({ content }))
+    t.deepEqual(verdicts(report), ['transient', 'transient'])
+    t.is(report.error?.code, 'content_failed')
+    t.is(asked, 1)
+    t.deepEqual(rig.received(), [])
+  })
+
+  test(`${name} contract: content may come in pieces, now or later`, async (t) => {
+    const rig = await make(t)
+    async function* later(): AsyncGenerator<Uint8Array> {
+      for (const text of ['Subject: x\r', '\n\r\n', '', 'body', '\r\n']) yield Promise.resolve(Buffer.from(text))
+    }
+    await rig.transport.deliver(rig.target, job({ size: 18, content: later }))
+    t.true(rig.received()[0]?.endsWith('\r\n\r\nbody\r\n'))
+  })
+
+  test(`${name} contract: an aborted attempt is reported at once`, async (t) => {
+    const rig = await make(t)
+    const early = await rig.transport.deliver(rig.target, job({ signal: AbortSignal.abort() }))
+    t.is(early.error?.code, 'aborted')
+    t.is(rig.contacts(), 0)
+    await rig.be('hold-before-content')
+    const controller = new AbortController()
+    const attempt = rig.transport.deliver(rig.target, job({ signal: controller.signal }))
+    await rig.held()
+    controller.abort()
+    const report = await attempt
+    t.deepEqual(verdicts(report), ['transient', 'transient'])
+    t.is(report.error?.code, 'aborted')
+  })
+
+  test(`${name} contract: a probe sends no message, and neither it nor a report tells the password`, async (t) => {
+    const rig = await make(t)
+    const target = { ...rig.target, username: 'user', password: secret }
+    const steps = await rig.transport.probe(target, new AbortController().signal)
+    t.true(steps.length > 0)
+    t.true(steps.every(({ step, detail, milliseconds }) => step !== '' && detail !== '' && milliseconds >= 0))
+    const report = await rig.transport.deliver(target, job())
+    t.false(JSON.stringify([steps, report]).includes(secret))
+    t.true(rig.received().length <= 1)
+  })
+
+  test(`${name} contract: after its end every attempt is answered, and reaches nobody`, async (t) => {
+    const rig = await make(t)
+    await rig.be('hold-before-content')
+    const attempt = rig.transport.deliver(rig.target, job())
+    await rig.held()
+    await rig.transport[Symbol.asyncDispose]()
+    t.deepEqual(verdicts(await attempt), ['transient', 'transient'])
+    const before = rig.contacts()
+    t.deepEqual(verdicts(await rig.transport.deliver(rig.target, job())), ['transient', 'transient'])
+    t.is(rig.contacts(), before)
+  })
+}

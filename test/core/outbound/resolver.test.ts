@@ -1,0 +1,86 @@
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import type { Resolver } from '#core/outbound/resolver.ts'
+import { addressesOf, ResolveError, SystemResolver } from '#core/outbound/resolver.ts'
+import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { NameServer } from './name-server.ts'
+
+async function setUp(
+  t: ExecutionContext,
+): Promise<{ readonly names: NameServer; readonly clock: ManualClock; readonly resolver: SystemResolver }> {
+  const names = new NameServer()
+  t.teardown(() => names[Symbol.asyncDispose]())
+  const clock = new ManualClock()
+  return { names, clock, resolver: new SystemResolver({ servers: [await names.listen()], clock }) }
+}
+
+const problemOf = async (t: ExecutionContext, work: Promise<unknown>): Promise<string | undefined> =>
+  (await t.throwsAsync(work, { instanceOf: ResolveError }))?.problem
+
+test('resolve4() asks the given server, once within the time the answer lives', async (t) => {
+  const { names, clock, resolver } = await setUp(t)
+  names.zones.set('mail.test', { a: ['192.0.2.1', '192.0.2.2'], ttl: 30 })
+  const both = await Promise.all([resolver.resolve4('mail.test'), resolver.resolve4('MAIL.test')])
+  t.deepEqual(
+    both.map((found) => [...found].sort()),
+    [
+      ['192.0.2.1', '192.0.2.2'],
+      ['192.0.2.1', '192.0.2.2'],
+    ],
+  )
+  clock.advance(29_000)
+  await resolver.resolve4('mail.test')
+  t.deepEqual(names.questions, ['mail.test A'])
+  names.zones.set('mail.test', { a: ['192.0.2.3'], ttl: 86_400 })
+  clock.advance(1_000)
+  t.deepEqual(await resolver.resolve4('mail.test'), ['192.0.2.3'])
+  t.is(names.questions.length, 2)
+  clock.advance(60_000)
+  await resolver.resolve4('mail.test')
+  t.is(names.questions.length, 3)
+})
+
+test('resolve4() the cache belongs to the resolver', async (t) => {
+  const one = await setUp(t)
+  const two = await setUp(t)
+  one.names.zones.set('mail.test', { a: ['192.0.2.1'] })
+  two.names.zones.set('mail.test', { a: ['192.0.2.2'] })
+  t.deepEqual([await one.resolver.resolve4('mail.test'), await two.resolver.resolve4('mail.test')], [['192.0.2.1'], ['192.0.2.2']])
+})
+
+test('addressesOf() what is missing, broken or silent', async (t) => {
+  const { names, clock, resolver } = await setUp(t)
+  names.zones.set('empty.test', {})
+  names.zones.set('broken.test', { rcode: 2 })
+  names.zones.set('silent.test', { silent: true })
+  t.is(await problemOf(t, addressesOf(resolver, 'missing.test')), 'not_found')
+  t.is(await problemOf(t, addressesOf(resolver, 'empty.test')), 'not_found')
+  t.is(await problemOf(t, addressesOf(resolver, 'broken.test')), 'failed')
+  const late = problemOf(t, addressesOf(resolver, 'silent.test'))
+  clock.advance(5_000)
+  t.is(await late, 'timeout')
+  names.zones.set('broken.test', { a: ['192.0.2.9'] })
+  t.deepEqual(await addressesOf(resolver, 'broken.test'), ['192.0.2.9'])
+})
+
+test('addressesOf() knows the names of the host itself', async (t) => {
+  t.true((await addressesOf(new SystemResolver(), 'localhost')).includes('127.0.0.1'))
+})
+
+test('addressesOf() literals stand for themselves and the families take turns', async (t) => {
+  const resolver: Resolver = {
+    resolve4: () => Promise.resolve(['192.0.2.1', '192.0.2.2', '192.0.2.3']),
+    resolve6: () => Promise.resolve(['2001:db8::1']),
+  }
+  t.deepEqual(await addressesOf(resolver, '192.0.2.9'), ['192.0.2.9'])
+  t.deepEqual(await addressesOf(resolver, '::1'), ['::1'])
+  t.deepEqual(await addressesOf(resolver, 'mail.test'), ['2001:db8::1', '192.0.2.1', '192.0.2.2', '192.0.2.3'])
+})
+
+test('addressesOf() one family that cannot be had does not hide the other', async (t) => {
+  const resolver: Resolver = {
+    resolve4: () => Promise.resolve(['192.0.2.1']),
+    resolve6: () => Promise.reject(new ResolveError('failed', 'no')),
+  }
+  t.deepEqual(await addressesOf(resolver, 'mail.test'), ['192.0.2.1'])
+})

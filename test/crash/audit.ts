@@ -1,0 +1,76 @@
+/** The last look of a crash test, through the API: every acknowledged message has its trace and, if captured, its place in the inbox. */
+import type { RestClient } from '../support/rest.ts'
+import { catchAllInbox } from '../support/provision.ts'
+import { isRefusedForGood, type Entry, type Ledger } from './ledger.ts'
+import { carriesText, isWholeLetter, letterOf, textOf } from './letters.ts'
+
+/** How many captured messages are fetched whole and compared octet by octet. */
+const contentsCompared = 60
+
+/** Reads every acknowledged trace; its status must be the final one for what happened. */
+export async function auditTraces(ledger: Ledger, rest: RestClient): Promise<void> {
+  const duplicated = new Set(ledger.duplicated())
+  await inParallel(8, ledger.acked(), async (entry) => {
+    const { status, body, bytes } = await rest.call('GET', `/v1/traces/${String(entry.traceId)}`)
+    if (status !== 200) {
+      ledger.problem(`${entry.marker}: its trace ${String(entry.traceId)} answers ${String(status)}`)
+      return
+    }
+    const trace = body as { readonly status?: string; readonly timeline?: unknown }
+    const wanted = finalStatus(entry)
+    if (trace.status !== wanted) ledger.problem(`${entry.marker}: trace says ${String(trace.status)}, expected ${wanted}`)
+    if (!Array.isArray(trace.timeline) || trace.timeline.length === 0) ledger.problem(`${entry.marker}: trace without a timeline`)
+    if (duplicated.has(entry) && !bytes.includes('unknown'))
+      ledger.problem(`${entry.marker}: delivered twice, but its trace shows no unknown outcome`)
+  })
+}
+
+/** A trace has the status of its worst recipient. */
+function finalStatus({ fate, to }: Entry): string {
+  if (fate === 'capture') return 'captured'
+  return to.some(isRefusedForGood) ? 'failed' : 'sent'
+}
+
+/** Lists the catch-all inbox; every acknowledged capture stands there once, and nothing refused does. */
+export async function auditCaptures(ledger: Ledger, rest: RestClient): Promise<void> {
+  const inbox = await catchAllInbox(rest)
+  const idsByTrace = new Map<string, string[]>()
+  for await (const row of rest.rows(`/v1/inboxes/${inbox}/messages`)) {
+    const traceId = String(row['trace_id'])
+    idsByTrace.set(traceId, [...(idsByTrace.get(traceId) ?? []), String(row['id'])])
+    auditSubject(ledger, String(row['subject']))
+  }
+  const captures = ledger.acked('capture')
+  for (const { marker, traceId } of captures) {
+    const copies = idsByTrace.get(String(traceId))?.length ?? 0
+    if (copies !== 1) ledger.problem(`${marker}: captured ${String(copies)} times`)
+  }
+  const step = Math.max(1, Math.floor(captures.length / contentsCompared))
+  const sample = captures.filter((entry, i) => i % step === 0 && idsByTrace.has(String(entry.traceId)))
+  await inParallel(4, sample, (entry) =>
+    auditContent(ledger, rest, `/v1/inboxes/${inbox}/messages/${String(idsByTrace.get(String(entry.traceId))?.[0])}`, entry),
+  )
+}
+
+function auditSubject(ledger: Ledger, subject: string): void {
+  const entry = ledger.entries.get(subject)
+  if (!entry) ledger.problem(`captured, but never sent: ${subject}`)
+  else if (entry.status === 'refused') ledger.problem(`${subject}: refused or never finished, yet captured`)
+  else if (entry.fate === 'relay') ledger.problem(`${subject}: meant for relay, yet captured`)
+}
+
+async function auditContent(ledger: Ledger, rest: RestClient, path: string, entry: Entry): Promise<void> {
+  const message = await rest.must('GET', path)
+  const { bytes } = await rest.call('GET', new URL(String(message['raw_url']), 'http://daemon.test').pathname)
+  const whole = entry.door === 'smtp' ? isWholeLetter(bytes, letterOf(entry, entry.from, entry.to)) : carriesText(bytes, textOf(entry))
+  if (!whole) ledger.problem(`${entry.marker}: captured with other content (${String(bytes.length)} octets)`)
+}
+
+async function inParallel<T>(width: number, list: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = list.values()
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (const item of rest) await work(item)
+    }),
+  )
+}

@@ -1,0 +1,161 @@
+/**
+ * The crash test: clients send, the daemon is killed at random moments and started again, and at the end the book of
+ * what was promised is compared with what arrived. `kill -9` keeps the page cache, so it proves the order of writes in
+ * the daemon, not of the disk; `fsync.test.ts` does the other half.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { within } from '../support/deadline.ts'
+import { Seeded } from '../support/seeded.ts'
+import { auditCaptures, auditTraces } from './audit.ts'
+import { faultNames, faultScript, type FaultName } from './faults.ts'
+import { Ledger, type Fate } from './ledger.ts'
+import { repeatKeys, restLoad, smtpLoad, type Load } from './load.ts'
+import { Site } from './site.ts'
+
+export interface CrashTestOptions {
+  readonly seed: number
+  readonly rounds: number
+  /** Longest load before each kill, in seconds. */
+  readonly seconds: number
+  readonly say?: (line: string) => void
+}
+
+export interface CrashReport {
+  readonly problems: readonly string[]
+  /** One line that sums up the run. */
+  readonly summary: string
+}
+
+/** Most messages of one client in one round. */
+const mostPerClient = 150
+const drainMs = 60_000
+
+interface Round {
+  readonly number: number
+  readonly fault: FaultName
+  readonly random: Seeded
+  readonly seconds: number
+  /** Whether the round ends as an operator ends it, not as a power cut does. */
+  readonly gentle: boolean
+}
+
+/** Runs all rounds and the audit. Never rejects for what the daemon did wrong: that is in `problems`. */
+export async function crashTest({ seed, rounds, seconds, say = () => undefined }: CrashTestOptions): Promise<CrashReport> {
+  const ledger = new Ledger()
+  const random = new Seeded(seed)
+  await using site = await Site.build(ledger)
+  for (let number = 0; number < rounds; number++) {
+    const fault = faultNames[number % faultNames.length] ?? 'accept'
+    const round: Round = { number, fault, random: random.branch(`round ${String(number)}`), seconds, gentle: number === rounds - 1 }
+    if (number > 0) await nextLife(site, ledger, round)
+    await playRound(site, ledger, round)
+    say(
+      `round ${String(number)} (${fault}): ${String(ledger.acked().length)} acknowledged so far, ${String(ledger.awaited)} still to arrive`,
+    )
+  }
+  await drain(site, ledger)
+  await inspect(site, ledger)
+  return { problems: ledger.problems, summary: summarize(ledger, site, seed) }
+}
+
+/** Starts the daemon again; sometimes it is killed several times on its way up. */
+async function nextLife(site: Site, ledger: Ledger, { random }: Round): Promise<void> {
+  const tries = random.chance(0.5) ? random.between(1, 5) : 0
+  const usual = site.starts[0] ?? 500
+  for (let i = 0; i < tries; i++) {
+    const daemon = await site.launch()
+    await pause(random.between(0, usual))
+    ledger.killed()
+    await daemon.kill()
+  }
+  await site.start()
+}
+
+async function playRound(site: Site, ledger: Ledger, round: Round): Promise<void> {
+  const over = new AbortController()
+  const ended = Promise.withResolvers<void>()
+  site.sink.script = faultScript(round.fault, `${String(round.random.fraction())}`, ended.promise)
+  const { daemon } = site
+  const clients = Promise.all(startClients(site, ledger, round, over.signal))
+  await Promise.race([pause(round.random.between(200, round.seconds * 1000)), daemon.exited])
+  await end(site, ledger, round)
+  over.abort()
+  ended.resolve()
+  site.sink.dropConnections()
+  await within(20_000, 'all clients noticed the end of the round', clients)
+}
+
+async function end({ daemon }: Site, ledger: Ledger, { gentle, number }: Round): Promise<void> {
+  const dead = await Promise.race([daemon.exited, Promise.resolve(undefined)])
+  if (dead) {
+    ledger.problem(`round ${String(number)}: the daemon ended by itself (${JSON.stringify(dead)}):\n${daemon.log.slice(-2000)}`)
+    ledger.killed()
+    return
+  }
+  if (!gentle) {
+    ledger.killed()
+    await daemon.kill()
+    return
+  }
+  const exit = await daemon.stop()
+  if (exit.code !== 0) ledger.problem(`SIGTERM under load: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
+}
+
+function startClients(site: Site, ledger: Ledger, { number, random }: Round, over: AbortSignal): Promise<void>[] {
+  const { rest } = site.daemon
+  const load = (name: string): Load => ({
+    ledger,
+    over,
+    name: `${String(number)}-${name}`,
+    most: mostPerClient,
+    random: random.branch(name),
+  })
+  const smtp = (name: string, fate: Fate, port: number, security: 'none' | 'starttls' | 'tls'): Promise<void> =>
+    smtpLoad(load(name), { port, security, login: site.logins[fate], fate })
+  return [
+    smtp('a', 'relay', site.submissionPort(0), 'none'),
+    smtp('b', 'relay', site.submissionPort(1), 'starttls'),
+    smtp('c', 'relay', site.implicitTlsPort, 'tls'),
+    smtp('d', 'capture', site.submissionPort(0), 'none'),
+    restLoad(load('e'), rest),
+    restLoad(load('f'), rest),
+    repeatKeys(load('g'), rest),
+  ]
+}
+
+/** A last life in peace: everything acknowledged must arrive now. */
+async function drain(site: Site, ledger: Ledger): Promise<void> {
+  site.sink.script = faultScript('accept', 'drain', Promise.resolve())
+  const daemon = await site.start()
+  await within(drainMs, `delivery of the last ${String(ledger.awaited)} recipients`, ledger.drained()).catch((error: unknown) => {
+    ledger.problem(`${String(error)}\n${daemon.log.slice(-2000)}`)
+  })
+  // The answers of the smart host are recorded once the daemon has ended in order; nothing has to be waited for.
+  const exit = await daemon.stop()
+  if (exit.code !== 0) ledger.problem(`SIGTERM after the drain: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
+}
+
+async function inspect(site: Site, ledger: Ledger): Promise<void> {
+  const daemon = await site.start()
+  ledger.auditDeliveries()
+  await auditTraces(ledger, daemon.rest)
+  await auditCaptures(ledger, daemon.rest)
+  await daemon.stop()
+  const verified = await site.verify()
+  if (verified.code !== 0) ledger.problem(`verify ended with ${String(verified.code)}:\n${verified.output.slice(-3000)}`)
+}
+
+function summarize(ledger: Ledger, site: Site, seed: number): string {
+  const counts = [
+    `seed ${String(seed)}`,
+    `${String(ledger.entries.size)} messages`,
+    `${String(ledger.acked('relay').length)} acknowledged for relay`,
+    `${String(ledger.acked('capture').length)} for capture`,
+    `${String(ledger.count('refused'))} refused or unfinished`,
+    `${String(ledger.count('unknown'))} unknown`,
+    `${String(ledger.duplicated().length)} delivered twice inside the window`,
+    `slowest start ${String(Math.round(Math.max(...site.starts)))} ms`,
+    `${String(ledger.problems.length)} problems`,
+  ]
+  return counts.join(', ')
+}

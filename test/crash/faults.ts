@@ -1,0 +1,29 @@
+/** What the smart host does to the daemon in a round. Every fault follows from the round's seed and the message. */
+import type { SinkScript, Verdict } from '../support/sink-script.ts'
+import { Seeded } from '../support/seeded.ts'
+import { isRefusedForGood } from './ledger.ts'
+import { markerOf } from './letters.ts'
+
+export const faultNames = ['accept', 'hold', 'slow', 'defer', 'drop'] as const
+export type FaultName = (typeof faultNames)[number]
+
+const refusal = '550 5.1.1 no such user here'
+
+/** Scripts the sink for one round. `ended` resolves at the end of the round and lets go of what is held. */
+export function faultScript(name: FaultName, seed: string, ended: Promise<void>): SinkScript {
+  const random = new Seeded(seed)
+  const seen = new Set<string>()
+  const firstTime = (what: string): boolean => !seen.has(what) && seen.add(what) !== undefined
+  const recipient = (address: string): string | undefined => {
+    if (isRefusedForGood(address)) return refusal
+    return name === 'defer' && random.chance(0.3) && firstTime(address) ? '450 4.2.1 mailbox busy, try again' : undefined
+  }
+  const message = async (content: Buffer): Promise<Verdict | undefined> => {
+    const fresh = firstTime(markerOf(content) ?? '')
+    if (name === 'hold') return ended.then((): Verdict => 'drop')
+    if (name === 'slow') await new Promise((resolve) => setTimeout(resolve, random.between(0, 300)))
+    if (name === 'defer' && fresh && random.chance(0.2)) return { reply: '451 4.3.0 cannot keep it now' }
+    return name === 'drop' && fresh && random.chance(0.2) ? 'drop' : undefined
+  }
+  return { recipient, message: (_from, _to, content) => message(content) }
+}

@@ -1,0 +1,173 @@
+/**
+ * A disk that has no room and a file that may not grow: nothing acknowledged may be lost by either, and what cannot be
+ * kept is refused in words a client understands.
+ */
+import { execFile } from 'node:child_process'
+import { mkdir, open, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { eventually } from '../support/deadline.ts'
+import { Daemon, newAdminKey, portOf, runCommand, type DaemonOptions } from '../support/daemon.ts'
+import { catchAllInbox, makeDestination, makeLogin, makeRoute, type Login } from '../support/provision.ts'
+import { LinkLost, SmtpClient } from '../support/smtp-client.ts'
+import { replyText, traceIdOf } from '../support/smtp-replies.ts'
+import { temporaryFolder } from '../support/workspace.ts'
+import { letterOf } from './letters.ts'
+
+const run = promisify(execFile)
+const mebibyte = 2 ** 20
+const sender = 'a@capture.test'
+const adminKey = newAdminKey()
+
+/** Mounting is a right that containers often lack; the second test needs none. */
+const mountable = await canMount().then(
+  () => test,
+  () => test.skip,
+)
+
+/** What clients were told: trace ids that must exist, and the first refusal. */
+interface Told {
+  readonly acked: string[]
+  refusal?: string
+}
+
+mountable('serve refuses with 452 and 503 on a full disk, keeps what it acknowledged, and serves again once there is room', async (t) => {
+  t.timeout(120_000)
+  await using folder = await temporaryFolder('full')
+  await using disk = await smallDisk(join(folder.path, 'disk'), 96)
+  // A low-water mark of 4 MiB makes the daemon refuse before writes fail; the second half of the test takes that away, too.
+  const small = { POSTERN_STORE_LOW_DISK_BYTES: String(4 * mebibyte), POSTERN_STORE_BALLAST_BYTES: String(2 * mebibyte) }
+  const options: DaemonOptions = { folder: folder.path, dataDir: join(disk.path, 'data'), env: small }
+  const told: Told = { acked: [] }
+  {
+    await using daemon = await Daemon.start(options, adminKey)
+    const login = await setUp(daemon)
+    await sendUntilRefused(daemon, login, told, 20)
+    t.is(told.refusal, undefined)
+    await disk.fill(3 * mebibyte)
+    await eventually(30_000, 'a refusal on the full disk', async () => (await sendUntilRefused(daemon, login, told, 50), told.refusal))
+    t.regex(String(told.refusal), /^452 /)
+    t.is((await post(daemon)).status, 503)
+    await disk.free()
+    await eventually(20_000, 'service after there is room', async () => ((await post(daemon)).status === 200 ? true : undefined))
+    await daemon.kill()
+  }
+  await assertKept(t, options, told)
+  await fillWhileItWrites(t, { options: { ...options, env: { ...small, POSTERN_STORE_LOW_DISK_BYTES: '0' } }, disk, told })
+})
+
+test('serve ends after a failed write instead of acknowledging on top of it, and keeps what it acknowledged', async (t) => {
+  t.timeout(60_000)
+  await using folder = await temporaryFolder('limit')
+  const options: DaemonOptions = { folder: folder.path }
+  const told: Told = { acked: [] }
+  {
+    await using daemon = await Daemon.start(options, adminKey)
+    const login = await setUp(daemon)
+    await sendUntilRefused(daemon, login, told, 20)
+    t.is(told.acked.length, 20)
+    await run('prlimit', ['--pid', String(daemon.addresses.pid), `--fsize=${String(mebibyte / 4)}`])
+    await sendUntilRefused(daemon, login, told, 2000)
+    t.not(told.refusal, undefined, 'no file may grow beyond 256 KiB, yet 2000 messages of 2 KiB were acknowledged')
+    const exit = await daemon.exited
+    t.is(exit.code, 70, daemon.log.slice(-1500))
+  }
+  await assertKept(t, options, told)
+})
+
+/** The disk fills up under load with no low-water mark in the way: a write fails, the process ends, nothing is lost. */
+async function fillWhileItWrites(
+  t: ExecutionContext,
+  { options, disk, told }: { options: DaemonOptions; disk: SmallDisk; told: Told },
+): Promise<void> {
+  {
+    await using daemon = await Daemon.start(options, adminKey)
+    const login = await loginOf(daemon)
+    await disk.fill(mebibyte / 2)
+    delete told.refusal
+    await sendUntilRefused(daemon, login, told, 4000)
+    t.not(told.refusal, undefined, 'the disk has no room, yet everything was acknowledged')
+    await disk.free()
+    await daemon.kill()
+  }
+  await assertKept(t, options, told)
+}
+
+async function setUp(daemon: Daemon): Promise<Login> {
+  const sandbox = await makeDestination(daemon.rest, { name: 'sandbox', port: 25, mode: 'sandbox' })
+  await makeRoute(daemon.rest, sandbox)
+  return makeLogin(daemon.rest, sandbox)
+}
+
+async function loginOf(daemon: Daemon): Promise<Login> {
+  for await (const destination of daemon.rest.rows('/v1/destinations')) return makeLogin(daemon.rest, String(destination['id']))
+  throw new Error('the destination is gone')
+}
+
+/** Sends up to `most` messages in one session, until one is not acknowledged. */
+async function sendUntilRefused(daemon: Daemon, login: Login, told: Told, most: number): Promise<void> {
+  delete told.refusal
+  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) }).catch(() => undefined)
+  if (!client) return
+  const content = (n: number): Buffer => letterOf({ marker: `mk-disk-${String(n)}`, size: 2048 }, sender, ['b@inbox.test'])
+  try {
+    await client.authenticate(login.username, login.password)
+    for (let i = 0; i < most && told.refusal === undefined; i++) {
+      const { accepted, reply } = await client.send({ from: sender, to: ['b@inbox.test'], content: content(i) })
+      if (accepted) told.acked.push(String(traceIdOf(reply)))
+      else told.refusal = replyText(reply)
+    }
+  } catch (error) {
+    if (!(error instanceof LinkLost)) throw error
+    told.refusal = error.message
+  } finally {
+    client.destroy()
+  }
+}
+
+const post = (daemon: Daemon): ReturnType<Daemon['rest']['call']> =>
+  daemon.rest.call('POST', '/v1/messages', { from: sender, to: 'b@inbox.test', subject: 'room?', text: 'room?' })
+
+/** The next life has every acknowledged message, in its trace and in the inbox, serves, and has a consistent store. */
+async function assertKept(t: ExecutionContext, options: DaemonOptions, { acked }: Told): Promise<void> {
+  await using daemon = await Daemon.start(options, adminKey)
+  const captured = new Set<string>()
+  for await (const row of daemon.rest.rows(`/v1/inboxes/${await catchAllInbox(daemon.rest)}/messages`))
+    captured.add(String(row['trace_id']))
+  const lost = acked.filter((traceId) => !captured.has(traceId))
+  t.deepEqual(lost.slice(0, 5), [], `${String(lost.length)} of ${String(acked.length)} acknowledged messages are lost`)
+  t.is((await daemon.rest.call('GET', `/v1/traces/${String(acked.at(-1))}`)).status, 200)
+  t.is((await post(daemon)).status, 200)
+  t.is((await daemon.stop()).code, 0)
+  const verified = await runCommand(options, 'verify')
+  t.is(verified.code, 0, verified.output.slice(-1500))
+}
+
+interface SmallDisk extends AsyncDisposable {
+  readonly path: string
+  /** Writes a file that leaves `room` octets free. */
+  fill: (room: number) => Promise<void>
+  free: () => Promise<void>
+}
+
+async function smallDisk(path: string, sizeMebibytes: number): Promise<SmallDisk> {
+  await mkdir(path)
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${String(sizeMebibytes)}m`, 'tmpfs', path])
+  const filler = join(path, 'filler')
+  return {
+    path,
+    fill: async (room) => {
+      const { bavail, bsize } = await statfs(path)
+      await using file = await open(filler, 'a')
+      await file.appendFile(Buffer.alloc(Math.max(0, bavail * bsize - room)))
+    },
+    free: () => rm(filler, { force: true }),
+    [Symbol.asyncDispose]: async () => void (await run('umount', ['-l', path])),
+  }
+}
+
+async function canMount(): Promise<void> {
+  await using folder = await temporaryFolder('mount')
+  await using _ = await smallDisk(join(folder.path, 'disk'), 1)
+}

@@ -1,0 +1,134 @@
+/**
+ * The book of a crash test: what clients were told, what the smart host answered 250 to, and when the daemon was
+ * killed. Its audit knows nothing about the daemon but its promises.
+ */
+import type { Delivery } from '../support/sink-script.ts'
+import { carriesText, isWholeLetter, letterOf, markerOf, textOf, type Mark } from './letters.ts'
+
+/** What the client knows. `refused` covers whatever was turned down or never sent to its end. */
+export type Status = 'open' | 'acked' | 'refused' | 'unknown'
+
+/** Where a message must end: at the smart host, or in the inbox. */
+export type Fate = 'relay' | 'capture'
+
+export interface Entry extends Mark {
+  readonly door: 'smtp' | 'rest'
+  readonly fate: Fate
+  readonly from: string
+  readonly to: readonly string[]
+  readonly key?: string
+  status: Status
+  traceId?: string
+}
+
+interface Copy {
+  readonly entry: Entry
+  readonly recipient: string
+  readonly answeredAt: number
+}
+
+/** A recipient that the smart host refuses for good, whatever the round. */
+export const isRefusedForGood = (address: string): boolean => address.startsWith('refuse')
+
+/** How long after the smart host's answer a kill may still cost a second copy. */
+const windowMs = 3000
+
+export class Ledger {
+  readonly entries = new Map<string, Entry>()
+  readonly problems: string[] = []
+  readonly #kills: number[] = []
+  readonly #copies = new Map<string, Copy[]>()
+  readonly #awaited = new Set<string>()
+  #drained: (() => void) | undefined
+
+  open(entry: Omit<Entry, 'status'>): Entry {
+    const opened: Entry = { ...entry, status: 'open' }
+    this.entries.set(entry.marker, opened)
+    return opened
+  }
+
+  /** An acknowledgement. A second one, to a repeated key, must name the same trace. */
+  acknowledge(entry: Entry, traceId: string | undefined): void {
+    if (traceId === undefined) this.problem(`${entry.marker}: acknowledged without a trace id`)
+    else if (entry.traceId !== undefined && entry.traceId !== traceId) this.problem(`${entry.marker}: the repeated key gave another trace`)
+    else entry.traceId = traceId
+    entry.status = 'acked'
+    if (entry.fate === 'capture') return
+    for (const recipient of entry.to)
+      if (!isRefusedForGood(recipient) && !this.#copies.has(copyKey(entry, recipient))) this.#awaited.add(copyKey(entry, recipient))
+  }
+
+  /** A refusal, or an outcome nobody can know. What was acknowledged once stays so. */
+  settle(entry: Entry, status: 'refused' | 'unknown'): void {
+    if (entry.status === 'open') entry.status = status
+    else if (entry.status === 'refused' && status === 'unknown') entry.status = status
+  }
+
+  killed(): void {
+    this.#kills.push(performance.now())
+  }
+
+  /** Books a delivery and looks at once whether it is whole. */
+  delivered({ to, content, answeredAt }: Delivery): void {
+    const entry = this.entries.get(markerOf(content) ?? '')
+    if (!entry) {
+      this.problem(`delivered, but never sent: ${content.toString('latin1', 0, 300)}`)
+      return
+    }
+    const whole =
+      entry.door === 'smtp' ? isWholeLetter(content, letterOf(entry, entry.from, entry.to)) : carriesText(content, textOf(entry))
+    if (!whole) this.problem(`${entry.marker}: delivered with other content (${String(content.length)} octets)`)
+    for (const recipient of to) {
+      const key = copyKey(entry, recipient)
+      this.#copies.set(key, [...(this.#copies.get(key) ?? []), { entry, recipient, answeredAt }])
+      this.#awaited.delete(key)
+    }
+    if (this.#awaited.size === 0) this.#drained?.()
+  }
+
+  get awaited(): number {
+    return this.#awaited.size
+  }
+
+  /** Resolves when every acknowledged recipient has been served. */
+  drained(): Promise<void> {
+    return this.#awaited.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#drained = resolve))
+  }
+
+  problem(text: string): void {
+    this.problems.push(text)
+  }
+
+  acked(fate?: Fate): Entry[] {
+    return [...this.entries.values()].filter((entry) => entry.status === 'acked' && (fate === undefined || entry.fate === fate))
+  }
+
+  count(status: Status): number {
+    return [...this.entries.values()].filter((entry) => entry.status === status).length
+  }
+
+  /** Entries that reached a recipient more than once. */
+  duplicated(): Entry[] {
+    const twice = [...this.#copies.values()].filter((copies) => copies.length > 1)
+    return [...new Set(twice.flatMap((copies) => copies.map(({ entry }) => entry)))]
+  }
+
+  /** Compares what was promised with what arrived; differences go to `problems`. */
+  auditDeliveries(): void {
+    for (const key of this.#awaited) this.problem(`${key}: acknowledged, never delivered`)
+    for (const [key, copies] of this.#copies) this.#auditCopies(key, copies)
+  }
+
+  #auditCopies(key: string, copies: readonly Copy[]): void {
+    const { entry, recipient } = copies[0] as Copy
+    if (entry.status === 'refused') this.problem(`${key}: refused or never finished, yet delivered`)
+    if (entry.fate === 'capture') this.problem(`${key}: meant for capture, yet delivered`)
+    if (!entry.to.includes(recipient)) this.problem(`${key}: delivered to somebody else`)
+    for (const { answeredAt } of copies.slice(0, -1)) {
+      const excused = this.#kills.some((kill) => kill >= answeredAt && kill - answeredAt <= windowMs)
+      if (!excused) this.problem(`${key}: delivered again although no kill came within ${String(windowMs)} ms of the answer`)
+    }
+  }
+}
+
+const copyKey = (entry: Entry, recipient: string): string => `${entry.marker} to ${recipient}`

@@ -1,0 +1,73 @@
+/**
+ * The messages of a crash test. Each has a marker in its subject and a content that follows from marker and size
+ * alone, so that any copy of it can be judged anywhere without having kept the original.
+ */
+import { Seeded } from '../support/seeded.ts'
+
+/** What a ledger must know to recognise a message again. */
+export interface Mark {
+  readonly marker: string
+  /** Approximate size of the body in octets. */
+  readonly size: number
+}
+
+const pool = makePool()
+
+/** A whole Internet message: 8-bit text, dots at line starts, empty lines, and an end that shows a cut. */
+export function letterOf({ marker, size }: Mark, from: string, to: readonly string[]): Buffer {
+  const head = [
+    `From: <${from}>`,
+    `To: ${to.map((address) => `<${address}>`).join(',\r\n ')}`,
+    `Subject: ${marker}`,
+    `Message-ID: <${marker}@${from.slice(from.indexOf('@') + 1)}>`,
+    'Date: Sat, 21 Nov 2026 12:00:00 +0000',
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: 8bit',
+  ]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), cut({ marker, size }), Buffer.from(`end of ${marker}\r\n`)])
+}
+
+/** A body for the REST door: short lines of ASCII, so that no composer has a reason to encode it. */
+export function textOf({ marker, size }: Mark): string {
+  const random = new Seeded(marker)
+  const lines: string[] = []
+  for (let length = 0; length < size; length += 61) lines.push(`${random.fraction().toString(36).slice(2).padEnd(12, 'x').repeat(5)}`)
+  return [...lines, `end of ${marker}`].join('\n')
+}
+
+/** The marker in a received message; undefined when it has none of ours. */
+export const markerOf = (content: Buffer): string | undefined =>
+  /^subject: (mk-[\w-]+)\r$/im.exec(content.toString('latin1', 0, 16_384))?.[1]
+
+/** Whether `received` is `sent` unchanged, behind nothing but header fields that servers on the way put in front. */
+export function isWholeLetter(received: Buffer, sent: Buffer): boolean {
+  const start = received.length - sent.length
+  if (start < 0 || !received.subarray(start).equals(sent)) return false
+  return /^(?:[!-9;-~]+:[^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*)*$/.test(received.toString('latin1', 0, start))
+}
+
+/** Whether a composed message carries the text of the REST door to its last line. */
+export function carriesText(received: Buffer, text: string): boolean {
+  const wire = received.toString('latin1')
+  const body = wire.slice(wire.indexOf('\r\n\r\n') + 4)
+  return body.includes(text.replaceAll('\n', '\r\n'))
+}
+
+/** A slice of the pool that begins and ends with whole lines. */
+function cut({ marker, size }: Mark): Buffer {
+  const start = pool.indexOf('\n', new Seeded(marker).between(0, 100_000)) + 1
+  const end = pool.indexOf('\n', start + size) + 1
+  return pool.subarray(start, end)
+}
+
+function makePool(): Buffer {
+  const random = new Seeded(7)
+  const lines: string[] = []
+  for (let length = 0; length < 700_000;) {
+    const line = random.pick(['', '.', '..', '. ', 'zürich ']) + random.fraction().toString(36).slice(2).repeat(random.between(0, 7))
+    lines.push(line)
+    length += line.length + 2
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n`)
+}

@@ -1,0 +1,134 @@
+/** Clients of a crash test: they send until the daemon is gone and book every answer. */
+import { randomUUID } from 'node:crypto'
+import type { Login } from '../support/provision.ts'
+import type { RestClient } from '../support/rest.ts'
+import type { Seeded } from '../support/seeded.ts'
+import { LinkLost, SmtpClient, type Security } from '../support/smtp-client.ts'
+import { traceIdOf } from '../support/smtp-replies.ts'
+import type { Entry, Fate, Ledger } from './ledger.ts'
+import { letterOf, textOf } from './letters.ts'
+
+/** Sender domains; the routes set up for the run send one to the smart host and one to the inbox. */
+export const domainOf: Readonly<Record<Fate, string>> = { relay: 'relay.test', capture: 'capture.test' }
+
+export interface Load {
+  readonly ledger: Ledger
+  readonly random: Seeded
+  readonly name: string
+  /** Aborted when the daemon is about to end. */
+  readonly over: AbortSignal
+  /** Most messages of this client, so that the load stays bounded on any machine. */
+  readonly most: number
+}
+
+/** How a client of the SMTP door reaches the daemon; the login decides with its destination where mail goes. */
+export interface SmtpDoor {
+  readonly port: number
+  readonly security: Security
+  readonly login: Login
+  readonly fate: Fate
+}
+
+/** Sends over one SMTP session after the other; a session ends at random, so that log-ins are part of the load. */
+export async function smtpLoad(load: Load, door: SmtpDoor): Promise<void> {
+  let sent = 0
+  while (!load.over.aborted && sent < load.most) {
+    const client = await openSession(door).catch(() => undefined)
+    if (!client) return
+    const until = Math.min(load.most, sent + load.random.between(1, 40))
+    for (let open = true; open && sent < until && !load.over.aborted; sent++) {
+      open = await sendOne(load, client, newEntry(load, 'smtp', sent, door.fate))
+    }
+    client.destroy()
+  }
+}
+
+async function openSession({ port, security, login: { username, password } }: SmtpDoor): Promise<SmtpClient> {
+  const client = await SmtpClient.connect({ port, security })
+  const reply = await client.authenticate(username, password)
+  if (reply.code !== 235) throw new Error(`AUTH answered ${String(reply.code)}`)
+  return client
+}
+
+/** Sends one message in one of the ways a client may; false when the session is no longer usable. */
+async function sendOne({ ledger, random }: Load, client: SmtpClient, entry: Entry): Promise<boolean> {
+  const content = letterOf(entry, entry.from, entry.to)
+  try {
+    if (random.chance(0.03)) {
+      ledger.settle(entry, 'refused')
+      await client.abandon({ ...entry, content }, random.fraction())
+      return false
+    }
+    const forged = random.chance(0.03)
+    const answer = await client.send({ from: forged ? 'boss@forged.test' : entry.from, to: entry.to, content })
+    if (answer.accepted) ledger.acknowledge(entry, traceIdOf(answer.reply))
+    else ledger.settle(entry, 'refused')
+    if (forged && answer.accepted) ledger.problem(`${entry.marker}: a sender outside the credential's domains was accepted`)
+    return answer.reply.code !== 421
+  } catch (error) {
+    if (!(error instanceof LinkLost)) throw error
+    ledger.settle(entry, error.afterDot ? 'unknown' : 'refused')
+    return false
+  }
+}
+
+/** Posts over REST; most calls carry an idempotency key, and some of those are made twice, also at the same time. */
+export async function restLoad(load: Load, rest: RestClient): Promise<void> {
+  const { random, ledger } = load
+  for (let sent = 0; sent < load.most && !load.over.aborted; sent++) {
+    const entry = newEntry(load, 'rest', sent, random.chance(0.75) ? 'relay' : 'capture')
+    const twice = entry.key !== undefined && random.chance(0.25)
+    const calls = twice ? [post(ledger, rest, entry), post(ledger, rest, entry)] : [post(ledger, rest, entry)]
+    const linked = await Promise.all(calls)
+    if (entry.key !== undefined && random.chance(0.1)) linked.push(await post(ledger, rest, entry))
+    if (linked.includes(false)) return
+  }
+}
+
+/** Repeats calls whose key was used before, answered or not; their copies must stay single and their traces the same. */
+export async function repeatKeys({ ledger, random, over }: Load, rest: RestClient): Promise<void> {
+  const keyed = [...ledger.entries.values()].filter(({ key, status }) => key !== undefined && (status === 'acked' || status === 'unknown'))
+  const unknown = keyed.filter(({ status }) => status === 'unknown')
+  const acked = keyed.filter(({ status }) => status === 'acked' && random.chance(20 / Math.max(20, keyed.length)))
+  for (const entry of [...unknown, ...acked]) if (over.aborted || !(await post(ledger, rest, entry))) return
+}
+
+/** One call, booked; false when the link failed. */
+async function post(ledger: Ledger, rest: RestClient, entry: Entry): Promise<boolean> {
+  const { from, to, marker: subject, key } = entry
+  const body = { from, to, subject, text: textOf(entry), ...(key !== undefined && { idempotency_key: key }) }
+  try {
+    const { status, body: answer } = await rest.call('POST', '/v1/messages', body)
+    if (status >= 200 && status < 300) ledger.acknowledge(entry, (answer as { trace_id?: string }).trace_id)
+    else ledger.settle(entry, 'refused')
+    return status < 500
+  } catch {
+    ledger.settle(entry, 'unknown')
+    return false
+  }
+}
+
+function newEntry({ ledger, random, name }: Load, door: 'smtp' | 'rest', number: number, fate: Fate): Entry {
+  const marker = `mk-${name}-${String(number)}`
+  return ledger.open({
+    marker,
+    size: pickSize(random),
+    door,
+    fate,
+    from: `sender@${domainOf[fate]}`,
+    to: pickRecipients(random, marker),
+    ...(door === 'rest' && random.chance(0.7) && { key: randomUUID() }),
+  })
+}
+
+/** Mostly small, some near and some above 64 KiB, where the store keeps contents differently. */
+function pickSize(random: Seeded): number {
+  if (random.chance(0.75)) return random.between(0, 4096)
+  return random.chance(0.7) ? random.between(8_000, 66_000) : random.between(66_000, 300_000)
+}
+
+function pickRecipients(random: Seeded, marker: string): string[] {
+  const names = random.chance(0.8) ? ['one'] : ['one', 'two', 'three']
+  if (random.chance(0.05)) names.push('refuse')
+  return names.map((name) => `${name}.${marker}@inbox.test`)
+}

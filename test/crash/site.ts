@@ -1,0 +1,88 @@
+/** The place a crash test happens in: a data folder, a smart host that survives, and one life of the daemon after the other. */
+import { within } from '../support/deadline.ts'
+import { Daemon, newAdminKey, portOf, runCommand, type DaemonOptions, type Exit } from '../support/daemon.ts'
+import { makeDestination, makeLogin, makeRoute, type Login } from '../support/provision.ts'
+import { Sink } from '../support/sink.ts'
+import { temporaryFolder } from '../support/workspace.ts'
+import { domainOf } from './load.ts'
+import type { Fate, Ledger } from './ledger.ts'
+
+/** Short waits between attempts, so that what was deferred is seen to arrive; no ballast, so that starts are short. */
+const environment = { POSTERN_DELIVERY_RETRY_SECONDS: '1,1,2', POSTERN_DELIVERY_JITTER: '0.1', POSTERN_STORE_BALLAST_BYTES: '0' }
+
+export class Site implements AsyncDisposable {
+  readonly sink: Sink
+  /** How long the starts took, in milliseconds, as far as they were waited for. */
+  readonly starts: number[] = []
+  logins!: Readonly<Record<Fate, Login>>
+  #options: DaemonOptions
+  #adminKey = newAdminKey()
+  #lifetime: AsyncDisposableStack
+  #daemon: Daemon | undefined
+
+  private constructor(sink: Sink, options: DaemonOptions, lifetime: AsyncDisposableStack) {
+    this.sink = sink
+    this.#options = options
+    this.#lifetime = lifetime
+  }
+
+  /** Builds the place and sets up, in a first life that is left running, where mail goes. */
+  static async build(ledger: Ledger): Promise<Site> {
+    await using cleanup = new AsyncDisposableStack()
+    const folder = cleanup.use(await temporaryFolder('crash'))
+    const sink = cleanup.use(await Sink.listen())
+    sink.on('delivery', (delivery) => ledger.delivered(delivery))
+    const site = new Site(sink, { folder: folder.path, env: environment }, cleanup.move())
+    await site.start()
+    site.logins = await site.#provision()
+    return site
+  }
+
+  get daemon(): Daemon {
+    if (!this.#daemon) throw new Error('the daemon was never started')
+    return this.#daemon
+  }
+
+  /** Spawns the next life without waiting for it. */
+  async launch(): Promise<Daemon> {
+    this.#daemon = await Daemon.launch(this.#options, this.#adminKey)
+    return this.#daemon
+  }
+
+  /** The next life, once it serves. */
+  async start(): Promise<Daemon> {
+    const begun = performance.now()
+    const daemon = await this.launch()
+    await within(30_000, 'the daemon is ready', daemon.ready)
+    this.starts.push(performance.now() - begun)
+    return daemon
+  }
+
+  /** Walks the store of a daemon that does not run. */
+  verify(): Promise<Exit & { readonly output: string }> {
+    return runCommand(this.#options, 'verify')
+  }
+
+  submissionPort(index: number): number {
+    return portOf(this.daemon.addresses.submission[index])
+  }
+
+  get implicitTlsPort(): number {
+    return portOf(this.daemon.addresses.submissions[0])
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#daemon?.[Symbol.asyncDispose]()
+    await this.#lifetime[Symbol.asyncDispose]()
+  }
+
+  async #provision(): Promise<Readonly<Record<Fate, Login>>> {
+    const { rest } = this.daemon
+    const relay = await makeDestination(rest, { name: 'smart host', port: this.sink.port, mode: 'live' })
+    const capture = await makeDestination(rest, { name: 'sandbox', port: this.sink.port, mode: 'sandbox' })
+    await makeRoute(rest, relay, domainOf.relay)
+    await makeRoute(rest, capture, domainOf.capture)
+    const allowed = { allowed_from_domains: Object.values(domainOf) }
+    return { relay: await makeLogin(rest, relay, allowed), capture: await makeLogin(rest, capture, allowed) }
+  }
+}

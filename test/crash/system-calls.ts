@@ -1,0 +1,43 @@
+/** Reads the output of `strace -f -ttt -yy`: system calls of all threads with the moments at which they began and ended. */
+
+export interface SystemCall {
+  readonly name: string
+  /** The first argument as strace decorates it: `23</data/store/000003.log>` or `24<TCP:[127.0.0.1:…]>`. */
+  readonly file: string
+  /** All arguments and the result, as printed. */
+  readonly text: string
+  /** Line numbers of the trace at which the call began and ended; they order what the timestamps may not. */
+  readonly begun: number
+  readonly ended: number
+}
+
+const complete = /^(\d+) +[\d.]+ (\w+)\(((?:\d+<(?:[^>]|(?<=-)>)*>)?)(.*)$/s
+const resumed = /^(\d+) +[\d.]+ <\.\.\. (\w+) resumed>(.*)$/s
+const unfinished = /<unfinished \.\.\.>$/
+
+/** All calls of a trace, in the order in which they ended. Calls that never ended are left out. */
+export function readTrace(trace: string): SystemCall[] {
+  const calls: SystemCall[] = []
+  const open = new Map<string, Omit<SystemCall, 'ended'>>()
+  for (const [index, line] of trace.split('\n').entries()) {
+    const rest = resumed.exec(line)
+    if (rest) {
+      const begun = open.get(rest[1] ?? '')
+      if (begun && begun.name === rest[2]) calls.push({ ...begun, text: begun.text + (rest[3] ?? ''), ended: index })
+      open.delete(rest[1] ?? '')
+      continue
+    }
+    const [, pid = '', name = '', file = '', text = ''] = complete.exec(line) ?? []
+    if (name === '') continue
+    if (unfinished.test(text)) open.set(pid, { name, file, text, begun: index })
+    else calls.push({ name, file, text, begun: index, ended: index })
+  }
+  return calls
+}
+
+export const isSocket = ({ file }: SystemCall): boolean => /<(?:TCP|socket)/.test(file)
+/** A file of the disk; log lines leave through pipes. */
+export const isFile = ({ file }: SystemCall): boolean => /^\d+<\//.test(file)
+export const isSync = ({ name, text }: SystemCall): boolean => (name === 'fdatasync' || name === 'fsync') && text.trimEnd().endsWith('= 0')
+export const isRead = ({ name }: SystemCall): boolean => name === 'read' || name === 'recvfrom' || name === 'readv' || name === 'recvmsg'
+export const isWrite = ({ name }: SystemCall): boolean => /^(?:p?writev?2?|pwrite64|sendto|sendmsg)$/.test(name)

@@ -1,0 +1,41 @@
+/** The words of the command line and what they mean. */
+import test from 'ava'
+import { helpText, parseCommandLine } from '../../daemon/command-line.ts'
+
+const parse = (line: string) => parseCommandLine(line.split(' ').filter((word) => word !== ''))
+
+test('parseCommandLine() reads every command', (t) => {
+  t.deepEqual(parse('serve'), { name: 'serve', readyFile: undefined })
+  t.deepEqual(parse('serve --ready-file /run/p.json'), { name: 'serve', readyFile: '/run/p.json' })
+  t.deepEqual(parse('--ready-file=/run/p.json serve'), { name: 'serve', readyFile: '/run/p.json' })
+  for (const name of ['verify', 'doctor', 'config'] as const) t.deepEqual(parse(name), { name })
+  t.deepEqual(parse('--help'), { name: 'help' })
+  t.deepEqual(parse('serve -h'), { name: 'help' })
+  t.deepEqual(parse('--version'), { name: 'version' })
+})
+
+test('parseCommandLine() says what is wrong with the words', (t) => {
+  const wrong: readonly [string, RegExp][] = [
+    ['', /^Say what to do: serve, verify, doctor, config\./],
+    ['serv', /^"serv" is not a command; did you mean serve\?/],
+    ['launch', /^"launch" is not a command; there are serve,/],
+    ['serve now', /^serve takes no "now"\./],
+    ['verify --ready-file x', /^--ready-file belongs to serve, not to verify\./],
+    ['serve --ready-file=', /^--ready-file needs a path\./],
+    ['serve --ready-file', /--ready-file/],
+    ['serve --port 1', /--port/],
+    ['--help=yes', /--help/],
+  ]
+  for (const [line, message] of wrong) {
+    const command = parse(line)
+    t.is(command.name, 'usage', line)
+    if (command.name === 'usage') {
+      t.regex(command.message, message)
+      t.regex(command.message, / Try postern --help\.$/)
+    }
+  }
+})
+
+test('helpText names every command', (t) => {
+  for (const name of ['serve', 'verify', 'doctor', 'config', '--ready-file', '--help', '--version']) t.true(helpText.includes(name))
+})

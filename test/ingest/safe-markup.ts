@@ -1,0 +1,48 @@
+/** A second opinion on sanitized HTML: reads it with a grammar of its own that knows only what is harmless. */
+
+const attributes = new Set([
+  ...['align', 'alt', 'bgcolor', 'border', 'cellpadding', 'cellspacing', 'color', 'colspan', 'data-remote-src', 'datetime', 'dir'],
+  ...['face', 'height', 'href', 'hspace', 'lang', 'nowrap', 'rel', 'reversed', 'role', 'rowspan', 'scope', 'size', 'span', 'src'],
+  ...['start', 'style', 'target', 'title', 'type', 'valign', 'value', 'vspace', 'width'],
+])
+const dangerousTags = new Set([
+  ...['applet', 'audio', 'base', 'body', 'button', 'embed', 'form', 'frame', 'frameset', 'head', 'html', 'iframe', 'input', 'link'],
+  ...['math', 'meta', 'noembed', 'noframes', 'noscript', 'object', 'option', 'picture', 'plaintext', 'script', 'select', 'source'],
+  ...['style', 'svg', 'template', 'textarea', 'title', 'video', 'xmp'],
+])
+const piece = /([^<>]+)|<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)( \/)?>/gy
+const declaration = /^(?:[a-z-]+:(?:[#%.,'"_ \p{L}\p{N}-]|(?:rgb|hsl)a?\([0-9., %/]+\))+(?: !important)?(?:;|$))+$/u
+
+/** What is wrong with the markup, as one line each; empty when nothing is. */
+export function dangers(html: string): string[] {
+  const found: string[] = []
+  let at = 0
+  piece.lastIndex = 0
+  for (let match = piece.exec(html); match; match = piece.exec(html)) {
+    at = piece.lastIndex
+    const [, , , name = '', list = ''] = match
+    if (dangerousTags.has(name)) found.push(`tag ${name}`)
+    for (const [, key = '', value = ''] of list.matchAll(/ ([a-z-]+)(?:="([^"]*)")?/g)) {
+      const danger = attributeDanger(name, key, unescaped(value))
+      if (danger) found.push(danger)
+    }
+  }
+  if (at !== html.length) found.push(`not plain markup at ${at}: ${html.slice(at, at + 60)}`)
+  return found
+}
+
+function attributeDanger(tag: string, key: string, value: string): string | undefined {
+  const fine: Readonly<Record<string, () => boolean>> = {
+    href: () => tag === 'a' && /^(?:https?:\/\/|mailto:)/.test(value),
+    src: () => tag === 'img' && /^(?:cid:|data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]*$)/i.test(value),
+    'data-remote-src': () => tag === 'img' && /^https?:\/\//.test(value),
+    style: () => declaration.test(value) && !/position|z-index|expression|behaviou?r|-moz-binding/i.test(value),
+    target: () => value === '_blank',
+    rel: () => value === 'noopener noreferrer nofollow',
+  }
+  if (!attributes.has(key)) return `attribute ${key} on ${tag}`
+  return fine[key]?.() === false ? `${key}=${value} on ${tag}` : undefined
+}
+
+const unescaped = (text: string): string =>
+  text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')

@@ -1,0 +1,38 @@
+import test from 'ava'
+import { transportContract } from '../../contracts/transport.ts'
+import { targetOf, testSink, testTransport } from './rig.ts'
+import type { SinkAnswer, SinkStep } from './sink.ts'
+import { Sink } from './sink.ts'
+import type { PeerMood } from '../../contracts/transport.ts'
+
+const scripts: Readonly<Partial<Record<PeerMood, readonly [SinkStep, SinkAnswer]>>> = {
+  defer: ['rcpt', '451 4.7.1 Later'],
+  refuse: ['dot', '554 5.7.1 Never'],
+  'lose-after-handover': ['dot', { act: 'drop' }],
+  'hold-before-content': ['data', { act: 'hold' }],
+}
+
+for (const offers of [['PIPELINING'], []]) {
+  transportContract(test, offers[0] ?? 'plain', async (t) => {
+    let sink = await testSink(t, { offers })
+    const target = targetOf(sink)
+    return {
+      transport: testTransport(t),
+      target,
+      forbidden: { ...target, host: '127.0.0.2' },
+      async be(mood) {
+        if (mood === 'not-there') return sink[Symbol.asyncDispose]()
+        if (mood === 'accept') {
+          const next = await new Sink({ offers }).listen(target.port)
+          t.teardown(() => next[Symbol.asyncDispose]())
+          sink = next
+        }
+        const [step, answer] = scripts[mood] ?? []
+        sink.script = (name) => (name === step ? answer : undefined)
+      },
+      received: () => sink.messages.map(({ content }) => content),
+      held: () => sink.reached('data'),
+      contacts: () => sink.connections.length,
+    }
+  })
+}

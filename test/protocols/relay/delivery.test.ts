@@ -1,0 +1,190 @@
+import test from 'ava'
+import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+
+test('deliver() accepted: the report names everything that was seen', async (t) => {
+  const sink = await testSink(t)
+  const report = await testTransport(t).deliver(targetOf(sink), jobOf({ text: 'A: b\r\n\r\n.x\r\n..\r\n.\r\n' }))
+  t.deepEqual(report.recipients, [
+    { address: 'one@peer.test', verdict: 'accepted', reply: { code: 250, enhanced: '2.0.0', text: 'Queued' } },
+  ])
+  t.like(report, { host: 'mail.test', port: sink.port, address: '127.0.0.1', reused: false, error: undefined, tls: undefined })
+  t.deepEqual(Object.keys(report.milliseconds), [
+    'dns',
+    'connect',
+    'greeting',
+    'ehlo',
+    'wait',
+    'mail',
+    'rcpt',
+    'data',
+    'body',
+    'final',
+    'total',
+  ])
+  t.true(Object.values(report.milliseconds).every((ms) => ms >= 0 && ms < 10_000))
+  t.is(sink.messages[0]?.content, 'A: b\r\n\r\n.x\r\n..\r\n.\r\n')
+})
+
+test('deliver() pipelining: one write for the envelope, one for content and dot', async (t) => {
+  const sink = await testSink(t)
+  const rcptTo = ['one@peer.test', 'two@peer.test']
+  await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo, text: 'A: b\r\n' }))
+  t.deepEqual(sink.connections[0]?.pieces, [
+    'EHLO postern.test\r\n',
+    'MAIL FROM:<sender@site.test> SIZE=6\r\nRCPT TO:<one@peer.test>\r\nRCPT TO:<two@peer.test>\r\nDATA\r\n',
+    'A: b\r\n.\r\n',
+  ])
+})
+
+test('deliver() without PIPELINING: every command waits for the reply before', async (t) => {
+  const sink = await testSink(t, { offers: [] })
+  await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo: ['one@peer.test', 'two@peer.test'], text: 'A: b\r\n' }))
+  t.deepEqual(sink.connections[0]?.pieces, [
+    'EHLO postern.test\r\n',
+    'MAIL FROM:<sender@site.test>\r\n',
+    'RCPT TO:<one@peer.test>\r\n',
+    'RCPT TO:<two@peer.test>\r\n',
+    'DATA\r\n',
+    'A: b\r\n.\r\n',
+  ])
+})
+
+for (const offers of [undefined, []]) {
+  const kind = offers ? 'one by one' : 'pipelined'
+  test(`deliver() ${kind}: each recipient has its own verdict, and the link stays clean for the next`, async (t) => {
+    const sink = await testSink(t, {
+      ...(offers && { offers }),
+      script: (step, line) => {
+        if (step === 'rcpt' && line.includes('later')) return '451 4.2.1 Later'
+        return step === 'rcpt' && line.includes('never') ? '550-5.1.1 No such\r\n550 5.1.1 user' : undefined
+      },
+    })
+    const transport = testTransport(t)
+    const report = await transport.deliver(targetOf(sink), jobOf({ rcptTo: ['never@p.test', 'one@p.test', 'later@p.test', 'two@p.test'] }))
+    t.deepEqual(
+      report.recipients.map(({ address, verdict, reply }) => [address, verdict, reply?.code, reply?.enhanced, reply?.text]),
+      [
+        ['never@p.test', 'permanent', 550, '5.1.1', 'No such\nuser'],
+        ['one@p.test', 'accepted', 250, '2.0.0', 'Queued'],
+        ['later@p.test', 'transient', 451, '4.2.1', 'Later'],
+        ['two@p.test', 'accepted', 250, '2.0.0', 'Queued'],
+      ],
+    )
+    const refused = await transport.deliver(targetOf(sink), jobOf({ rcptTo: ['never@p.test'] }))
+    t.is(refused.recipients[0]?.verdict, 'permanent')
+    const next = await transport.deliver(targetOf(sink), jobOf())
+    t.is(next.recipients[0]?.verdict, 'accepted')
+    t.true(next.reused)
+    t.is(sink.connections.length, 1)
+    t.is(sink.lines.filter((line) => line === 'RSET').length, 1)
+    t.deepEqual(
+      sink.messages.map(({ rcpt }) => rcpt),
+      [['one@p.test', 'two@p.test'], ['one@peer.test']],
+    )
+  })
+}
+
+test('deliver() 354 although everyone was refused: a lone dot goes out, nothing is delivered', async (t) => {
+  const sink = await testSink(t, {
+    script: (step) => (step === 'rcpt' ? '550 5.1.1 No' : step === 'data' ? '354 Go on' : undefined),
+  })
+  const transport = testTransport(t)
+  const report = await transport.deliver(targetOf(sink), jobOf())
+  t.deepEqual(report.recipients, [{ address: 'one@peer.test', verdict: 'permanent', reply: { code: 550, enhanced: '5.1.1', text: 'No' } }])
+  t.is(sink.messages[0]?.content, '')
+  t.is(report.error, undefined)
+  sink.script = () => undefined
+  t.is((await transport.deliver(targetOf(sink), jobOf())).recipients[0]?.verdict, 'accepted')
+  t.is(sink.connections.length, 1)
+})
+
+test('deliver() a plain 552 after an accepted recipient means too many (RFC 5321 §4.5.3.1.10)', async (t) => {
+  const sink = await testSink(t, {
+    script: (step, line) =>
+      step !== 'rcpt' ? undefined : line.includes('two') ? '552 Too many' : line.includes('big') ? '552 5.2.2 Full' : undefined,
+  })
+  const report = await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo: ['one@p.test', 'two@p.test', 'big@p.test'] }))
+  t.deepEqual(
+    report.recipients.map(({ verdict }) => verdict),
+    ['accepted', 'transient', 'permanent'],
+  )
+})
+
+test('deliver() a message over the peer SIZE is refused without a word', async (t) => {
+  const sink = await testSink(t, { offers: ['PIPELINING', 'SIZE 5'] })
+  const report = await testTransport(t).deliver(targetOf(sink), jobOf({ rcptTo: ['one@p.test', 'two@p.test'] }))
+  t.deepEqual(
+    report.recipients.map(({ verdict, reply }) => [verdict, reply?.enhanced]),
+    [
+      ['permanent', '5.3.4'],
+      ['permanent', '5.3.4'],
+    ],
+  )
+  t.deepEqual(sink.lines, ['EHLO postern.test'])
+})
+
+test('deliver() parameters follow the offer and the need', async (t) => {
+  const sink = await testSink(t, { offers: ['8BITMIME', 'SMTPUTF8', 'SIZE'] })
+  const transport = testTransport(t)
+  await transport.deliver(targetOf(sink), jobOf({ mailFrom: '', eightBit: true, text: 'é\r\n' }))
+  await transport.deliver(targetOf(sink), jobOf({ rcptTo: ['jürg@p.test'], text: '' }))
+  await transport.deliver(targetOf(sink), jobOf({ smtputf8: true, text: '' }))
+  t.deepEqual(
+    sink.lines.filter((line) => line.startsWith('MAIL')),
+    ['MAIL FROM:<> SIZE=3 BODY=8BITMIME', 'MAIL FROM:<sender@site.test> SIZE=0 SMTPUTF8', 'MAIL FROM:<sender@site.test> SIZE=0 SMTPUTF8'],
+  )
+  t.is(sink.messages[0]?.content, 'é\r\n')
+  t.is(Buffer.from(sink.messages[1]?.rcpt[0] ?? '', 'latin1').toString(), 'jürg@p.test')
+})
+
+test('deliver() without SMTPUTF8 only the addresses that need it are refused', async (t) => {
+  const sink = await testSink(t, { offers: ['PIPELINING'] })
+  const transport = testTransport(t)
+  const some = await transport.deliver(targetOf(sink), jobOf({ rcptTo: ['jürg@p.test', 'one@p.test'] }))
+  t.deepEqual(
+    some.recipients.map(({ verdict, reply }) => [verdict, reply?.enhanced]),
+    [
+      ['permanent', '5.6.7'],
+      ['accepted', '2.0.0'],
+    ],
+  )
+  const all = await transport.deliver(targetOf(sink), jobOf({ smtputf8: true }))
+  t.deepEqual(
+    all.recipients.map(({ verdict, reply }) => [verdict, reply?.enhanced]),
+    [['permanent', '5.6.7']],
+  )
+  t.is(sink.messages.length, 1)
+})
+
+test('deliver() an address that could end a command is never written', async (t) => {
+  const sink = await testSink(t)
+  const transport = testTransport(t)
+  const rcptTo = ['a@p.test>\r\nRCPT TO:<b@p.test', 'a b@p.test', '', 'a<b@p.test', 'one@p.test']
+  const report = await transport.deliver(targetOf(sink), jobOf({ rcptTo }))
+  t.deepEqual(
+    report.recipients.map(({ verdict }) => verdict),
+    ['permanent', 'permanent', 'permanent', 'permanent', 'accepted'],
+  )
+  const sender = await transport.deliver(targetOf(sink), jobOf({ mailFrom: 'a@p.test> SIZE=1\r\nDATA\r\n' }))
+  t.deepEqual(
+    sender.recipients.map(({ verdict, reply }) => [verdict, reply?.enhanced]),
+    [['permanent', '5.1.3']],
+  )
+  t.deepEqual(
+    sink.messages.map(({ rcpt }) => rcpt),
+    [['one@p.test']],
+  )
+})
+
+test('deliver() a peer that sends its replies byte by byte is understood', async (t) => {
+  const sink = await testSink(t, { split: true })
+  const report = await testTransport(t).deliver(targetOf(sink), jobOf())
+  t.deepEqual(report.recipients[0]?.reply, { code: 250, enhanced: '2.0.0', text: 'Queued' })
+})
+
+test('deliver() a server that knows only HELO is served', async (t) => {
+  const sink = await testSink(t, { script: (step) => (step === 'ehlo' ? '502 5.5.1 What?' : undefined) })
+  const report = await testTransport(t).deliver(targetOf(sink), jobOf())
+  t.is(report.recipients[0]?.verdict, 'accepted')
+  t.deepEqual(sink.lines, ['EHLO postern.test', 'HELO postern.test', 'MAIL FROM:<sender@site.test>', 'RCPT TO:<one@peer.test>', 'DATA'])
+})

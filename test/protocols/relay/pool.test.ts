@@ -1,0 +1,255 @@
+import test from 'ava'
+import { ManualClock } from './manual-clock.ts'
+import { gate, jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import type { SinkAnswer } from './sink.ts'
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
+
+test('deliver() keeps to maxConnections and uses connections again', async (t) => {
+  const sink = await testSink(t)
+  const transport = testTransport(t)
+  const target = targetOf(sink, { maxConnections: 3 })
+  const reports = await Promise.all(times(60, (index) => transport.deliver(target, jobOf({ rcptTo: [`r${index}@p.test`] }))))
+  t.true(reports.every(({ recipients }) => recipients[0]?.verdict === 'accepted'))
+  t.is(sink.connections.length, 3)
+  t.is(sink.messages.length, 60)
+  t.deepEqual(new Set(sink.messages.map(({ rcpt }) => rcpt[0])), new Set(times(60, (index) => `r${index}@p.test`)))
+  t.is(reports.filter(({ reused }) => !reused).length, 3)
+})
+
+test('deliver() the next envelope rides behind the dot, and each message keeps its own outcome', async (t) => {
+  const sink = await testSink(t, {
+    script: (step, line) => {
+      if (step === 'rcpt' && line.includes('never')) return '550 5.1.1 No'
+      return step === 'dot' && line.includes('later') ? '451 4.3.0 Later' : undefined
+    },
+  })
+  const transport = testTransport(t)
+  const kinds = ['good', 'never', 'later', 'good', 'good', 'never', 'later', 'later', 'good']
+  const reports = await Promise.all(
+    kinds.map((kind, index) => transport.deliver(targetOf(sink), jobOf({ rcptTo: [`${kind}${index}@p.test`], text: `A: ${kind}\r\n` }))),
+  )
+  const verdicts = { good: 'accepted', never: 'permanent', later: 'transient' } as Readonly<Record<string, string>>
+  t.deepEqual(
+    reports.map(({ recipients }) => recipients[0]?.verdict as string),
+    kinds.map((kind) => verdicts[kind] ?? ''),
+  )
+  t.deepEqual(
+    sink.messages.map(({ rcpt, content }) => [rcpt[0], content]),
+    [
+      ['good0@p.test', 'A: good\r\n'],
+      ['good3@p.test', 'A: good\r\n'],
+      ['good4@p.test', 'A: good\r\n'],
+      ['good8@p.test', 'A: good\r\n'],
+    ],
+  )
+  t.is(sink.connections.length, 1)
+  t.true(sink.connections[0]?.pieces.some((piece) => piece.includes('\r\n.\r\nMAIL FROM')))
+})
+
+for (const act of ['drop', 'reset'] as const) {
+  test(`deliver() ${act} behind a dot: the message is unknown, the one that rode behind it is made over a fresh link`, async (t) => {
+    const sink = await testSink(t, {
+      script: (step, line): SinkAnswer | undefined => (step === 'dot' && line.includes('bad') ? { act } : undefined),
+    })
+    const transport = testTransport(t)
+    const texts = ['A: first\r\n', 'A: bad\r\n', 'A: third\r\n']
+    const reports = await Promise.all(texts.map((text) => transport.deliver(targetOf(sink), jobOf({ text }))))
+    t.deepEqual(
+      reports.map(({ recipients }) => recipients[0]?.verdict),
+      ['accepted', 'unknown', 'accepted'],
+    )
+    t.deepEqual(
+      sink.messages.map(({ content }) => content),
+      ['A: first\r\n', 'A: third\r\n'],
+    )
+    t.deepEqual(
+      reports.map(({ reused }) => reused),
+      [false, true, false],
+    )
+  })
+}
+
+test('deliver() an envelope does not ride behind a message whose peer is slow', async (t) => {
+  const clock = new ManualClock()
+  const sink = await testSink(t, { script: (step) => (step === 'dot' ? { act: 'hold' } : undefined) })
+  const transport = testTransport(t, { clock })
+  const attempts = times(3, () => transport.deliver(targetOf(sink), jobOf()))
+  for (const dots of [1, 2, 3]) {
+    await sink.reached('dot', dots)
+    t.false(sink.connections[0]?.pieces.some((piece) => piece.includes('.\r\nMAIL')))
+    clock.advance(1_000)
+    sink.release()
+  }
+  t.is((await Promise.all(attempts)).length, 3)
+})
+
+test('deliver() a rested connection that died is replaced within the attempt, once', async (t) => {
+  for (const act of ['drop', 'reset'] as const) {
+    const sink = await testSink(t)
+    const transport = testTransport(t)
+    await transport.deliver(targetOf(sink), jobOf())
+    sink.script = (step, _line, { number }) => (step === 'mail' && number === 0 ? { act } : undefined)
+    let recorded = 0
+    const beforeFinalDot = (): Promise<void> => Promise.resolve(void (recorded += 1))
+    const report = await transport.deliver(targetOf(sink), jobOf({ beforeFinalDot }))
+    t.is(report.recipients[0]?.verdict, 'accepted')
+    t.false(report.reused)
+    t.is(recorded, 1)
+    sink.script = (step) => (step === 'mail' ? { act } : undefined)
+    const second = await transport.deliver(targetOf(sink), jobOf())
+    t.is(second.recipients[0]?.verdict, 'transient')
+    t.is(sink.connections.length, 3)
+  }
+})
+
+test('deliver() a rested connection that says 421 is replaced within the attempt', async (t) => {
+  const sink = await testSink(t)
+  const transport = testTransport(t)
+  await transport.deliver(targetOf(sink), jobOf())
+  sink.script = (step, _line, { number }) => (step === 'mail' && number === 0 ? '421 4.4.2 Idle for too long' : undefined)
+  const report = await transport.deliver(targetOf(sink), jobOf())
+  t.is(report.recipients[0]?.verdict, 'accepted')
+  t.is(sink.messages.length, 2)
+})
+
+test('deliver() a connection that fails later in the dialog is not replaced', async (t) => {
+  const sink = await testSink(t)
+  const transport = testTransport(t)
+  await transport.deliver(targetOf(sink), jobOf())
+  sink.script = (step) => (step === 'data' ? { act: 'drop' } : undefined)
+  const report = await transport.deliver(targetOf(sink), jobOf())
+  t.is(report.recipients[0]?.verdict, 'transient')
+  t.is(sink.connections.length, 1)
+})
+
+test('deliver() a connection that the peer closes at rest is not used again', async (t) => {
+  const sink = await testSink(t)
+  const transport = testTransport(t)
+  await transport.deliver(targetOf(sink), jobOf())
+  sink.connections[0]?.socket.end('421 4.4.2 Idle\r\n')
+  await sink.open(0)
+  const report = await transport.deliver(targetOf(sink), jobOf())
+  t.is(report.recipients[0]?.verdict, 'accepted')
+  t.is(sink.connections.length, 2)
+})
+
+test('deliver() connections end after their share of messages or time', async (t) => {
+  const clock = new ManualClock()
+  const sink = await testSink(t)
+  const transport = testTransport(t, { clock, limits: { messages: 3, ageMs: 20_000 } })
+  await Promise.all(times(7, () => transport.deliver(targetOf(sink), jobOf())))
+  t.deepEqual(
+    times(3, (number) => sink.messages.filter(({ connection }) => connection === number).length),
+    [3, 3, 1],
+  )
+  clock.advance(20_000)
+  t.is((await transport.deliver(targetOf(sink), jobOf())).recipients[0]?.verdict, 'accepted')
+  t.is(sink.messages.at(-1)?.connection, 3)
+  await sink.open(1)
+})
+
+test('deliver() with another revision opens connections of its own and lets the old ones finish', async (t) => {
+  const sink = await testSink(t)
+  const transport = testTransport(t)
+  await transport.deliver(targetOf(sink), jobOf())
+  const held = gate()
+  const under1 = transport.deliver(targetOf(sink), jobOf({ beforeFinalDot: () => held.passed }))
+  await sink.reached('data', 2)
+  const under2 = transport.deliver(targetOf(sink, { revision: '2' }), jobOf())
+  t.is((await under2).recipients[0]?.verdict, 'accepted')
+  held.open()
+  t.is((await under1).recipients[0]?.verdict, 'accepted')
+  await sink.reached('quit')
+  await sink.open(1)
+  t.deepEqual(
+    sink.messages.map(({ connection }) => connection),
+    [0, 1, 0],
+  )
+})
+
+test('forget() closes what rests', async (t) => {
+  const sink = await testSink(t)
+  const transport = testTransport(t)
+  await transport.deliver(targetOf(sink), jobOf())
+  transport.forget('dst_other')
+  transport.forget('dst_1')
+  await sink.open(0)
+  t.is(sink.lines.at(-1), 'QUIT')
+  t.is((await transport.deliver(targetOf(sink), jobOf())).recipients[0]?.verdict, 'accepted')
+})
+
+test('deliver() the failure of a dead host answers everything that waits', async (t) => {
+  const sink = await testSink(t)
+  await sink[Symbol.asyncDispose]()
+  const transport = testTransport(t)
+  const reports = await Promise.all(times(20, () => transport.deliver(targetOf(sink, { maxConnections: 2 }), jobOf())))
+  t.true(reports.every(({ recipients, error }) => recipients[0]?.verdict === 'transient' && error?.code === 'connect_refused'))
+})
+
+test('deliver() a peer that takes fewer connections than allowed is served by those', async (t) => {
+  const sink = await testSink(t, {
+    script: (step, _line, { number }) => (step === 'greeting' && number > 0 ? '421 4.7.0 Too many' : undefined),
+  })
+  const transport = testTransport(t)
+  const target = targetOf(sink, { maxConnections: 4 })
+  await transport.deliver(target, jobOf())
+  for (let round = 0; round < 3; round += 1) {
+    const reports = await Promise.all(times(30, () => transport.deliver(target, jobOf())))
+    t.true(reports.every(({ recipients }) => recipients[0]?.verdict === 'accepted'))
+  }
+  // The one that stands, and one try each for the three others, not one for each message.
+  t.true(sink.connections.length <= 4)
+})
+
+test('deliver() an aborted job: at once, waiting or under way, and before or after the dot', async (t) => {
+  const sink = await testSink(t, { script: (step) => (step === 'mail' ? { act: 'hold' } : undefined) })
+  const transport = testTransport(t)
+  const [under, waiting, last] = times(3, () => new AbortController())
+  const first = transport.deliver(targetOf(sink), jobOf({ ...(under && { signal: under.signal }) }))
+  const second = transport.deliver(targetOf(sink), jobOf({ ...(waiting && { signal: waiting.signal }) }))
+  await sink.reached('mail')
+  waiting?.abort()
+  t.like(await second, { error: { code: 'aborted', phase: 'connect' } })
+  under?.abort()
+  const report = await first
+  t.is(report.recipients[0]?.verdict, 'transient')
+  t.is(report.error?.code, 'aborted')
+  sink.script = (step) => (step === 'dot' ? { act: 'hold' } : undefined)
+  const third = transport.deliver(targetOf(sink), jobOf({ ...(last && { signal: last.signal }) }))
+  await sink.reached('dot')
+  last?.abort()
+  t.is((await third).recipients[0]?.verdict, 'unknown')
+  const early = await transport.deliver(targetOf(sink), jobOf({ signal: AbortSignal.abort() }))
+  t.is(early.error?.code, 'aborted')
+})
+
+test('deliver() an aborted job whose envelope rides: its link ends after the message before it', async (t) => {
+  const sink = await testSink(t)
+  const transport = testTransport(t)
+  await transport.deliver(targetOf(sink), jobOf())
+  sink.script = (step) => (step === 'dot' ? { act: 'hold' } : undefined)
+  const controller = new AbortController()
+  const first = transport.deliver(targetOf(sink), jobOf({ text: 'A: first\r\n' }))
+  const rider = transport.deliver(targetOf(sink), jobOf({ text: 'A: rider\r\n', signal: controller.signal }))
+  const third = transport.deliver(targetOf(sink), jobOf({ text: 'A: third\r\n' }))
+  await sink.reached('dot', 2)
+  controller.abort()
+  t.is((await rider).recipients[0]?.verdict, 'transient')
+  sink.script = () => undefined
+  sink.release()
+  t.deepEqual([(await first).recipients[0]?.verdict, (await third).recipients[0]?.verdict], ['accepted', 'accepted'])
+  t.deepEqual(sink.messages.map(({ content }) => content).slice(1), ['A: first\r\n', 'A: third\r\n'])
+})
+
+test('dispose() answers everything and takes nothing more', async (t) => {
+  const sink = await testSink(t, { script: (step, line) => (step === 'dot' && line.includes('held') ? { act: 'hold' } : undefined) })
+  const transport = testTransport(t)
+  const handed = transport.deliver(targetOf(sink), jobOf({ text: 'A: held\r\n' }))
+  const waiting = transport.deliver(targetOf(sink), jobOf())
+  await sink.reached('dot')
+  await transport[Symbol.asyncDispose]()
+  t.deepEqual([(await handed).recipients[0]?.verdict, (await waiting).recipients[0]?.verdict], ['unknown', 'transient'])
+  t.is((await transport.deliver(targetOf(sink), jobOf())).error?.code, 'closed')
+  await sink.open(0)
+})

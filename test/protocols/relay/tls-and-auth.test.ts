@@ -1,0 +1,164 @@
+import { connect } from 'node:net'
+import test from 'ava'
+import type { AttemptReport, TransportTarget } from '#core/delivery/transport.ts'
+import { otherCertificate } from './certificates.ts'
+import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
+import type { SinkOptions } from './sink.ts'
+
+const summary = ({ recipients, error }: AttemptReport): readonly unknown[] => [recipients[0]?.verdict, error?.code, error?.phase]
+
+for (const security of ['tls', 'starttls'] as const) {
+  test(`deliver() ${security}: the link is protected and the certificate verified`, async (t) => {
+    const sink = await testSink(t, { security })
+    const report = await testTransport(t).deliver(targetOf(sink, { security }), jobOf())
+    t.is(report.recipients[0]?.verdict, 'accepted')
+    t.regex(report.tls?.version ?? '', /^TLSv1\.[23]$/)
+    t.is(report.tls?.verified, true)
+    t.true(sink.messages[0]?.secured)
+    t.is(sink.lines.filter((line) => line.startsWith('EHLO')).length, security === 'tls' ? 1 : 2)
+  })
+
+  test(`deliver() ${security}: a certificate that cannot be verified ends the attempt, unless any is taken`, async (t) => {
+    const sink = await testSink(t, { security })
+    const target = targetOf(sink, { security, username: 'me', password: 'topsecret' })
+    const report = await testTransport(t, { trusted: [] }).deliver(target, jobOf())
+    t.deepEqual(summary(report), ['transient', 'tls_verification_failed', 'tls'])
+    t.is(report.address, '127.0.0.1')
+    const insecure = await testTransport(t, { trusted: [] }).deliver(targetOf(sink, { security, tlsPolicy: 'insecure' }), jobOf())
+    t.is(insecure.recipients[0]?.verdict, 'accepted')
+    t.is(insecure.tls?.verified, false)
+    t.is(sink.messages.length, 1)
+  })
+
+  test(`deliver() ${security}: a certificate for another name ends the attempt`, async (t) => {
+    const sink = await testSink(t, { security, certificate: otherCertificate })
+    t.deepEqual(summary(await testTransport(t).deliver(targetOf(sink, { security }), jobOf())), [
+      'transient',
+      'tls_verification_failed',
+      'tls',
+    ])
+  })
+
+  test(`deliver() ${security}: an address literal is verified as such`, async (t) => {
+    const sink = await testSink(t, { security })
+    const report = await testTransport(t).deliver(targetOf(sink, { security, host: '127.0.0.1' }), jobOf())
+    t.is(report.tls?.verified, true)
+  })
+}
+
+test('deliver() starttls: a peer that does not offer it, or refuses it, gets nothing', async (t) => {
+  const without = await testSink(t)
+  const refusing = await testSink(t, { security: 'starttls', script: (step) => (step === 'starttls' ? '454 4.7.0 No' : undefined) })
+  for (const sink of [without, refusing]) {
+    const target = targetOf(sink, { security: 'starttls', username: 'me', password: 'topsecret' })
+    t.deepEqual(summary(await testTransport(t).deliver(target, jobOf())), ['transient', 'starttls_unavailable', 'tls'])
+    t.false(sink.lines.some((line) => /AUTH|MAIL/.test(line)))
+  }
+})
+
+for (const more of ['250 injected\r\n', '250 inj']) {
+  test(`deliver() starttls: bytes behind the reply in clear are refused: ${JSON.stringify(more)}`, async (t) => {
+    const script = (step: string): string | undefined => (step === 'starttls' ? `220 Go on\r\n${more.trimEnd()}` : undefined)
+    const sink = await testSink(t, { security: 'starttls', script })
+    if (!more.endsWith('\n')) {
+      sink.script = (step, _line, { socket }) => {
+        if (step === 'starttls') socket.write(`220 Go on\r\n${more}`)
+        return step === 'starttls' ? { act: 'hold' } : undefined
+      }
+    }
+    const report = await testTransport(t).deliver(targetOf(sink, { security: 'starttls' }), jobOf())
+    t.is(report.error?.code, 'protocol_error')
+    t.deepEqual(sink.messages, [])
+  })
+}
+
+test('deliver() tls: a peer that speaks plain text ends the attempt', async (t) => {
+  const sink = await testSink(t)
+  t.deepEqual(summary(await testTransport(t).deliver(targetOf(sink, { security: 'tls' }), jobOf())), ['transient', 'tls_failed', 'tls'])
+})
+
+const long = 'p'.repeat(600)
+const mechanisms: readonly (readonly [string, string, readonly string[]])[] = [
+  ['AUTH PLAIN LOGIN', 'topsecret', ['AUTH PLAIN AG1lAHRvcHNlY3JldA==']],
+  ['AUTH=LOGIN', 'topsecret', ['AUTH LOGIN']],
+  ['AUTH login', 'topsecret', ['AUTH LOGIN']],
+  ['AUTH PLAIN', long, ['AUTH PLAIN']],
+]
+
+for (const [offer, password, lines] of mechanisms) {
+  test(`deliver() signs in where ${offer} is offered (${password.length} characters)`, async (t) => {
+    const sink = await testSink(t, { offers: [offer], security: 'starttls', users: { me: password } })
+    const target = targetOf(sink, { security: 'starttls', username: 'me', password })
+    t.is((await testTransport(t).deliver(target, jobOf())).recipients[0]?.verdict, 'accepted')
+    t.deepEqual(
+      sink.lines.filter((line) => line.startsWith('AUTH')),
+      lines,
+    )
+  })
+}
+
+async function attempt(
+  t: Parameters<typeof testSink>[0],
+  options: SinkOptions,
+  changes: Partial<TransportTarget> = {},
+): Promise<AttemptReport> {
+  const sink = await testSink(t, { security: 'starttls', users: { me: 'right' }, ...options })
+  const target = targetOf(sink, { security: 'starttls', username: 'me', password: 'topsecret', ...changes })
+  const report = await testTransport(t).deliver(target, jobOf())
+  t.deepEqual(sink.messages, [])
+  t.false(/topsecret|dG9wc2VjcmV0|AG1lAHRvcHNlY3JldA/.test(JSON.stringify(report)))
+  return report
+}
+
+test('deliver() a refused password is transient, and no reply brings it into the report', async (t) => {
+  const report = await attempt(t, {})
+  t.deepEqual(summary(report), ['transient', 'auth_failed', 'auth'])
+  t.deepEqual(report.recipients[0]?.reply, { code: 535, enhanced: '5.7.8', text: 'Wrong: (removed) (removed)' })
+})
+
+test('deliver() other ends of AUTH', async (t) => {
+  const later = await attempt(t, { script: (step) => (step === 'auth' ? '454 4.7.0 Later' : undefined) })
+  t.deepEqual(summary(later), ['transient', 'auth_deferred', 'auth'])
+  t.deepEqual(summary(await attempt(t, { offers: ['AUTH GSSAPI'] })), ['transient', 'auth_unavailable', 'auth'])
+  const closing = await attempt(t, { script: (step) => (step === 'auth' ? '421 4.7.0 Enough' : undefined) })
+  t.deepEqual(summary(closing), ['transient', 'peer_closing', 'auth'])
+})
+
+test('deliver() without TLS credentials go to the loopback only', async (t) => {
+  const sink = await testSink(t, { users: { me: 'secret' } })
+  const target = targetOf(sink, { username: 'me', password: 'secret' })
+  t.is((await testTransport(t).deliver(target, jobOf())).recipients[0]?.verdict, 'accepted')
+  // The same sink under an address of a private network, which the operator has allowed.
+  const resolver = { resolve4: () => Promise.resolve(['10.0.0.1']), resolve6: () => Promise.resolve([]) }
+  const elsewhere = testTransport(t, { resolver, guard: () => true, dial: (_address, port) => connect({ host: '127.0.0.1', port }) })
+  t.deepEqual(summary(await elsewhere.deliver(target, jobOf())), ['transient', 'auth_needs_tls', 'auth'])
+  t.is(sink.lines.filter((line) => line.startsWith('AUTH')).length, 1)
+})
+
+test('probe() names every step, sends no message and tells no secret', async (t) => {
+  const sink = await testSink(t, { security: 'starttls', users: { me: 'topsecret' } })
+  const transport = testTransport(t)
+  const { signal } = new AbortController()
+  const good = await transport.probe(targetOf(sink, { security: 'starttls', username: 'me', password: 'topsecret' }), signal)
+  t.deepEqual(
+    good.map(({ step, ok }) => [step, ok]),
+    [
+      ['resolve', true],
+      ['connect', true],
+      ['greeting', true],
+      ['tls', true],
+      ['auth', true],
+      ['ready', true],
+    ],
+  )
+  const bad = await transport.probe(targetOf(sink, { security: 'starttls', username: 'me', password: 'wrongsecret' }), signal)
+  t.deepEqual(bad.map(({ step, ok }) => [step, ok]).at(-1), ['auth', false])
+  const unknown = await transport.probe(targetOf(sink, { host: 'nowhere.test' }), signal)
+  t.deepEqual(
+    unknown.map(({ step, ok, detail }) => [step, ok, detail]),
+    [['resolve', false, 'The host name has no address.']],
+  )
+  t.false(/secret/.test(JSON.stringify([good, bad])))
+  t.false(sink.lines.some((line) => line.startsWith('MAIL')))
+  await sink.open(0)
+})

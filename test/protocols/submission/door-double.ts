@@ -1,0 +1,95 @@
+/** A core in memory: one user, messages kept in an array, and every answer a test wants to provoke. */
+import { Refusal } from '#core/refusals.ts'
+import type { SmtpDoor, SmtpLogin, SmtpMessage } from '#core/submission/smtp-door.ts'
+import type { Acceptance, ContentDraft, Outcome } from '#core/submission/submission.ts'
+
+export const username = 'user'
+export const password = 'secret'
+/** `\0user\0secret` */
+export const plainToken = 'AHVzZXIAc2VjcmV0'
+export const traceId = '6f1c7f0e-6c0a-4b7e-9d0e-1f2a3b4c5d6e'
+
+export class DraftDouble implements ContentDraft {
+  readonly pieces: Uint8Array[] = []
+  size = 0
+  discarded = false
+  readonly #onWrite: () => void | Promise<void>
+
+  constructor(onWrite: () => void | Promise<void> = () => undefined) {
+    this.#onWrite = onWrite
+  }
+
+  write(chunk: Uint8Array): void | Promise<void> {
+    this.pieces.push(chunk)
+    this.size += chunk.length
+    return this.#onWrite()
+  }
+
+  async discard(): Promise<void> {
+    this.discarded = true
+    this.pieces.length = 0
+  }
+
+  get content(): Buffer {
+    return Buffer.concat(this.pieces)
+  }
+}
+
+/** What was taken. */
+export interface Taken extends SmtpMessage {
+  readonly content: Buffer
+}
+
+export class DoorDouble implements SmtpDoor {
+  readonly taken: Taken[] = []
+  readonly drafts: DraftDouble[] = []
+  readonly logins: { readonly username: string; readonly remoteAddress: string }[] = []
+  maxMessageBytes = 1_000_000
+  outcome: Outcome = 'relayed'
+  /** Thrown where a test puts it. */
+  notOpen: unknown
+  loginFails: unknown
+  senderFails: unknown
+  submitFails: unknown
+  /** `submit` waits for it. */
+  held: Promise<void> | undefined
+  onWrite: () => void | Promise<void> = () => undefined
+  onSubmit: () => void = () => undefined
+
+  checkOpen(): void {
+    if (this.notOpen !== undefined) throw this.notOpen
+  }
+
+  async login(user: string, secret: string, remoteAddress: string): Promise<SmtpLogin> {
+    this.logins.push({ username: user, remoteAddress })
+    if (this.loginFails !== undefined) throw this.loginFails
+    if (user !== username || secret !== password) throw new Refusal('unauthorized', 'User name or password is wrong.')
+    return {
+      credentialId: 'crd_1',
+      username,
+      maxMessageBytes: () => this.maxMessageBytes,
+      checkMailFrom: (address) => this.#checkMailFrom(address),
+      openDraft: () => this.#openDraft(),
+      submit: (message) => this.#submit(message),
+    }
+  }
+
+  #checkMailFrom(address: string): void {
+    if (this.senderFails !== undefined) throw this.senderFails
+    if (address.endsWith('@denied.test')) throw new Refusal('sender_not_allowed', `You may not send as ${address}.`)
+  }
+
+  #openDraft(): DraftDouble {
+    const draft = new DraftDouble(() => this.onWrite())
+    this.drafts.push(draft)
+    return draft
+  }
+
+  async #submit(message: SmtpMessage): Promise<Acceptance> {
+    this.onSubmit()
+    await this.held
+    if (this.submitFails !== undefined) throw this.submitFails
+    this.taken.push({ ...message, content: Buffer.from((message.draft as DraftDouble).content) })
+    return { traceId, outcome: this.outcome, repeated: false }
+  }
+}

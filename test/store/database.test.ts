@@ -1,0 +1,246 @@
+import test, { type ExecutionContext } from 'ava'
+import { Change } from '#store/change.ts'
+import { Database, type ListOptions, type Reach } from '#store/database.ts'
+import { pack } from '#store/tuple.ts'
+import { houses, keysOf, pet, pets, type Pet } from './kinds.ts'
+import { storeOf } from './level/folders.ts'
+
+const org: Reach = { organizationId: 'org_1' }
+const databaseOf = async (t: ExecutionContext): Promise<Database> => new Database((await storeOf(t)).kv)
+const insert = (database: Database, ...records: readonly Pet[]) =>
+  database.commit(records.reduce((change, record) => change.insert(pets, 'org_1', record), new Change()))
+
+/** Reads all pages; before each next one, `between` may change the list. */
+async function pages(
+  database: Database,
+  reach: Reach,
+  options: ListOptions,
+  between?: (page: number) => Promise<unknown>,
+): Promise<string[][]> {
+  const found: string[][] = []
+  let cursor: string | undefined
+  do {
+    const page = await database.list(pets, reach, { ...options, cursor })
+    found.push(page.rows.map(({ record }) => record.id))
+    cursor = page.nextCursor
+    await between?.(found.length)
+  } while (cursor !== undefined)
+  return found
+}
+
+test('Change.insert() writes the record and its index rows, and nothing else', async (t) => {
+  const database = await databaseOf(t)
+  t.deepEqual(await insert(database, pet('pet_1', { colours: ['red', 'white'], born: 5 })), { ok: true })
+  t.deepEqual(await keysOf(database), [
+    ['', 'pet@tag', 'tag of pet_1'],
+    ['org_1', 'pet', 'pet_1'],
+    ['org_1', 'pet!name', 'name of pet_1'],
+    ['org_1', 'pet#born', 5, 'pet_1'],
+    ['org_1', 'pet#colour', 'red', 5, 'pet_1'],
+    ['org_1', 'pet#colour', 'white', 5, 'pet_1'],
+  ])
+})
+
+test('Database.get(), find() and lookup() find the record; only lookup() needs no organization', async (t) => {
+  const database = await databaseOf(t)
+  const record = pet('pet_1')
+  await insert(database, record)
+  t.deepEqual((await database.get(pets, org, 'pet_1'))?.record, record)
+  t.deepEqual((await database.find(pets, org, 'name', ['name of pet_1']))?.record, record)
+  t.like(await database.lookup(pets, 'tag', ['tag of pet_1']), { record, organizationId: 'org_1' })
+  const other = { organizationId: 'org_2' }
+  t.is(await database.get(pets, other, 'pet_1'), undefined)
+  t.is(await database.find(pets, other, 'name', ['name of pet_1']), undefined)
+  t.is(await database.find(pets, org, 'name', ['name of']), undefined)
+  t.is(await database.lookup(pets, 'tag', ['another']), undefined)
+})
+
+test('Change.insert() conflicts on a taken id, a taken unique value, and a taken lookup of another organization', async (t) => {
+  const database = await databaseOf(t)
+  await insert(database, pet('pet_1'))
+  for (const taken of [
+    pet('pet_1', { name: 'n', tag: 't' }),
+    pet('pet_2', { name: 'name of pet_1' }),
+    pet('pet_2', { tag: 'tag of pet_1' }),
+  ]) {
+    t.like(await insert(database, taken), { ok: false, reason: 'conflict' })
+  }
+  const same = new Change().insert(pets, 'org_2', pet('pet_1', { tag: 'other tag' }))
+  t.true((await database.commit(same)).ok, 'ids and names of another organization are its own')
+  const abroad = new Change().insert(pets, 'org_2', pet('pet_9', { tag: 'tag of pet_1' }))
+  t.like(await database.commit(abroad), { ok: false, reason: 'conflict', key: pack(['', 'pet@tag', 'tag of pet_1']) })
+})
+
+test('Change.insertUnchecked() writes without a look-up of the id', async (t) => {
+  const database = await databaseOf(t)
+  const change = new Change().insertUnchecked(houses, 'org_1', { id: 'hse_1', street: 'High' })
+  t.is(change.checks.length, 0)
+  t.true((await database.commit(change)).ok)
+  t.is((await database.get(houses, org, 'hse_1'))?.record.street, 'High')
+})
+
+test('Change.replace() moves exactly the index rows that changed', async (t) => {
+  const database = await databaseOf(t)
+  await insert(database, pet('pet_1', { colours: ['red', 'white'], born: 5 }))
+  const stored = await database.get(pets, org, 'pet_1')
+  if (!stored) return t.fail()
+  const change = new Change().replace(pets, 'org_1', stored, { ...stored.record, colours: ['white', 'black'], name: 'Rex' })
+  t.is(change.sets.length, 3, 'the record, one colour, one name')
+  t.is(change.deletes.length, 2)
+  t.true((await database.commit(change)).ok)
+  t.deepEqual(await keysOf(database), [
+    ['', 'pet@tag', 'tag of pet_1'],
+    ['org_1', 'pet', 'pet_1'],
+    ['org_1', 'pet!name', 'Rex'],
+    ['org_1', 'pet#born', 5, 'pet_1'],
+    ['org_1', 'pet#colour', 'black', 5, 'pet_1'],
+    ['org_1', 'pet#colour', 'white', 5, 'pet_1'],
+  ])
+  t.is(await database.find(pets, org, 'name', ['name of pet_1']), undefined)
+})
+
+test('Change.replace() and remove() conflict when the record changed since it was read, or its new name is taken', async (t) => {
+  const database = await databaseOf(t)
+  await insert(database, pet('pet_1'), pet('pet_2'))
+  const stored = await database.get(pets, org, 'pet_1')
+  if (!stored) return t.fail()
+  const renamed = new Change().replace(pets, 'org_1', stored, { ...stored.record, name: 'name of pet_2' })
+  t.like(await database.commit(renamed), { ok: false, reason: 'conflict' })
+  t.true((await database.commit(new Change().replace(pets, 'org_1', stored, { ...stored.record, born: 1 }))).ok)
+  t.like(await database.commit(new Change().replace(pets, 'org_1', stored, { ...stored.record, born: 2 })), { ok: false })
+  t.like(await database.commit(new Change().remove(pets, 'org_1', stored)), { ok: false, reason: 'conflict' })
+  t.is((await database.get(pets, org, 'pet_1'))?.record.born, 1)
+})
+
+test('Change.remove() takes the record and every index row', async (t) => {
+  const database = await databaseOf(t)
+  await insert(database, pet('pet_1', { colours: ['red', 'white'] }))
+  const stored = await database.get(pets, org, 'pet_1')
+  if (!stored) return t.fail()
+  t.true((await database.commit(new Change().remove(pets, 'org_1', stored))).ok)
+  t.deepEqual(await keysOf(database), [])
+})
+
+test('Change.setNew() and check() hold a write back', async (t) => {
+  const database = await databaseOf(t)
+  const key = ['org_1', 'once']
+  t.true((await database.commit(new Change().setNew(key, Buffer.from('1')))).ok)
+  t.like(await database.commit(new Change().setNew(key, Buffer.from('2'))), { ok: false, reason: 'conflict' })
+  const version = (await database.kv.get(pack(key)))?.version
+  t.true((await database.commit(new Change().check(key, version).set(key).delete(['org_1', 'gone']))).ok)
+  t.like(await database.commit(new Change().check(key, version).set(key)), { ok: false })
+})
+
+test('Change.add() counts, with and without a limit', async (t) => {
+  const database = await databaseOf(t)
+  const key = ['org_1', 'counter', 'sends']
+  t.true((await database.commit(new Change().add(key, 2).add(key, 1, 3))).ok)
+  t.like(await database.commit(new Change().add(key, 1, 3)), { ok: false, reason: 'limit', key: pack(key) })
+  t.is(await database.kv.counter(pack(key)), 3)
+})
+
+test('Database.generation() grows with commits of settings only, and only in their organization', async (t) => {
+  const database = await databaseOf(t)
+  t.is(database.generation('org_1'), 0)
+  await insert(database, pet('pet_1'))
+  t.is(database.generation('org_1'), 0)
+  const house = new Change().insert(houses, 'org_1', { id: 'hse_1', street: 'High' })
+  await database.commit(house)
+  t.is(database.generation('org_1'), 1)
+  t.is(database.generation('org_2'), 0)
+  t.false((await database.commit(house)).ok)
+  t.is(database.generation('org_1'), 1, 'a refused write changes no setting')
+})
+
+test('Database.list() goes by id or by index, newest first or oldest first, in pages', async (t) => {
+  const database = await databaseOf(t)
+  const ids = Array.from({ length: 7 }, (_, i) => `pet_${i}`)
+  await insert(database, ...ids.map((id, i) => pet(id, { born: 100 - i, colours: i % 2 ? ['grey'] : ['grey', 'red'] })))
+  t.deepEqual(await pages(database, org, { limit: 3, ascending: true }), [ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)])
+  t.deepEqual((await pages(database, org, { limit: 4 })).flat(), ids.toReversed())
+  t.deepEqual((await pages(database, org, { limit: 2, index: 'born' })).flat(), ids)
+  t.deepEqual((await pages(database, org, { limit: 2, index: 'born', ascending: true })).flat(), ids.toReversed())
+  t.deepEqual((await pages(database, org, { limit: 1, index: 'colour', values: ['red'] })).flat(), ['pet_0', 'pet_2', 'pet_4', 'pet_6'])
+  t.deepEqual(await pages(database, org, { limit: 7 }), [ids.toReversed()], 'no cursor to an empty page')
+  t.deepEqual(await pages(database, { organizationId: 'org_2' }, { limit: 5 }), [[]])
+})
+
+for (const ascending of [true, false]) {
+  test(`Database.list() shows every record once while others come and go, ${ascending ? 'ascending' : 'descending'}`, async (t) => {
+    const database = await databaseOf(t)
+    const ids = Array.from({ length: 9 }, (_, i) => `pet_${i}5`)
+    await insert(database, ...ids.map((id) => pet(id)))
+    const found = await pages(database, org, { limit: 2, ascending }, async (page) => {
+      await insert(database, pet(`pet_00_${page}`), pet(`pet_99_${page}`))
+      const last = await database.get(pets, org, onCursor(page, ids, ascending))
+      if (last) await database.commit(new Change().remove(pets, 'org_1', last))
+    })
+    const own = found.flat().filter((id) => ids.includes(id))
+    t.deepEqual(own, ascending ? ids : ids.toReversed())
+    t.is(new Set(found.flat()).size, found.flat().length)
+  })
+}
+/** The record that the page's cursor stands on. */
+const onCursor = (page: number, ids: readonly string[], ascending: boolean): string =>
+  (ascending ? ids : ids.toReversed())[page * 2 - 1] ?? ''
+
+test('Database.list() yields nothing for a cursor of another walk', async (t) => {
+  const database = await databaseOf(t)
+  await insert(database, ...['pet_1', 'pet_2', 'pet_3'].map((id) => pet(id)))
+  const { nextCursor: byIndex } = await database.list(pets, org, { index: 'born', limit: 1 })
+  for (const cursor of [byIndex, 'AAAA', '', '%%%'])
+    t.deepEqual(await database.list(pets, org, { limit: 1, cursor }), { rows: [], nextCursor: undefined })
+})
+
+test('Database hides records of other projects from a bound reach, one by one and in lists', async (t) => {
+  const database = await databaseOf(t)
+  await insert(database, ...Array.from({ length: 6 }, (_, i) => pet(`pet_${i}`, { project: i % 2 ? 'prj_b' : 'prj_a' })))
+  await database.commit(new Change().insert(houses, 'org_1', { id: 'hse_1', street: 'High' }))
+  const bound: Reach = { ...org, projectId: 'prj_b', bound: true }
+  t.is(await database.get(pets, bound, 'pet_0'), undefined)
+  t.is(await database.find(pets, bound, 'name', ['name of pet_0']), undefined)
+  t.truthy(await database.get(pets, bound, 'pet_1'))
+  t.truthy(await database.get(houses, bound, 'hse_1'), 'what belongs to no project is reachable')
+  t.deepEqual((await pages(database, bound, { limit: 2, ascending: true })).flat(), ['pet_1', 'pet_3', 'pet_5'])
+  t.deepEqual((await pages(database, bound, { limit: 2, index: 'colour', ascending: true })).flat(), ['pet_1', 'pet_3', 'pet_5'])
+  t.deepEqual(
+    (await database.all(pets, bound)).map(({ record }) => record.id),
+    ['pet_1', 'pet_3', 'pet_5'],
+  )
+  t.is((await database.all(pets, { ...org, projectId: 'prj_b' })).length, 6, 'unbound, the project does not hide')
+})
+
+test('Database.sweep() deletes what is due, in steps, and leaves the rest', async (t) => {
+  const database = await databaseOf(t)
+  const change = new Change()
+  for (let i = 0; i < 25; i++) change.set(['org_1', 'nonce', i]).expire(1000 + i, ['org_1', 'nonce', i])
+  await database.commit(change)
+  t.is(await database.sweep(1000), 0, 'not before its time')
+  t.is(await database.sweep(1020, 3), 20)
+  t.deepEqual(
+    (await keysOf(database)).map((key) => key[2]),
+    [1020, 1021, 1022, 1023, 1024, 20, 21, 22, 23, 24],
+  )
+  t.is(await database.sweep(9999), 5)
+  t.deepEqual(await keysOf(database), [])
+})
+
+test('Database.sweep() spares what was written again since, until its own time', async (t) => {
+  const database = await databaseOf(t)
+  const key = ['org_1', 'idempotency', 'a']
+  await database.commit(new Change().set(key, Buffer.from('1')).expire(1000, key))
+  await database.commit(new Change().set(key, Buffer.from('2')).expire(2000, key))
+  t.is(await database.sweep(1500), 1)
+  t.deepEqual(Buffer.from((await database.kv.get(pack(key)))?.value ?? []).toString(), '2')
+  await database.sweep(2500)
+  t.deepEqual(await keysOf(database), [])
+})
+
+test('Database.sweep() deletes counters, and passes over keys that are gone', async (t) => {
+  const database = await databaseOf(t)
+  const counter = ['org_1', 'counter', 'rate', 7]
+  await database.commit(new Change().add(counter, 4).expire(10, counter).expire(11, counter).expire(10, ['org_1', 'never there']))
+  t.is(await database.sweep(100), 3)
+  t.is(await database.kv.counter(pack(counter)), 0)
+  t.deepEqual(await keysOf(database), [])
+})

@@ -1,0 +1,22 @@
+import test from 'ava'
+import { newId, newTraceId } from '#store/ids.ts'
+
+test('newId() is the prefix and a UUIDv7 of the time (RFC 9562 §5.7)', (t) => {
+  for (let i = 0; i < 2000; i++) t.regex(newId('prj', 0x1935c7a1b2c + i), /^prj_0[0-9a-f]{11}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/)
+  t.true(newId('prj', 0x1935c7a1b2c).startsWith('prj_01935c7a1b2c'))
+})
+
+test('newId() sorts by time and never repeats', (t) => {
+  const ids = Array.from({ length: 20_000 }, (_, i) => newId('dst', 1_700_000_000_000 + (i >> 2)))
+  t.is(new Set(ids).size, ids.length)
+  t.deepEqual(
+    ids.map((id) => id.slice(0, 16)).toSorted(),
+    ids.map((id) => id.slice(0, 16)),
+  )
+})
+
+test('newTraceId() is a UUIDv4 that never repeats (RFC 9562 §5.4)', (t) => {
+  const ids = Array.from({ length: 2000 }, newTraceId)
+  for (const id of ids) t.regex(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  t.is(new Set(ids).size, ids.length)
+})

@@ -1,0 +1,206 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import test from 'ava'
+import { StoreFailure, type Bytes, type Entry, type Kv, type WriteResult } from '#store/kv.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { crashCopy, folderOf, openedBy, storeOf } from './folders.ts'
+
+const key = (i: number): Bytes => Buffer.from(`key ${String(i).padStart(5, '0')}`)
+const set = (kv: Kv, i: number, value: Bytes = Buffer.from(`value ${i}`)): Promise<WriteResult> =>
+  kv.write({ checks: [], sets: [{ key: key(i), value }], deletes: [], adds: [] })
+const all = async (kv: Kv): Promise<Entry[]> => Array.fromAsync(kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) }))
+
+/** The newest write-ahead log of LevelDB in a data folder. */
+async function writeAheadLog(folder: string): Promise<string> {
+  const logs = (await readdir(join(folder, 'records'))).filter((name) => name.endsWith('.log')).toSorted()
+  return join(folder, 'records', logs.at(-1) ?? 'none')
+}
+
+const locked = (folder: string) => ({
+  instanceOf: Error,
+  name: 'StoreUnavailable',
+  message: `The data folder ${folder} is in use by another Postern process. Stop it, or set POSTERN_DATA_DIR to another folder.`,
+})
+
+test('LevelKv.open() refuses a folder that this process already has open', async (t) => {
+  const { kv, folder } = await storeOf(t)
+  await t.throwsAsync(LevelKv.open(folder), locked(folder))
+  t.true((await set(kv, 1)).ok, 'the owner goes on')
+  await kv[Symbol.asyncDispose]()
+  t.is((await all(await openedBy(t, folder))).length, 1)
+})
+
+test('LevelKv.open() refuses a folder that another process has open, and takes it when that one was killed', async (t) => {
+  const folder = await folderOf(t)
+  const module = new URL('../../../store/level/level-kv.ts', import.meta.url).href
+  const code = `const { LevelKv } = await import(${JSON.stringify(module)})
+    const kv = await LevelKv.open(${JSON.stringify(folder)})
+    await kv.write({ checks: [], sets: [{ key: Buffer.from('mine'), value: Buffer.from('kept') }], deletes: [], adds: [] })
+    process.stdout.write('open')
+    setInterval(() => kv, 1000)`
+  const other = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => other.kill('SIGKILL'))
+  await once(other.stdout, 'data')
+  await t.throwsAsync(LevelKv.open(folder), locked(folder))
+  const gone = once(other, 'exit')
+  other.kill('SIGKILL')
+  await Promise.all([gone, text(other.stdout)])
+  const kv = await openedBy(t, folder)
+  t.deepEqual(
+    (await all(kv)).map(({ value }) => Buffer.from(value).toString()),
+    ['kept'],
+  )
+})
+
+test('LevelKv.open() says why a folder cannot be opened', async (t) => {
+  const folder = await folderOf(t)
+  await writeFile(join(folder, 'file'), '')
+  const inFile = join(folder, 'file', 'data')
+  await t.throwsAsync(LevelKv.open(inFile), {
+    name: 'StoreUnavailable',
+    message: new RegExp(`^The data folder ${inFile} cannot be opened: ENOTDIR`),
+  })
+  await writeFile(join(folder, 'values'), '')
+  const blocked = { name: 'StoreUnavailable', message: /cannot be opened: EEXIST/ }
+  await t.throwsAsync(LevelKv.open(folder), blocked)
+  await t.throwsAsync(LevelKv.open(folder), blocked, 'the first attempt let go of the lock')
+})
+
+test('LevelKv.write() tells the size and time of its groups, and shares them', async (t) => {
+  const groups: number[] = []
+  const { kv } = await storeOf(t, { onGroup: (writes, milliseconds) => void groups.push(milliseconds >= 0 ? writes : -1) })
+  await Promise.all(Array.from({ length: 50 }, (_, i) => set(kv, i)))
+  await set(kv, 50)
+  t.deepEqual(groups, [50, 1])
+})
+
+test('LevelKv.write() syncs no group of which nothing remains', async (t) => {
+  let batches = 0
+  const { kv } = await storeOf(t, { beforeBatch: () => void batches++ })
+  const refused = { checks: [{ key: key(1), version: 5n }], sets: [{ key: key(1), value: key(1) }], deletes: [], adds: [] }
+  const overLimit = { checks: [], sets: [], deletes: [], adds: [{ key: key(2), delta: 2, limit: 1 }] }
+  const results = await Promise.all([kv.write(refused), kv.write(overLimit)])
+  t.deepEqual(
+    results.map(({ ok }) => ok),
+    [false, false],
+  )
+  t.is(batches, 0)
+})
+
+test('LevelKv fails once and for all with the n-th batch, and keeps exactly what it acknowledged', async (t) => {
+  let lasted = 0
+  for (let failing = 1; lasted === 0; failing++) {
+    const folder = await folderOf(t)
+    const failures: StoreFailure[] = []
+    let batch = 0
+    const kv = await LevelKv.open(folder, {
+      inlineMax: 100,
+      onFailure: (failure) => failures.push(failure),
+      beforeBatch() {
+        if (++batch === failing) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+      },
+    })
+    const acknowledged = new Set<number>()
+    const refused = new Set<number>()
+    // groups of 1, 2, 3 … writes of two keys each, every third one large, and a counter
+    for (let group = 0, i = 0; group < 12; group++) {
+      const writes = Array.from({ length: (group % 4) + 1 }, () => {
+        const number = 2 * i++
+        const value = Buffer.alloc(number % 3 === 0 ? 300 : 30, `${number} `)
+        const sets = [
+          { key: key(number), value },
+          { key: key(number + 1), value },
+        ]
+        return kv.write({ checks: [], sets, deletes: [], adds: [{ key: Buffer.from('count'), delta: 1 }] }).then(
+          () => acknowledged.add(number),
+          (error: unknown) => {
+            t.true(error instanceof StoreFailure)
+            refused.add(number)
+          },
+        )
+      })
+      await Promise.all(writes)
+    }
+    if (failing > 12) {
+      t.is(refused.size, 0)
+      lasted = failing
+    } else {
+      t.is(failures.length, 1)
+      t.is((failures[0]?.cause as Error).message, 'no space')
+      t.true(refused.size > 0)
+      await t.throwsAsync(set(kv, 999), { is: failures[0] as StoreFailure })
+    }
+    await kv[Symbol.asyncDispose]()
+    const again = await openedBy(t, folder)
+    t.deepEqual(new Set((await all(again)).map((entry) => Buffer.from(entry.key).toString())), keysOfPairs(acknowledged))
+    t.is(await again.counter(Buffer.from('count')), acknowledged.size)
+    t.is(failures.length, failing > 12 ? 0 : 1)
+  }
+  t.is(lasted, 13)
+})
+const keysOfPairs = (numbers: ReadonlySet<number>): Set<string> => new Set([...numbers].flatMap((i) => [`${key(i)}`, `${key(i + 1)}`]))
+
+test('LevelKv fails for good when the value log cannot be written', async (t) => {
+  const { kv, folder } = await storeOf(t, { inlineMax: 10, segmentBytes: 1 })
+  await set(kv, 1, Buffer.alloc(100))
+  await writeFile(join(folder, 'values', '00000002.values'), 'in the way')
+  await t.throwsAsync(set(kv, 2, Buffer.alloc(100)), { instanceOf: StoreFailure })
+  await t.throwsAsync(set(kv, 3), { instanceOf: StoreFailure })
+  t.is((await all(kv)).length, 1)
+})
+
+test('LevelKv tells which key cannot be read when the value log is damaged', async (t) => {
+  const { kv, folder } = await storeOf(t, { inlineMax: 10 })
+  await set(kv, 1, Buffer.alloc(100, 'a'))
+  await set(kv, 2, Buffer.alloc(100, 'b'))
+  const path = join(folder, 'values', '00000001.values')
+  const bytes = await readFile(path)
+  bytes.fill('x', 50, 60)
+  await writeFile(path, bytes)
+  const error = await t.throwsAsync<StoreFailure>(kv.get(key(1)), { instanceOf: StoreFailure, message: /damaged/ })
+  t.deepEqual(error.key, key(1))
+  t.is((await kv.get(key(2)))?.value.length, 100)
+  await t.throwsAsync(all(kv), { instanceOf: StoreFailure })
+})
+
+test('LevelKv.missingGroups is empty after closing, killing, and cutting the tail of the log', async (t) => {
+  const { kv, folder } = await storeOf(t)
+  for (let i = 0; i < 50; i++) await set(kv, i)
+  t.deepEqual(kv.missingGroups, [])
+  const copy = await crashCopy(t, folder)
+  const log = await writeAheadLog(copy)
+  await truncate(log, (await readFile(log)).length - 20)
+  const cut = await openedBy(t, copy)
+  t.is((await all(cut)).length, 49)
+  t.deepEqual(cut.missingGroups, [])
+  await set(cut, 49)
+  await cut[Symbol.asyncDispose]()
+  t.deepEqual((await openedBy(t, copy)).missingGroups, [])
+})
+
+for (const at of [0.05, 0.5, 0.9]) {
+  test(`LevelKv.missingGroups tells of damage in the middle of the log, at ${at} of it`, async (t) => {
+    const { kv, folder } = await storeOf(t)
+    for (let i = 0; i < 50; i++) await set(kv, i, Buffer.alloc(3000, `${i} `)) // LevelDB skips to its next block of 32 KiB
+    const copy = await crashCopy(t, folder)
+    const log = await writeAheadLog(copy)
+    const bytes = await readFile(log)
+    const middle = Math.floor(bytes.length * at)
+    bytes.fill(0xa5, middle, middle + 100)
+    await writeFile(log, bytes)
+    const damaged = await openedBy(t, copy)
+    const found = await all(damaged)
+    t.true(found.length < 50 && found.length > 20)
+    t.is(damaged.missingGroups.length, 50 - found.length)
+    const missing = new Set(damaged.missingGroups.map((number) => number - 1))
+    t.deepEqual(
+      found.map((entry) => `${Buffer.from(entry.key)}`),
+      Array.from({ length: 50 }, (_, i) => i)
+        .filter((i) => !missing.has(i))
+        .map((i) => `${key(i)}`),
+    )
+  })
+}

@@ -1,0 +1,73 @@
+import test, { type ExecutionContext } from 'ava'
+import { Change } from '#store/change.ts'
+import { Database } from '#store/database.ts'
+import { dequeue, enqueue, queuedDestinations, queueHead, queueLength, type QueueEntry } from '#store/queue.ts'
+import { databaseWith, keysOf } from './kinds.ts'
+import { storeOf } from './level/folders.ts'
+
+const databaseOf = async (t: ExecutionContext): Promise<Database> => new Database((await storeOf(t)).kv)
+const entry = (destinationId: string, dueMs: number, traceId: string, attempts = 0): QueueEntry => ({
+  destinationId,
+  dueMs,
+  traceId,
+  organizationId: 'org_1',
+  attempts,
+})
+const put = async (database: Database, ...entries: readonly QueueEntry[]): Promise<unknown> =>
+  database.commit(entries.reduce(enqueue, new Change()))
+
+test('queueHead() gives entries by due time, whole as they were put, and only of that destination', async (t) => {
+  const database = await databaseOf(t)
+  const early = entry('dst_a', 5, 'late letter')
+  const late = entry('dst_a', 1_700_000_000_000, 'early letter', 3)
+  await put(database, late, entry('dst_b', 1, 'x'), early, entry('dst_aa', 2, 'y'), entry('dst', 3, 'z'))
+  t.deepEqual(await queueHead(database, 'dst_a', { limit: 10 }), [early, late])
+  t.deepEqual(await queueHead(database, 'dst_a', { limit: 1 }), [early])
+  t.deepEqual(await queueHead(database, 'dst_none', { limit: 10 }), [])
+})
+
+test('queueHead() begins at a position and ends with what is due', async (t) => {
+  const database = await databaseOf(t)
+  const entries = [entry('d', 10, 'a'), entry('d', 10, 'b'), entry('d', 11, 'a'), entry('d', 12, 'a')]
+  await put(database, ...entries)
+  t.deepEqual(await queueHead(database, 'd', { from: { dueMs: 10, traceId: 'b' }, limit: 10 }), entries.slice(1))
+  t.deepEqual(await queueHead(database, 'd', { from: { dueMs: 10, traceId: 'c' }, limit: 10 }), entries.slice(2))
+  t.deepEqual(await queueHead(database, 'd', { untilMs: 11, limit: 10 }), entries.slice(0, 3))
+  t.deepEqual(await queueHead(database, 'd', { untilMs: 9, limit: 10 }), [])
+  t.deepEqual(await queueHead(database, 'd', { from: { dueMs: 11, traceId: 'a' }, untilMs: 11, limit: 10 }), entries.slice(2, 3))
+})
+
+test('queueLength() follows enqueue() and dequeue(), and a retry leaves it as it was', async (t) => {
+  const database = await databaseOf(t)
+  t.is(await queueLength(database), 0)
+  const first = entry('d', 10, 'a')
+  await put(database, first, entry('d', 10, 'b'), entry('e', 10, 'c'))
+  t.is(await queueLength(database), 3)
+  await database.commit(enqueue(dequeue(new Change(), first), { ...first, dueMs: 99, attempts: 1 }))
+  await database.commit(enqueue(dequeue(new Change(), { ...first, dueMs: 99 }), { ...first, dueMs: 99, attempts: 2 }))
+  t.is(await queueLength(database), 3)
+  t.like((await queueHead(database, 'd', { limit: 9 })).at(-1), { traceId: 'a', dueMs: 99, attempts: 2 })
+  await database.commit(dequeue(new Change(), { ...first, dueMs: 99 }))
+  t.is(await queueLength(database), 2)
+  t.is((await keysOf(database)).length, 2)
+})
+
+test('queuedDestinations() finds each destination with one short look, however long its queue', async (t) => {
+  const { kv } = await storeOf(t)
+  const database = new Database(kv)
+  const names = ['dst_a', 'dst_a\0', 'dst_aa', 'dst_b', 'é']
+  for (const name of names) await put(database, ...Array.from({ length: 300 }, (_, i) => entry(name, i, `trace ${i}`)))
+  const limits: (number | undefined)[] = []
+  const watched = databaseWith(kv, {
+    range(range) {
+      limits.push(range.limit)
+      return kv.range(range)
+    },
+  })
+  t.deepEqual(await queuedDestinations(watched), names)
+  t.deepEqual(
+    limits,
+    Array.from({ length: names.length + 1 }, () => 1),
+  )
+  t.deepEqual(await queuedDestinations(await databaseOf(t)), [])
+})

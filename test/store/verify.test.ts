@@ -1,0 +1,214 @@
+import test, { type ExecutionContext } from 'ava'
+import { Change, encode } from '#store/change.ts'
+import { contentRowBytes, Draft, type ContentRef } from '#store/content.ts'
+import { Database } from '#store/database.ts'
+import { dequeue, enqueue, type QueueEntry } from '#store/queue.ts'
+import type { Element } from '#store/tuple.ts'
+import { verify, type VerifyOptions } from '#store/verify.ts'
+import { databaseWith, houses, pet, pets } from './kinds.ts'
+import { storeOf } from './level/folders.ts'
+
+const kinds = [pets, houses]
+const queued: QueueEntry = { destinationId: 'dst_1', dueMs: 5, traceId: 'pet_1', organizationId: 'org_1', attempts: 0 }
+
+/** A small world in which everything agrees: two pets, a house, a body that pet_1 owns, one queue entry, an expiry, counters. */
+async function worldOf(t: ExecutionContext): Promise<{ database: Database; ref: ContentRef }> {
+  const database = new Database((await storeOf(t)).kv)
+  const draft = new Draft(database, 'org_1', 'pet_1')
+  await draft.write(Buffer.alloc(contentRowBytes + 100, 'x'))
+  const change = new Change()
+    .insert(pets, 'org_1', pet('pet_1', { colours: ['red', 'white'] }))
+    .insert(pets, 'org_2', pet('pet_2'))
+    .insert(houses, '', { id: 'hse_1', street: 'High' })
+    .set(['org_1', 'event', 'pet_1', 1], Buffer.from('{}'))
+    .expire(99, ['org_1', 'event', 'pet_1', 1])
+    .add(['org_1', 'counter', 'sends'], 1)
+  const ref = draft.seal(change)
+  await database.commit(enqueue(change, queued))
+  return { database, ref }
+}
+const optionsOf = (ref: ContentRef): VerifyOptions => ({
+  kinds,
+  families: [{ name: 'event', check: (_, value) => (value.length > 0 ? [] : ['it is empty.']) }],
+  contentOwner: (organizationId, id) => Promise.resolve(organizationId === 'org_1' && id === 'pet_1' ? ref : undefined),
+  contentsOf: (kind, organizationId) => (kind === 'pet' && organizationId === 'org_1' ? [ref] : []),
+})
+const problemsAfter = async (
+  t: ExecutionContext,
+  damage: (change: Change) => Change,
+  more: Partial<VerifyOptions> = {},
+): Promise<readonly string[]> => {
+  const { database, ref } = await worldOf(t)
+  await database.commit(damage(new Change()))
+  return (await verify(database, { ...optionsOf(ref), ...more })).problems
+}
+
+test('verify() counts everything and finds nothing wrong with a sound store', async (t) => {
+  const { database, ref } = await worldOf(t)
+  t.deepEqual(await verify(database, optionsOf(ref)), { records: 3, indexRows: 9, contents: 1, queueEntries: 1, problems: [] })
+  const empty = new Database((await storeOf(t)).kv)
+  t.deepEqual(await verify(empty, { kinds }), { records: 0, indexRows: 0, contents: 0, queueEntries: 0, problems: [] })
+})
+
+test('verify() tells of an index row that is missing', async (t) => {
+  t.deepEqual(await problemsAfter(t, (change) => change.delete(['org_1', 'pet#colour', 'red', 0, 'pet_1'])), [
+    'pet ["org_1","pet","pet_1"]: its index row ["org_1","pet#colour","red",0,"pet_1"] is not there.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.delete(['', 'pet@tag', 'tag of pet_1'])), [
+    'pet ["org_1","pet","pet_1"]: its index row ["","pet@tag","tag of pet_1"] is not there.',
+  ])
+})
+
+test('verify() tells of index rows that no record has', async (t) => {
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'pet#colour', 'blue', 0, 'pet_1'])), [
+    'index row ["org_1","pet#colour","blue",0,"pet_1"]: pet pet_1 does not have this row.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'pet#born', 3, 'pet_7'])), [
+    'index row ["org_1","pet#born",3,"pet_7"]: there is no pet pet_7.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'pet!name', 'n'], Buffer.from('pet_1'))), [
+    'index row ["org_1","pet!name","n"]: pet pet_1 does not have this row.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['', 'pet@tag', 'n'], encode(['org_9', 'pet_1']))), [
+    'index row ["","pet@tag","n"]: there is no pet pet_1.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['', 'pet@tag', 'n'], Buffer.from('{'))), [
+    'index row ["","pet@tag","n"]: its value cannot be read.',
+  ])
+})
+
+test('verify() tells of a unique row that leads to another record', async (t) => {
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'pet!name', 'name of pet_1'], Buffer.from('pet_2'))), [
+    'pet ["org_1","pet","pet_1"]: its index row ["org_1","pet!name","name of pet_1"] is not there.',
+    'index row ["org_1","pet!name","name of pet_1"]: there is no pet pet_2.',
+  ])
+})
+
+test('verify() tells of records that do not fit their schema or their key', async (t) => {
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'house', 'hse_1'], encode({ id: 'hse_1', street: 7 }))), [
+    'house ["org_1","house","hse_1"]: it does not fit its schema: street Invalid input: expected string, received number.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'house', 'hse_1'], encode({ id: 'hse_2', street: '' }))), [
+    'house ["org_1","house","hse_1"]: its id is not that of its key.',
+  ])
+  const [unreadable = ''] = await problemsAfter(t, (change) => change.set(['org_1', 'house', 'hse_1'], Buffer.from('{"id":')))
+  t.regex(unreadable, /^house \["org_1","house","hse_1"\]: it does not fit its schema/)
+})
+
+test('verify() tells of keys of no known family or form', async (t) => {
+  const unknown = (...key: Element[]): Promise<readonly string[]> => problemsAfter(t, (change) => change.set(key))
+  t.deepEqual(await unknown('org_1', 'stray', 1), ['["org_1","stray",1]: no such family of keys.'])
+  t.deepEqual(await unknown('org_1', 'pet@tag', 'x'), ['["org_1","pet@tag","x"]: no such family of keys.'])
+  t.deepEqual(await unknown('org_1', 'queue', 1), ['["org_1","queue",1]: no such family of keys.'])
+  t.deepEqual(await unknown(5, 'pet'), ['[5,"pet"]: not a key of this store.'])
+  t.deepEqual(await unknown('', 'expire', 'soon', 'x'), [
+    '["","expire","soon","x"]: its key has another form than the others of its family.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => (change.sets.push({ key: Buffer.from('raw'), value: Buffer.of() }), change)), [
+    '726177: not a key of this store.',
+  ])
+})
+
+test('verify() tells of content that is damaged, incomplete, not owned, owned but marked, or missing', async (t) => {
+  const row = (number: number): readonly Element[] => ['org_1', 'content', 'pet_1', number]
+  const where = 'content pet_1 of org_1: '
+  t.deepEqual(await problemsAfter(t, (change) => change.set(row(1), Buffer.alloc(100, 'y'))), [
+    `${where}its bytes are not those that its owner took in.`,
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.set(row(2), Buffer.alloc(1))), [
+    `${where}it has 262245 bytes in 3 rows, and its owner says 262244 bytes in 2 rows.`,
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.delete(row(0))), [
+    `${where}it has 100 bytes in 1 rows, and its owner says 262244 bytes in 2 rows.`,
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.delete(row(0)).delete(row(1))), [
+    'pet ["org_1","pet","pet_1"]: its content pet_1 is not there.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['org_2', 'content', 'stray', 0])), [
+    'content stray of org_2: nothing refers to it.',
+  ])
+  t.deepEqual(
+    await problemsAfter(t, (change) => change.set(['org_2', 'content', 'open', 0]).set(['', 'content.open', 'org_2', 'open'])),
+    [],
+    'a draft',
+  )
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['', 'content.open', 'org_1', 'pet_1'])), [
+    `${where}it has an owner and still its marker: the next start would remove it.`,
+  ])
+})
+
+test('verify() sees gaps in content even without a word from its owner', async (t) => {
+  const { database } = await worldOf(t)
+  await database.commit(new Change().delete(['org_1', 'content', 'pet_1', 0]))
+  const { problems } = await verify(database, { kinds, families: [{ name: 'event' }] })
+  t.deepEqual(problems, ['content pet_1 of org_1: it has 1 rows, but the last one is number 1.'])
+})
+
+test('verify() tells of queue entries that cannot be read, that the core objects to, and that are counted wrongly', async (t) => {
+  const key = ['', 'queue', 'dst_1', 9, 'x']
+  t.deepEqual(
+    await problemsAfter(t, (change) => change.set(key, Buffer.from('?')).add(['', 'counter', 'queue.length'], 1), {
+      checkQueueEntry: async () => [],
+    }),
+    ['queue entry ["","queue","dst_1",9,"x"]: its value cannot be read.'],
+  )
+  t.deepEqual(await problemsAfter(t, (change) => change, { checkQueueEntry: async ({ traceId }) => [`no trace ${traceId}.`] }), [
+    'queue entry ["","queue","dst_1",5,"pet_1"]: no trace pet_1.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.add(['', 'counter', 'queue.length'], 2)), [
+    'The queue has 1 entries, but its counter says 3.',
+  ])
+})
+
+test('verify() asks the owner of records and families, and reports lost group commits', async (t) => {
+  const checkRecord = async (kind: string, organizationId: string, record: unknown): Promise<readonly string[]> =>
+    kind === 'house' ? [`${organizationId}|${(record as { street: string }).street}.`] : []
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['org_1', 'event', 'e', 1]), { checkRecord, missingGroups: [17, 18] }), [
+    'house ["","house","hse_1"]: |High.',
+    '["org_1","event","e",1]: it is empty.',
+    'The log of writes is damaged: 2 group commits from number 17 on are lost.',
+  ])
+})
+
+test('verify() tells at most 1,000 problems, and how many more there are', async (t) => {
+  const stray = (change: Change): Change => {
+    for (let i = 0; i < 1500; i++) change.set(['org_1', 'stray', i])
+    return change
+  }
+  const problems = await problemsAfter(t, stray)
+  t.is(problems.length, 1001)
+  t.is(problems.at(-1), 'And 500 more.')
+})
+
+test('verify() of a store in use finds nothing that was only on its way', async (t) => {
+  const { kv } = await storeOf(t)
+  const database = new Database(kv)
+  const ids = Array.from({ length: 300 }, (_, i) => `pet_${i}`)
+  await database.commit(ids.reduce((change, id) => change.insert(pets, 'org_1', pet(id)), new Change()))
+  let turn = 0
+  let moves = 0
+  const restless = async (): Promise<void> => {
+    const id = ids[turn++ % ids.length] ?? ''
+    const stored = await database.get(pets, { organizationId: 'org_1' }, id)
+    if (!stored) return
+    const other =
+      turn % 3 === 0
+        ? new Change().remove(pets, 'org_1', stored)
+        : new Change().replace(pets, 'org_1', stored, { ...stored.record, name: `new ${turn}`, colours: [`c${turn}`] })
+    await database.commit(other)
+    const entry = { ...queued, dueMs: moves >> 1 }
+    await database.commit(moves++ % 2 ? dequeue(new Change(), entry) : enqueue(new Change(), entry))
+  }
+  const moving = databaseWith(kv, {
+    async *range(range) {
+      for await (const entry of kv.range(range)) {
+        await restless()
+        yield entry
+      }
+    },
+  })
+  const { problems, records } = await verify(moving, { kinds })
+  t.deepEqual(problems, [])
+  t.is(records, 300)
+  t.true(turn > 1000)
+})

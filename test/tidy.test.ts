@@ -1,0 +1,32 @@
+/** The house rules that a machine can check, run over every file of the repository. The rules are tested in test/tidy/. */
+import { fileURLToPath } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import { fileCycles, nounCycles } from './tidy/cycles.ts'
+import { importDirection } from './tidy/layers.ts'
+import { packageHomes } from './tidy/packages.ts'
+import { readmes } from './tidy/readmes.ts'
+import { fileLength, folderDepth, functionLength, names } from './tidy/shape.ts'
+import { readTree } from './tidy/source.ts'
+import { citations, headers, leftovers } from './tidy/words.ts'
+
+const tree = readTree(fileURLToPath(new URL('..', import.meta.url)))
+const { sources, documents } = tree
+const clean = (t: ExecutionContext, violations: readonly string[]): void => {
+  t.is(violations.join('\n'), '')
+}
+
+test('readTree() finds the files of the repository', (t) => {
+  t.true(sources.some(({ path }) => path === 'test/tidy.test.ts'))
+})
+test('imports go strictly downward, by alias across layers', (t) => clean(t, importDirection(sources)))
+test('no import cycle between files', (t) => clean(t, fileCycles(sources)))
+test('no import cycle between the nouns of the core', (t) => clean(t, nounCycles(sources)))
+test('every third-party package is imported in its home only', (t) => clean(t, packageHomes(sources)))
+test('files are short', (t) => clean(t, fileLength(sources)))
+test('functions are short', (t) => clean(t, functionLength(sources)))
+test('folders are shallow', (t) => clean(t, folderDepth(sources)))
+test('files and folders are named for what they hold', (t) => clean(t, names(sources)))
+test('nothing is marked as unfinished', (t) => clean(t, leftovers(sources)))
+test('every source file starts with a comment that says what it is', (t) => clean(t, headers(sources)))
+test('RFC citations have one form', (t) => clean(t, citations(sources, documents)))
+test('every folder has a README.md that names its files and decisions', (t) => clean(t, readmes(tree)))

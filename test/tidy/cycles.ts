@@ -1,0 +1,49 @@
+/** Import cycles, between files and between the nouns of the core. An import for types counts: it ties two files together for a reader too. */
+import { resolveImport } from './layers.ts'
+import type { Source } from './source.ts'
+
+/** For each node what it imports, and the place of the first import that says so. */
+type Graph = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+/** Every import cycle between files, as the path that leads back to its start with the line of each import on it. */
+export const fileCycles = (sources: readonly Source[]): string[] => report(importGraph(sources, (path) => path))
+
+/** Every import cycle between the nouns of the core: its folders, and the files beside them. */
+export const nounCycles = (sources: readonly Source[]): string[] => report(importGraph(sources, nounOf))
+
+const nounOf = (path: string): string | undefined => /^daemon\/core\/([^/]+)/.exec(path)?.[1]
+
+/** What imports what, with files gathered under the name that `group` gives them; files without a name are left out. */
+function importGraph(sources: readonly Source[], group: (path: string) => string | undefined): Graph {
+  const graph = new Map<string, Map<string, string>>()
+  for (const { path, imports } of sources) {
+    const from = group(path)
+    if (from === undefined) continue
+    const targets = graph.get(from) ?? new Map<string, string>()
+    graph.set(from, targets)
+    for (const { specifier, line } of imports) {
+      const target = resolveImport(path, specifier)
+      const to = target === undefined ? undefined : group(target)
+      const inside = to === from && target !== path // files of one noun may know each other
+      if (to !== undefined && !inside && !targets.has(to)) targets.set(to, `${path}:${line}`)
+    }
+  }
+  return graph
+}
+
+function report(graph: Graph): string[] {
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const walk = (node: string, path: readonly string[]): void => {
+    const start = path.indexOf(node)
+    if (start >= 0) cycles.push(describe(graph, [...path.slice(start), node]))
+    if (start >= 0 || done.has(node)) return
+    for (const next of graph.get(node)?.keys() ?? []) walk(next, [...path, node])
+    done.add(node)
+  }
+  for (const node of graph.keys()) walk(node, [])
+  return cycles
+}
+
+const describe = (graph: Graph, cycle: readonly string[]): string =>
+  cycle.reduce((text, node, index) => `${text} -> ${node} (${graph.get(cycle[index - 1] ?? '')?.get(node)})`)

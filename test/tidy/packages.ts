@@ -1,0 +1,52 @@
+/** One home per third-party package: what a package is used for is decided in one place, so that replacing it touches one folder. */
+import { isBuiltin } from 'node:module'
+import { matchesGlob } from 'node:path'
+import type { Source } from './source.ts'
+
+/** Where a package may be imported, as globs over file paths. Tests may import any of them as well. */
+export const homes: Readonly<Record<string, readonly string[]>> = {
+  ava: [],
+  '@seriousme/openapi-schema-validator': [],
+  'classic-level': ['store/**'],
+  h3: ['admin-api/**'],
+  imapflow: ['protocols/imap-dsn/**'],
+  'ipaddr.js': ['config/**', 'daemon/core/**'],
+  jose: ['daemon/core/access/**', 'admin-api/oauth/**'],
+  level: ['store/**'],
+  mailauth: ['ingest/**', 'protocols/relay/**'],
+  mailparser: ['ingest/**'],
+  nodemailer: ['daemon/core/submission/**'],
+  'oxc-parser': [],
+  pino: ['daemon/*.ts'],
+  prettier: ['config/generate-example.ts'],
+  'prom-client': ['daemon/*.ts'],
+  'reflect-metadata': ['daemon/composition.ts'],
+  'sanitize-html': ['ingest/**'],
+  'smtp-server': ['protocols/submission/**'],
+  srvx: ['admin-api/**'],
+  tsyringe: ['daemon/composition.ts'],
+  zod: ['config/**', 'store/**', 'daemon/core/**', 'admin-api/**'],
+}
+
+/** Every import of a package outside its home, of a package without a home, and of a built-in module without `node:`. */
+export function packageHomes(sources: readonly Source[], table: typeof homes = homes): string[] {
+  return sources.flatMap(({ path, imports }) =>
+    imports.flatMap(({ specifier, line }) => {
+      const fault = judge(path, specifier, table)
+      return fault ? [`${path}:${line} imports ${specifier}: ${fault}`] : []
+    }),
+  )
+}
+
+function judge(path: string, specifier: string, table: typeof homes): string | undefined {
+  if (/^[.#]/.test(specifier) || specifier.startsWith('node:')) return undefined
+  if (isBuiltin(specifier)) return `write node:${specifier}`
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+  const home = Object.hasOwn(table, name) ? table[name] : undefined
+  if (!home) return `${name} has no home yet; add it to the table in test/tidy/packages.ts`
+  if (path.startsWith('test/') || home.some((glob) => matchesGlob(path, glob))) return undefined
+  return home.length ? `${name} lives in ${home.join(' and ')} only` : `${name} is for tests only`
+}

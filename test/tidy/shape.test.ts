@@ -1,0 +1,143 @@
+/** The rules about size, names, words and READMEs, fed with small bad examples. */
+import test from 'ava'
+import { readmes } from './readmes.ts'
+import { fileLength, folderDepth, functionLength, names } from './shape.ts'
+import { parseSource, type Source } from './source.ts'
+import { citations, headers, leftovers } from './words.ts'
+
+const file = (path: string, text = ''): Source[] => [parseSource(path, text)]
+const blank = (lines: number): string => '\n'.repeat(lines)
+
+test('parseSource() throws on a file that cannot be parsed', (t) => {
+  t.throws(() => parseSource('store/a.ts', 'const = 1'), { instanceOf: SyntaxError, message: /^store\/a\.ts cannot be parsed/ })
+})
+
+test('fileLength() counts lines, with or without a last line end', (t) => {
+  t.deepEqual(fileLength(file('store/a.ts', `${blank(399)}1\n`)), [])
+  t.deepEqual(fileLength(file('store/a.ts', `${blank(399)}1`)), [])
+  t.deepEqual(fileLength(file('store/a.ts', `${blank(400)}1`)), ['store/a.ts has 401 lines, over 400'])
+})
+
+test('functionLength() measures functions, methods and arrow functions', (t) => {
+  const shapes = [
+    (body: string) => `function f() {${body}}`,
+    (body: string) => `const f = () => {${body}}`,
+    (body: string) => `const f = () => [${body}]`,
+    (body: string) => `class A { m() {${body}} }`,
+    (body: string) => `class A { async *m<T>(a: T = '{' as never): AsyncGenerator<{}> {${body}} }`,
+    (body: string) => `const o = { get x() {${body}return 1} }`,
+  ]
+  for (const shape of shapes) {
+    t.deepEqual(functionLength(file('store/a.ts', shape(blank(69)))), [], shape(''))
+    t.deepEqual(functionLength(file('store/a.ts', shape(blank(70)))), ['store/a.ts:1 function of 71 lines, over 70'], shape(''))
+  }
+})
+
+test('functionLength() is not misled by braces in strings, templates, patterns and comments', (t) => {
+  const text = `\nfunction f() { return ['{', \`{\${'{'}\`, /[{]/] /* { */ // {\n}\n${blank(80)}function g() {${blank(70)}}`
+  t.deepEqual(functionLength(file('store/a.ts', text)), ['store/a.ts:84 function of 71 lines, over 70'])
+})
+
+test('functionLength() counts nested functions in sources, but not the tests of a suite', (t) => {
+  const suite = `function suite() {\n${`test('x', () => {${blank(30)}})\n`.repeat(3)}}`
+  t.deepEqual(functionLength(file('store/a.ts', suite)), ['store/a.ts:1 function of 95 lines, over 70'])
+  t.deepEqual(functionLength(file('test/a.ts', suite)), [])
+  t.deepEqual(functionLength(file('test/a.ts', `function f() {${blank(70)}}`)), ['test/a.ts:1 function of 71 lines, over 70'])
+})
+
+test('folderDepth() allows three folders below the top-level one', (t) => {
+  t.deepEqual(folderDepth(file('a/b/c/d/file.ts')), [])
+  t.deepEqual(folderDepth(file('a/b/c/d/e/file.ts')), ['a/b/c/d/e/file.ts lies more than 3 folders below its top-level folder'])
+})
+
+test('names() refuses empty words and anything but kebab-case, in files and folders', (t) => {
+  for (const path of ['store/utils.ts', 'store/string-util.ts', 'daemon/common/x.ts', 'store/queue-manager.ts', 'test/helpers.test.ts']) {
+    t.regex(names(file(path)).join(), /says nothing about what is inside/, path)
+  }
+  for (const path of ['store/kvStore.ts', 'store/kv_store.ts', 'Store/kv.ts', 'store/-kv.ts']) {
+    t.regex(names(file(path)).join(), /is not kebab-case/, path)
+  }
+  t.deepEqual([...names(file('store/utility-token.ts')), ...names(file('test/admin-api/rest/messages.test.ts'))], [])
+})
+
+test('leftovers() finds marks of unfinished work, and tests that hide the others', (t) => {
+  for (const mark of ['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)]) {
+    t.regex(leftovers(file('store/a.ts', `let a\n// ${mark}: later`)).join(), /^store\/a\.ts:2 /, mark)
+  }
+  t.deepEqual(leftovers(file('store/a.ts', "mkdtemp('a-XXXXXX') // to do this")), [])
+  for (const call of ['test.only', 'test.serial.only']) {
+    t.deepEqual(leftovers(file('test/a.test.ts', `${call}('x', (t) => t.pass())`)), [
+      'test/a.test.ts:1 a test marked "only" hides all others',
+    ])
+  }
+  t.deepEqual(leftovers(file('test/a.test.ts', "test.serial('x', (t) => t.pass()); list.only()")), [])
+})
+
+test('headers() wants a comment first, in every source but tests', (t) => {
+  t.deepEqual(headers(file('store/a.ts', 'let a')), ['store/a.ts does not start with a comment that says what it is'])
+  t.deepEqual(headers(file('store/a.ts', '#!/usr/bin/env node\nlet a')).length, 1)
+  t.deepEqual(headers(file('store/a.ts', '/** Keys. */\nlet a')), [])
+  t.deepEqual(headers(file('store/a.ts', '#!/usr/bin/env node\n// Start.\nlet a')), [])
+  t.deepEqual(headers(file('test/a.test.ts', 'let a')), [])
+})
+
+test('citations() accepts the one form, and what only looks like a citation', (t) => {
+  const good = [
+    'RFC 3464',
+    'see RFC 3464 §2.3.3.',
+    'RFC 3464 §2.3, §2.4 and RFC 5321 §4.1.1.1, here',
+    'RFC 5321 §F.2',
+    'message/rfc822',
+    'rfc822;a@b.example',
+    'https://www.example.org/rfc/rfc5321',
+    'rfc5322Date()',
+    'wrapped RFC\n * 3464\n * §2.3',
+  ]
+  for (const text of good) t.deepEqual(citations(file('store/a.ts', `/* ${text} */`), [{ path: 'a.md', text }]), [], text)
+})
+
+test('citations() refuses every other form, in comments, test titles and documents', (t) => {
+  const bad = [
+    'RFC3464',
+    'rfc 3464',
+    'RFC-3464',
+    'RFC #3464',
+    'RFC 3464 section 2.3',
+    'RFC 3464, Section 2.3',
+    'RFC 3464 (section 2.3',
+    'RFC 3464 sec. 2.3',
+    'RFC 3464 § 2.3',
+    'RFC 3464, §2.3',
+    'RFC 3464§2.3',
+    'RFC 3464 §§2.3',
+    'RFC 3464 appendix A',
+    'section 2.3 of RFC 3464',
+    '§2.3 of RFC 3464',
+    'RFCs 3464',
+    'RFC\n * 3464 section\n * 2.3',
+  ]
+  for (const text of bad) {
+    t.is(citations(file('store/a.ts', `let a\n/* ${text} */`), []).length, 1, text)
+    t.is(citations([], [{ path: 'a.md', text: `x\n\n${text}` }]).length, 1, text)
+  }
+  t.deepEqual(citations(file('test/a.test.ts', "\ntest('RFC3464 x', (t) => t.pass())"), []), [
+    'test/a.test.ts:2 "RFC3464": write it as RFC 3464 §2.3.3',
+  ])
+  t.deepEqual(citations([], [{ path: 'a.md', text: '\n\nRFC3464' }]), ['a.md:3 "RFC3464": write it as RFC 3464 §2.3.3'])
+})
+
+test('citations() leaves strings alone, where words of others are quoted', (t) => {
+  t.deepEqual(citations(file('ingest/a.ts', "const reply = 'not RFC5322 compliant'"), []), [])
+})
+
+test('readmes() wants a README.md with Decisions and a row for each file, and no rows for files long gone', (t) => {
+  const sources = [...file('store/a.ts'), ...file('store/b.ts'), ...file('store/level/c.ts')]
+  const judge = (text: string) => readmes({ sources, documents: [{ path: 'store/README.md', text }] }, ['store'])
+  t.deepEqual(readmes({ sources, documents: [] }, ['store']), ['store has no README.md'])
+  const table = '| file | holds |\n| --- | --- |\n| `a.ts` | a |\n| [`b.ts`](b.ts) | b |\n| `level/c.ts` | c |\n'
+  t.deepEqual(judge(`${table}\n## Decisions\n`), [])
+  t.deepEqual(judge(table), ['store/README.md has no "Decisions" heading'])
+  t.deepEqual(judge(`## Decisions\n${table.replace('| `a.ts`', '| a')}`), ['store/README.md has no table row for a.ts'])
+  t.deepEqual(judge(`## Decisions\n${table}| \`d.ts\` | d |\n`), ['store/README.md has a row for d.ts, which is not there'])
+  t.deepEqual(judge('## Decisions\nIn words only: a.ts, b.ts\n').length, 2)
+})

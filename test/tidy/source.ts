@@ -1,0 +1,157 @@
+/** The project's own files as the tidy rules see them: each TypeScript file read and parsed once, each Markdown file read once. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseSync, Visitor, type CallExpression, type Expression } from 'oxc-parser'
+
+/** One `import` or re-export of a file, static or dynamic, for values or for types. */
+export interface Import {
+  readonly specifier: string
+  readonly typeOnly: boolean
+  readonly line: number
+}
+
+/** A function, method or arrow function: its first line, all its lines, and its lines without those of the functions inside it. */
+export interface FunctionSpan {
+  readonly line: number
+  readonly lines: number
+  readonly ownLines: number
+}
+
+/** A comment or a test title: the places where people write to people. */
+export interface Prose {
+  readonly text: string
+  readonly line: number
+}
+
+/** One parsed TypeScript file. `path` is relative to the repository and uses `/`. */
+export interface Source {
+  readonly path: string
+  readonly text: string
+  readonly lines: number
+  readonly imports: readonly Import[]
+  readonly functions: readonly FunctionSpan[]
+  readonly comments: readonly Prose[]
+  readonly titles: readonly Prose[]
+  readonly focusedTests: readonly number[]
+}
+
+/** A file that is read but not parsed. */
+export interface Document {
+  readonly path: string
+  readonly text: string
+}
+
+/** Everything the rules look at. */
+export interface Tree {
+  readonly sources: readonly Source[]
+  readonly documents: readonly Document[]
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Parses one file; a syntax error is thrown, so that no rule passes on a file it could not see. */
+export function parseSource(path: string, text: string): Source {
+  const { program, module, comments, errors } = parseSync(path, text)
+  if (errors[0]) throw new SyntaxError(`${path} cannot be parsed: ${errors[0].message}`)
+  const lineAt = lineCounter(text)
+  const imports: Import[] = []
+  const add = (specifier: string, typeOnly: boolean, { start }: Span): number => imports.push({ specifier, typeOnly, line: lineAt(start) })
+
+  for (const statement of module.staticImports) {
+    const { moduleRequest, entries, start, end } = statement
+    const allTypes = entries.length > 0 && entries.every((entry) => entry.isType)
+    add(moduleRequest.value, allTypes || /^import\s+type\b/.test(text.slice(start, end)), statement)
+  }
+  for (const statement of module.staticExports) {
+    const from = statement.entries[0]?.moduleRequest
+    const allTypes = statement.entries.every((entry) => entry.isType)
+    if (from) add(from.value, allTypes, statement)
+  }
+
+  const functions: FunctionSpan[] = []
+  const titles: Prose[] = []
+  const focusedTests: number[] = []
+  const inner: number[] = [0] // lines of nested functions, one sum per function that is open
+  const enter = (): number => inner.push(0)
+  const leave = ({ start, end }: Span): void => {
+    const line = lineAt(start)
+    const lines = lineAt(end) - line + 1
+    functions.push({ line, lines, ownLines: lines - (inner.pop() ?? 0) })
+    inner.push((inner.pop() ?? 0) + lines - 1)
+  }
+  new Visitor({
+    FunctionDeclaration: enter,
+    FunctionExpression: enter,
+    ArrowFunctionExpression: enter,
+    'FunctionDeclaration:exit': leave,
+    'FunctionExpression:exit': leave,
+    'ArrowFunctionExpression:exit': leave,
+    TSImportType: (node) => add(node.source.value, true, node),
+    ImportExpression: (node) => node.source.type === 'Literal' && add(String(node.source.value), false, node),
+    CallExpression(node) {
+      const title = testTitle(node)
+      if (title !== undefined) titles.push({ text: title, line: lineAt(node.start) })
+      if (calleeChain(node.callee).slice(1).includes('only')) focusedTests.push(lineAt(node.start))
+    },
+  }).visit(program)
+
+  return {
+    path,
+    text,
+    lines: text === '' ? 0 : lineAt(text.endsWith('\n') ? text.length - 1 : text.length),
+    imports,
+    functions: functions.toSorted((a, b) => a.line - b.line),
+    comments: comments.map(({ value, start }) => ({ text: value, line: lineAt(start) })),
+    titles,
+    focusedTests,
+  }
+}
+
+/** Reads every `.ts` and `.md` file that is tracked or could be, so that a new file is judged before it is committed. */
+export function readTree(root: string): Tree {
+  const paths = listFiles(root).filter((path) => existsSync(join(root, path)))
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+  return {
+    sources: paths.filter((path) => path.endsWith('.ts')).map((path) => parseSource(path, read(path))),
+    documents: paths.filter((path) => path.endsWith('.md')).map((path) => ({ path, text: read(path) })),
+  }
+}
+
+// A checkout owned by another user (as in a container) is still ours to read, hence safe.directory; without git, as in an
+// unpacked archive, nothing but the sources and the installed packages lies in the folder.
+function listFiles(root: string): string[] {
+  const git = spawnSync('git', ['-c', 'safe.directory=*', 'ls-files', '-coz', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  if (git.status === 0) return git.stdout.split('\0').filter(Boolean)
+  return globSync('**/*.{ts,md}', { cwd: root, exclude: ['node_modules', 'data', 'coverage'] })
+}
+
+function lineCounter(text: string): (offset: number) => number {
+  const starts = [0, ...[...text.matchAll(/\n/g)].map((match) => match.index + 1)]
+  return (offset) => {
+    let [low, high] = [0, starts.length]
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if ((starts[middle] ?? 0) <= offset) low = middle
+      else high = middle
+    }
+    return low + 1
+  }
+}
+
+/** `test.serial.only` as `['test', 'serial', 'only']`; empty for calls of anything but `test`. */
+function calleeChain(callee: Expression): string[] {
+  if (callee.type === 'Identifier') return callee.name === 'test' ? ['test'] : []
+  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return []
+  const before = calleeChain(callee.object)
+  return before.length ? [...before, callee.property.name] : []
+}
+
+function testTitle({ callee, arguments: [first] }: CallExpression): string | undefined {
+  if (!calleeChain(callee).length || !first) return undefined
+  if (first.type === 'Literal' && typeof first.value === 'string') return first.value
+  return first.type === 'TemplateLiteral' ? first.quasis.map((quasi) => quasi.value.raw).join('…') : undefined
+}

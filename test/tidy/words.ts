@@ -1,0 +1,51 @@
+/** What is written for people: file headers, RFC citations in one form, no marks of unfinished work. */
+import type { Document, Prose, Source } from './source.ts'
+
+const leftover = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)].join('|')})\\b`)
+
+/** Marks of unfinished work, and tests that silence the others. */
+export function leftovers(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, text, focusedTests }) => [
+    ...text.split('\n').flatMap((line, index) => {
+      const mark = leftover.exec(line)?.[1]
+      return mark ? [`${path}:${index + 1} ${mark}: finish it, or write an issue`] : []
+    }),
+    ...focusedTests.map((line) => `${path}:${line} a test marked "only" hides all others`),
+  ])
+}
+
+/** Source files (tests aside) that do not begin by saying what they are. */
+export const headers = (sources: readonly Source[]): string[] =>
+  sources
+    .filter(({ path, text }) => !path.startsWith('test/') && !/^(#!.*\n)?\/[/*]/.test(text))
+    .map(({ path }) => `${path} does not start with a comment that says what it is`)
+
+/** Citations that a search for the one form, `RFC 3464 §2.3.3` or a bare `RFC 3464`, would miss: in comments, test titles and documents. */
+export function citations(sources: readonly Source[], documents: readonly Document[]): string[] {
+  return [
+    ...sources.flatMap(({ path, comments, titles }) => [...comments, ...titles].flatMap((prose) => oddCitations(path, prose))),
+    ...documents.flatMap(({ path, text }) => oddCitations(path, { text, line: 1 })),
+  ]
+}
+
+// A break of the line, with the star that continues a comment, is a blank like any other.
+const blank = String.raw`(?:[ \t]|[ \t]*\n[ \t]*\*?[ \t]*)`
+const mention = new RegExp(
+  String.raw`(?<before>(?:section|§)\s*[\d.]+\s+(?:of|in)\s+(?:the\s+)?)?` +
+    String.raw`(?<![\w/.-])(?<name>rfcs?${blank}*[-#]?${blank}*\d{3,5})\b` +
+    String.raw`(?<after>,?${blank}*(?:\(?(?:sections?\b|sect?\.|chapter\b|appendix\b)|§+)${blank}*[\w.]*)?`,
+  'gi',
+)
+
+function oddCitations(path: string, { text, line }: Prose): string[] {
+  return [...text.matchAll(mention)].flatMap((match) => {
+    const { before = '', name = '', after = '' } = match.groups ?? {}
+    if (name === 'rfc822') return [] // the address type and media type, not a document
+    const cited = flat(before + name + after)
+    if (/^RFC \d+( §[A-Z0-9]+(\.[A-Z0-9]+)*\.?)?$/.test(cited)) return []
+    const at = line + text.slice(0, match.index).split('\n').length - 1
+    return [`${path}:${at} "${cited}": write it as RFC 3464 §2.3.3`]
+  })
+}
+
+const flat = (text: string): string => text.replace(/[ \t]*\n[ \t]*\*?[ \t]*/g, ' ')
