@@ -3,32 +3,43 @@
  * built from plain constructor arguments; the container never leaves this file.
  */
 import 'reflect-metadata' // tsyringe refuses to load without it
-import { container as root, instanceCachingFactory, type DependencyContainer, type InjectionToken } from 'tsyringe'
-import type { Config } from '#config/load.ts'
+import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
+import { publicUrl, type Config } from '#config/load.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
+import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { BackgroundRead } from '#core/capture/background-read.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import { systemClock, type Clock } from '#core/clock.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
+import { defaultRetryPolicy } from '#core/delivery/backoff.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import { addressGuard, type AddressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Policies } from '#core/routing/policy.ts'
-import { Accept } from '#core/submission/accept.ts'
+import { SettingWrites } from '#core/setting-writes.ts'
+import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { Database } from '#store/database.ts'
+import type { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength } from '#store/queue.ts'
-import type { Kv } from '#store/kv.ts'
+import { bearerAuthentication } from '../admin-api/authentication.ts'
+import type { Operation } from '../admin-api/operation.ts'
+import { restOperations } from '../admin-api/rest/operations.ts'
+import { AdminApi } from '../admin-api/server.ts'
+import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
+import { SubmissionServer } from '../protocols/submission/server.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
+import type { Certificate } from './certificate.ts'
 import { Housekeeping } from './housekeeping.ts'
 import type { Logger } from './logging.ts'
-import { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
+import { Readiness } from './readiness.ts'
 
 /** What leaves the process or is time; tests put their own in its place. */
 export interface Replacements {
@@ -48,6 +59,24 @@ export interface Foundation {
   readonly version: string
 }
 
+/** The parts of a daemon that are started and stopped, and what the start itself needs. */
+export interface Daemon {
+  readonly database: Database
+  readonly clock: Clock
+  readonly admission: Admission
+  readonly reader: MessageReader
+  readonly backgroundRead: BackgroundRead
+  readonly housekeeping: Housekeeping
+  readonly transport: Transport
+  readonly queue: DeliveryQueue
+  readonly submission: SubmissionServer
+  readonly http: AdminApi
+  readonly health: Readiness
+}
+
+/** So many writes in the queue for the disk mean that it cannot keep up. */
+const waitingWritesMax = 20_000
+
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
 
 const T = {
@@ -58,8 +87,10 @@ const T = {
   BackgroundRead: token<BackgroundRead>('BackgroundRead'),
   Bell: token<CaptureBell>('Bell'),
   Clock: token<Clock>('Clock'),
+  Credentials: token<SmtpCredentials>('Credentials'),
   Database: token<Database>('Database'),
   Guard: token<AddressGuard>('Guard'),
+  Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
   Observer: token<Observer>('Observer'),
@@ -67,7 +98,188 @@ const T = {
   Queue: token<DeliveryQueue>('Queue'),
   Reader: token<MessageReader>('Reader'),
   Resolver: token<Resolver>('Resolver'),
+  Rest: token<readonly Operation[]>('Rest'),
   SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
   Submission: token<SubmissionServer>('Submission'),
   Transport: token<Transport>('Transport'),
+  Writes: token<SettingWrites>('Writes'),
+}
+
+/** Builds one daemon. Nothing is started, and nothing is shared between two daemons of one process. */
+export function compose(foundation: Foundation, replace: Replacements = {}): Daemon {
+  const c = root.createChildContainer()
+  const add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V): unknown => c.register(key, { useFactory: once(make) })
+  addOutside(add, foundation, replace)
+  addCore(add, foundation)
+  addDoors(add, foundation)
+  return {
+    database: c.resolve(T.Database),
+    clock: c.resolve(T.Clock),
+    admission: c.resolve(T.Admission),
+    reader: c.resolve(T.Reader),
+    backgroundRead: c.resolve(T.BackgroundRead),
+    housekeeping: c.resolve(T.Housekeeping),
+    transport: c.resolve(T.Transport),
+    queue: c.resolve(T.Queue),
+    submission: c.resolve(T.Submission),
+    http: c.resolve(T.Http),
+    health: c.resolve(T.Health),
+  }
+}
+
+type Add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V) => unknown
+
+/** Time, the network, the disk and the threads: what leaves the process. */
+function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace: Replacements): void {
+  add(T.Clock, () => replace.clock ?? systemClock)
+  add(T.Database, () => new Database(kv))
+  add(T.Observer, () => new Observer(log, metrics))
+  add(T.Health, () => new Readiness())
+  add(T.Guard, () => addressGuard(config.outbound.allow.destinations))
+  add(T.Resolver, (c) => replace.resolver ?? new SystemResolver({ servers: config.outbound.dnsServers, clock: c.resolve(T.Clock) }))
+  add(
+    T.Transport,
+    (c) =>
+      replace.transport ??
+      new SmtpTransport({
+        resolver: c.resolve(T.Resolver),
+        guard: c.resolve(T.Guard),
+        heloName: config.smtpHost,
+        clock: c.resolve(T.Clock),
+      }),
+  )
+  add(T.Reader, (c) => new WorkerMessageReader(c.resolve(T.Clock)))
+  add(T.Admission, (c) => {
+    const sources = {
+      clock: c.resolve(T.Clock),
+      free: () => freeBytes(config.dataDir),
+      storeIsBehind: () => kv.waitingWrites > waitingWritesMax,
+    }
+    return new Admission(sources, { ...defaultLag, lowDiskBytes: config.store.lowDiskBytes })
+  })
+  add(T.Housekeeping, (c) => {
+    const onError = (error: unknown): void => c.resolve(T.Observer).broke('housekeeping', error)
+    return new Housekeeping({ database: c.resolve(T.Database), clock: c.resolve(T.Clock), collect: () => kv.collect(), onError })
+  })
+}
+
+/** The decisions about mail. */
+function addCore(add: Add, { config, secrets, metrics }: Foundation): void {
+  const base = (c: DependencyContainer) => ({
+    database: c.resolve(T.Database),
+    policies: c.resolve(T.Policies),
+    clock: c.resolve(T.Clock),
+    secrets,
+  })
+  add(T.Policies, (c) => new Policies(c.resolve(T.Database)))
+  add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database)))
+  add(T.Bell, () => new CaptureBell())
+  add(T.BackgroundRead, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
+    return new BackgroundRead({ database: c.resolve(T.Database), reader: c.resolve(T.Reader), onError })
+  })
+  add(T.Attempts, (c) => {
+    const { retrySeconds, maxAgeHours, jitter } = config.delivery
+    const retry = {
+      ...defaultRetryPolicy,
+      delaysMs: retrySeconds.map((seconds) => seconds * 1000),
+      maxAgeMs: maxAgeHours * 3_600_000,
+      jitter,
+    }
+    return new Attempts({ ...base(c), transport: c.resolve(T.Transport), retry, listener: c.resolve(T.Observer), random: Math.random })
+  })
+  add(T.Queue, (c) => {
+    const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
+    const gone = { maxConnections: connectionsPerDestination, maxRatePerMin: null }
+    const queue: DeliveryQueue = new DeliveryQueue({
+      database: c.resolve(T.Database),
+      clock: c.resolve(T.Clock),
+      attempts: c.resolve(T.Attempts),
+      limitsOf: async (organizationId, id) => (await c.resolve(T.Policies).of(organizationId)).destinations.get(id) ?? gone,
+      connectionsMax: connectionsTotal,
+      memoryBytesMax: memoryBudgetBytes,
+      onError: (error, traceId) => c.resolve(T.Observer).broke('delivery', error, traceId),
+    })
+    metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(c.resolve(T.Database)))
+    metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
+    return queue
+  })
+  add(T.Accept, (c) => {
+    const { maxRecipients, maxMessageBytes } = config.submission
+    return new Accept({
+      ...base(c),
+      listener: acceptanceListener(c, metrics),
+      recipientsMax: maxRecipients,
+      messageBytesMax: maxMessageBytes,
+    })
+  })
+  add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
+  add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes) }))
+}
+
+/** SMTP and HTTP in front of the core. */
+function addDoors(add: Add, { config, secrets, metrics, certificate, version }: Foundation): void {
+  const base = (c: DependencyContainer) => ({
+    database: c.resolve(T.Database),
+    policies: c.resolve(T.Policies),
+    clock: c.resolve(T.Clock),
+    secrets,
+  })
+  const { submission } = config
+  add(
+    T.SmtpDoor,
+    (c) =>
+      new SubmissionDoor({
+        ...base(c),
+        accept: c.resolve(T.Accept),
+        admission: c.resolve(T.Admission),
+        hostname: config.smtpHost,
+        messageBytesMax: submission.maxMessageBytes,
+      }),
+  )
+  add(
+    T.Submission,
+    (c) =>
+      new SubmissionServer({
+        listen: submission.listen,
+        tlsListen: submission.implicitTlsListen,
+        hostname: config.smtpHost,
+        tls: certificate,
+        cleartextAuth: submission.cleartextAuth,
+        limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },
+        door: c.resolve(T.SmtpDoor),
+        events: c.resolve(T.Observer),
+        clock: c.resolve(T.Clock),
+      }),
+  )
+  add(T.Http, (c) => {
+    const rest = restOperations({
+      ...base(c),
+      apiKeys: c.resolve(T.ApiKeys),
+    })
+    return new AdminApi({
+      listen: config.http.listen,
+      baseUrl: publicUrl(config, config.http.listen),
+      version,
+      operations: rest,
+      authenticate: bearerAuthentication((key) => c.resolve(T.ApiKeys).authenticate(key)),
+      admission: c.resolve(T.Admission),
+      events: c.resolve(T.Observer),
+      health: c.resolve(T.Health),
+      metrics,
+      trustProxy: config.http.trustProxy,
+    })
+  })
+}
+
+/** What was accepted goes on at once; a process that dies before finds it in the store. */
+function acceptanceListener(c: DependencyContainer, metrics: Metrics): AcceptanceListener {
+  return {
+    accepted: ({ door, outcome }) => metrics.messageAccepted(door, outcome),
+    queued: (entry, content) => c.resolve(T.Queue).offer(entry, content, true),
+    captured: (capture) => {
+      c.resolve(T.Bell).ring(capture)
+      c.resolve(T.BackgroundRead).wake()
+    },
+  }
 }

@@ -8,6 +8,7 @@ import { formatEndpoint, type Endpoint } from '#config/formats.ts'
 import { ConfigInvalid, type Config } from '#config/load.ts'
 import { freeBytes } from './admission.ts'
 import { covers, readCertificate } from './certificate.ts'
+import { exitCodes, type ExitCode } from './lifecycle.ts'
 import { portHolder } from './port-holder.ts'
 
 /** What one check found. `detail` is one sentence, which says what to do when `ok` is false. */
@@ -135,4 +136,11 @@ async function checkPort({ host, port }: Endpoint): Promise<Outcome> {
     return bad(`${where} is held by ${(await portHolder(port)) ?? 'another process'}; stop it or choose another port.`)
   if (code === 'EACCES') return bad(`${where} may not be used; ports below 1024 need the capability CAP_NET_BIND_SERVICE.`)
   return bad(`${where} cannot be used (${code}); choose an address of this machine.`)
+}
+
+/** Prints the findings; ends with 1 when one of them is bad. */
+export async function doctor(config: Config, out: { write(text: string): unknown }): Promise<ExitCode> {
+  const findings = await examine(config)
+  for (const { check, ok, detail } of findings) out.write(`${ok ? 'ok  ' : 'BAD '} ${check}: ${detail}\n`)
+  return findings.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed
 }

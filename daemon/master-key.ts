@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseMasterKey } from '#config/formats.ts'
 
 const keyFile = 'master.key'
 
@@ -26,7 +27,7 @@ export async function masterKey(configured: Uint8Array | null, dataDir: string):
 }
 
 function readKey(text: string, path: string): Uint8Array {
-  const key = Buffer.from(text.trim(), 'base64')
-  if (key.length === 32) return key
-  throw new Error(`${path} does not hold a master key of 32 bytes in base64. Restore the file; without it stored passwords cannot be read.`)
+  const key = parseMasterKey(text.trim())
+  if (key) return key
+  throw new Error(`${path} does not hold a master key of 32 bytes. Restore the file; without it stored passwords cannot be read.`)
 }

@@ -5,12 +5,6 @@ const ackBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const eventLoopSampleMs = 50
 
-/** What an HTTP scrape is answered with. */
-export interface Exposition {
-  readonly contentType: string
-  readonly body: string
-}
-
 /** All metrics of one daemon, in a registry of its own. */
 export class Metrics {
   readonly #registry = new Registry()
@@ -88,18 +82,23 @@ export class Metrics {
   }
 
   /** Shows what `read` returns at each scrape. It must not scan. `name` gets the prefix `postern_`. */
-  watch(name: string, help: string, read: () => number): void {
+  watch(name: string, help: string, read: () => number | Promise<number>): void {
     const gauge: Gauge = new Gauge({
       name: `postern_${name}`,
       help,
       registers: [this.#registry],
-      collect: () => gauge.set(read()),
+      collect: async () => gauge.set(await read()),
     })
   }
 
+  /** The type of what `render` answers. */
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
   /** All metrics in the text format of Prometheus. */
-  async render(): Promise<Exposition> {
-    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() }
+  render(): Promise<string> {
+    return this.#registry.metrics()
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> {

@@ -25,8 +25,8 @@ export class Observer implements AttemptListener, SubmissionEvents, AdminApiEven
     else this.#log.info(facts, 'delivery attempt')
   }
 
-  sessionOpened({ secure }: SessionFacts): void {
-    this.#metrics.smtpSessionOpened(secure ? 'submissions' : 'submission')
+  sessionOpened(): void {
+    this.#metrics.smtpSessionOpened('submission')
   }
 
   sessionClosed({ sessionId, remoteAddress, username }: SessionFacts): void {

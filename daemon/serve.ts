@@ -26,17 +26,22 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const log = createLogger(config.logLevel, 'stdout')
   const lifecycle = new Lifecycle(log, config.shutdownSeconds)
   const ended = lifecycle.runUntilSignal()
-  const daemon = await build(config, log, lifecycle, version)
+  const { daemon, newApiKey } = await build(config, log, lifecycle, version)
   const listening = await start(daemon, config, lifecycle)
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
-  announce(config, log, listening, daemon.newApiKey)
+  announce(config, log, listening, newApiKey)
   await ended
   return exitCodes.ok
 }
 
-async function build(config: Config, log: Logger, lifecycle: Lifecycle, version: string): Promise<Daemon> {
+async function build(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  version: string,
+): Promise<{ daemon: Daemon; newApiKey: string | undefined }> {
   const { dataDir, store } = config
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const metrics = new Metrics()
@@ -51,14 +56,17 @@ async function build(config: Config, log: Logger, lifecycle: Lifecycle, version:
   )
   await lifecycle.start({ name: 'store', start: async () => {}, stop: () => kv[Symbol.asyncDispose]() })
   if (kv.missingGroups.length > 0) {
-    log.error({ groups: kv.missingGroups.length }, 'the log of the store was damaged and writes are missing; run "postern verify" and compare with a backup')
+    log.error(
+      { groups: kv.missingGroups.length },
+      'the log of the store was damaged and writes are missing; run "postern verify" and compare with a backup',
+    )
   }
   await ballast.ensure(store.lowDiskBytes)
   const daemon = compose({ config, log, kv, secrets, metrics, certificate, version })
   const swept = await sweepAbandonedContent(daemon.database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
   const first = await bootstrap({ database: daemon.database, clock: daemon.clock, adminKey: config.adminKey, plan: config.plan })
-  return Object.assign(daemon, { newApiKey: first.apiKey })
+  return { daemon, newApiKey: first.apiKey }
 }
 
 /** In order: what works in the background, then the doors; so the doors close first. */
@@ -69,24 +77,39 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
   await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
   await lifecycle.start({ name: 'transport', start: async () => {}, stop: () => transport[Symbol.asyncDispose]() })
-  await lifecycle.start({ name: 'delivery', start: () => queue.start(), stop: () => queue.stop((seconds * 1000) / 2), stopSeconds: seconds })
-  const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = { http: config.http.listen, submission: [], submissions: [], mx: [] }
+  await lifecycle.start({
+    name: 'delivery',
+    start: () => queue.start(),
+    stop: () => queue.stop((seconds * 1000) / 2),
+    stopSeconds: seconds,
+  })
+  const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
+    http: config.http.listen,
+    submission: [],
+    submissions: [],
+    mx: [],
+  }
   await lifecycle.start({
     name: 'smtp submission',
-    start: async () => Object.assign(listening, await submission.listen()),
+    async start() {
+      Object.assign(listening, await submission.listen())
+    },
     stop: () => submission.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
   await lifecycle.start({
     name: 'http',
-    start: async () => Object.assign(listening, { http: await http.listen() }),
+    async start() {
+      listening.http = await http.listen()
+    },
     stop: () => http.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
   await lifecycle.start({
     name: 'admission',
-    start: async () => daemon.ready.resolve(),
+    start: async () => daemon.health.started(),
     stop: async () => {
+      daemon.health.stopping()
       admission.close()
       admission[Symbol.dispose]()
     },
@@ -99,8 +122,11 @@ function announce(config: Config, log: Logger, listening: Listening, newApiKey: 
   const addresses = { http: formatEndpoint(http), submission: submission.map(formatEndpoint), submissions: submissions.map(formatEndpoint) }
   log.info({ ...addresses, url: publicUrl(config, http) }, 'ready')
   const { destinations, webhooks } = config.outbound.allow
-  if (destinations.length + webhooks.length > 0) log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')
+  if (destinations.length + webhooks.length > 0)
+    log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')
   if (newApiKey === undefined) return
   // to the terminal and not to the log: it is shown this once, and logs are kept
-  process.stderr.write(`\nFirst start. Your API key, shown this once:\n\n  ${newApiKey}\n\nSend with it as in the README, or set POSTERN_ADMIN_KEY to a key of your own.\n\n`)
+  process.stderr.write(
+    `\nFirst start. Your API key, shown this once:\n\n  ${newApiKey}\n\nSend with it as in the README, or set POSTERN_ADMIN_KEY to a key of your own.\n\n`,
+  )
 }

@@ -9,7 +9,7 @@ import { queueLength, toQueueEntry, type QueueEntry } from './queue.ts'
 import { globalKey } from './record-kind.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 import { ContentMeasure, differences } from './verify-content.ts'
-import { describeKey, verifyIndexRow, verifyRecord, type AnyKind } from './verify-records.ts'
+import { describeKey, verifyIndexRow, verifyRecord, type AnyKind, type RecordCheck } from './verify-records.ts'
 
 /** Keys that are no records, such as `[organization, 'event', …]` or, when global, `['', 'capture.pending', …]`. */
 export interface Family {
@@ -132,9 +132,10 @@ class Walk {
   }
 
   #addKind(kind: AnyKind): void {
+    const check = this.#recordCheck(kind)
     this.#checks.set(familyName(false, kind.name), async (key, entry) => {
       this.#counts.records++
-      this.#tell(...(await verifyRecord(this.#database, kind, key, entry, this.#recordChecks(kind))))
+      this.#tell(...(await verifyRecord(this.#database, kind, key, entry, check)))
     })
     const row: Check = async (key, entry) => {
       this.#counts.indexRows++
@@ -145,12 +146,12 @@ class Walk {
     for (const index in kind.lookups) this.#checks.set(familyName(true, `${kind.name}@${index}`), row)
   }
 
-  #recordChecks({ name }: AnyKind) {
-    const { checkRecord, contentsOf } = this.#options
-    if (!checkRecord && !contentsOf) return undefined
-    return async (organizationId: string, record: unknown): Promise<readonly string[]> => {
-      const problems = [...((await checkRecord?.(name, organizationId, record)) ?? [])]
-      for (const ref of contentsOf?.(name, organizationId, record) ?? []) {
+  #recordCheck({ name }: AnyKind): RecordCheck | undefined {
+    const options = this.#options
+    if (!options.checkRecord && !options.contentsOf) return undefined
+    return async (organizationId, record) => {
+      const problems = [...((await options.checkRecord?.(name, organizationId, record)) ?? [])]
+      for (const ref of options.contentsOf?.(name, organizationId, record) ?? []) {
         const last = await this.#database.kv.get(pack(contentRowKey(organizationId, ref.id, ref.rows - 1)))
         if (!last) problems.push(`its content ${ref.id} is not there.`)
       }

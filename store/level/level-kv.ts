@@ -9,6 +9,7 @@ import { StoreFailure, StoreUnavailable, type Bytes, type Entry, type Kv, type R
 import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from './codec.ts'
 import { collectSegments } from './collect.ts'
 import { groupStamp, missingGroups } from './group-stamps.ts'
+import { lastGroupInLog } from './log-tail.ts'
 import { planGroup, pointTo, type Operation } from './group.ts'
 import { ValueLog } from './value-log.ts'
 
@@ -47,7 +48,7 @@ export class LevelKv implements Kv {
   readonly #log: ValueLog
   readonly #options: LevelOptions
   readonly #inlineMax: number
-  /** Numbers of groups whose stamps are missing although later ones are there: the write-ahead log was damaged. */
+  /** Numbers of groups that are missing although later ones were there: the write-ahead log was damaged. */
   readonly missingGroups: readonly number[]
   #version: bigint
   #groupNumber: number
@@ -69,14 +70,17 @@ export class LevelKv implements Kv {
   /** Opens the folder, making it when it is not there. Throws `StoreUnavailable` when it is locked or unreadable. */
   static async open(folder: string, options: LevelOptions = {}): Promise<LevelKv> {
     const { segmentBytes, writeBufferSize, cacheSize } = { ...defaults, ...options }
-    const db: Engine = new Level(join(folder, 'records'), { ...encodings, writeBufferSize, cacheSize })
+    const records = join(folder, 'records')
+    let db: Engine | undefined
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
+      const lastInLog = await lastGroupInLog(records) // before LevelDB replaces the log, which it does from its construction on
+      db = new Level(records, { ...encodings, writeBufferSize, cacheSize })
       await db.open()
       const log = await ValueLog.open(join(folder, 'values'), { segmentBytes })
-      return new LevelKv(db, log, options, await missingGroups(db))
+      return new LevelKv(db, log, options, await missingGroups(db, lastInLog))
     } catch (error) {
-      await db.close()
+      await db?.close()
       throw unavailable(folder, error)
     }
   }

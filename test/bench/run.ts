@@ -21,6 +21,14 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   idle: measureIdle,
 }
 
+/** A section that could not be measured is a missed goal, and no reason to forget the others. */
+const broken = (name: SectionName, error: unknown): Section => ({
+  name,
+  lines: [`${name} could not be measured: ${error instanceof Error ? error.message : String(error)}`],
+  verdicts: [{ goal: `${name} can be measured`, value: 'no', met: false }],
+  data: undefined,
+})
+
 const options = readOptions(process.argv.slice(2))
 if (!(await postfixIsInstalled())) {
   console.error('The benchmark compares with Postfix: install the package postfix (with smtp-sink) and run as root.')
@@ -38,7 +46,7 @@ console.log('Figures are of this machine and this hour; only ratios within one r
 
 const sections: Section[] = []
 for (const name of options.only) {
-  const section = await measures[name](options)
+  const section = await measures[name](options).catch((error: unknown): Section => broken(name, error))
   sections.push(section)
   console.log(`${section.lines.join('\n')}\n`)
 }

@@ -141,10 +141,7 @@ test('sweepAbandonedContent() removes what a crash left half written, and nothin
   const after = new Database(await openedBy(t, await crashCopy(t, folder)))
   t.is((await keysOf(after)).filter(([organization]) => organization === 'org_2').length, 2)
   t.is(await sweepAbandonedContent(after), 1)
-  t.deepEqual(
-    [...new Set((await keysOf(after)).map(([organization, family, id]) => `${organization} ${family} ${id}`))],
-    ['org_1 content kept'],
-  )
+  t.deepEqual([...new Set((await keysOf(after)).map((key) => key.slice(0, 3).join(' ')))], ['org_1 content kept'])
   t.is((await readWholeContent(after, 'org_1', kept)).length, kept.size)
   t.is(await sweepAbandonedContent(after), 0)
 })

@@ -13,11 +13,11 @@ export function judge(trace: Trace, report: AttemptReport, policy: RetryPolicy, 
   const unknown = report.recipients.some(({ verdict }) => verdict === 'unknown')
   const unknownAttempts = trace.unknownAttempts + (unknown ? 1 : 0)
   const attempts = trace.attempts + 1
-  const handedBack = report.error?.code === 'aborted' && !unknown
+  const handedBack = (report.error?.code === 'aborted' || report.error?.code === 'closed') && !unknown
   const due = handedBack ? now : nextAttempt(policy, { createdAt: trace.createdAt, attempts, unknown }, now, random)
   const recipients = trace.recipients.map((recipient) => {
-    const seen = recipient.status === 'queued' ? reports.get(recipient.address) : undefined
-    if (!seen) return recipient
+    if (recipient.status !== 'queued') return recipient
+    const seen = reports.get(recipient.address) ?? { address: recipient.address, verdict: 'transient' } // never left without a fate
     const mayRetry = due !== undefined && (seen.verdict !== 'unknown' || unknownAttempts < unknownAttemptsMax)
     return afterAttempt(recipient, seen, mayRetry)
   })

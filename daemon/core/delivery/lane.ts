@@ -18,6 +18,9 @@ export interface LaneLimits {
 /** Entries kept in memory for a destination; the rest stays in the store until there is room. */
 const readyMax = 256
 
+/** While one message waits for the provider's word, the next one can already ride behind it on the same connection. */
+export const attemptsPerConnection = 2
+
 export class Lane {
   readonly destinationId: string
   readonly ready: Ready[] = []
@@ -25,34 +28,47 @@ export class Lane {
   readonly held = new Set<string>()
   active = 0
   refilling = false
+  /** The rate limit lets nothing begin until a timer has run. */
+  resting = false
   /** From here on entries may stand in the store that are not held; undefined when there are none that are due. */
   unread: QueuePosition | undefined
   /** The earliest entry known to be due later. */
   nextDueMs = Infinity
   /** As they were when last looked at; undefined before the first attempt. */
   limits: LaneLimits | undefined
+  /** On the monotonic clock. */
   #notBeforeMs = 0
+  /** Rows that were done while a refill was under way, which may have read them before. */
+  readonly #doneMeanwhile = new Set<string>()
 
   constructor(destinationId: string) {
     this.destinationId = destinationId
   }
 
-  get hasRoom(): boolean {
-    return this.limits === undefined || this.active < this.limits.maxConnections
+  /** Attempts that may be under way at a time. Until the limits are known, one goes ahead and finds them out. */
+  get width(): number {
+    return this.limits === undefined ? 1 : this.limits.maxConnections * attemptsPerConnection
   }
 
-  /** Milliseconds until the rate limit allows the next attempt; 0 takes the allowance. */
-  waitMs(nowMs: number): number {
+  get hasRoom(): boolean {
+    return !this.resting && this.active < this.width
+  }
+
+  /** Milliseconds until the rate limit allows the next attempt. */
+  restMs(monotonicMs: number): number {
+    return this.limits?.maxRatePerMin == null ? 0 : Math.max(0, Math.ceil(this.#notBeforeMs - monotonicMs))
+  }
+
+  /** Uses up the allowance of the rate limit for one attempt. */
+  takeAllowance(monotonicMs: number): void {
     const rate = this.limits?.maxRatePerMin ?? null
-    if (rate === null) return 0
-    if (this.#notBeforeMs > nowMs) return this.#notBeforeMs - nowMs
-    this.#notBeforeMs = nowMs + 60_000 / rate
-    return 0
+    if (rate !== null) this.#notBeforeMs = monotonicMs + 60_000 / rate
   }
 
   /** Takes an entry that was just written. Returns whether its content is kept. */
   offer(ready: Ready, nowMs: number): boolean {
     const { entry } = ready
+    if (this.held.has(entry.traceId)) return false // a refill was quicker
     if (entry.dueMs > nowMs) {
       this.nextDueMs = Math.min(this.nextDueMs, entry.dueMs)
       return false
@@ -66,6 +82,12 @@ export class Lane {
     return true
   }
 
+  /** The row of the entry is gone from the store, or stands at another place now. */
+  finish(entry: QueueEntry): void {
+    this.held.delete(entry.traceId)
+    if (this.refilling) this.#doneMeanwhile.add(rowOf(entry))
+  }
+
   /** Entries from this position on have to be read. */
   readFrom(position: QueuePosition): void {
     const { unread } = this
@@ -74,14 +96,24 @@ export class Lane {
     }
   }
 
-  /** What was read from `from` on, at most `limit` entries. Entries offered meanwhile may have moved `unread` forward again. */
+  /** The store is being read from `unread` on. */
+  beginRefill(): QueuePosition | undefined {
+    const from = this.unread
+    this.unread = undefined
+    this.refilling = true
+    this.#doneMeanwhile.clear()
+    return from
+  }
+
+  /** What was read, at most `limit` entries. Entries offered meanwhile may have set `unread` again. */
   refill(entries: readonly QueueEntry[], limit: number, nowMs: number): void {
+    this.refilling = false
     for (const entry of entries) {
+      if (this.held.has(entry.traceId) || this.#doneMeanwhile.has(rowOf(entry))) continue
       if (entry.dueMs > nowMs) {
         this.nextDueMs = Math.min(this.nextDueMs, entry.dueMs)
         return
       }
-      if (this.held.has(entry.traceId)) continue
       this.ready.push({ entry, content: undefined, fresh: false })
       this.held.add(entry.traceId)
     }
@@ -99,3 +131,5 @@ export class Lane {
     return readyMax + this.held.size
   }
 }
+
+const rowOf = ({ dueMs, traceId }: QueueEntry): string => `${dueMs} ${traceId}`

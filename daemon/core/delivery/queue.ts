@@ -2,8 +2,9 @@
  * Hands queue entries to delivery attempts: per destination up to its connections and rate, in all up to a total, fairly
  * between destinations. Leases live in memory; after a crash every entry is due again.
  */
+import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { queueHead, queuedDestinations, type QueueEntry } from '#store/queue.ts'
+import { dequeue, enqueue, queueHead, queuedDestinations, type QueueEntry } from '#store/queue.ts'
 import type { Clock, Timer } from '../clock.ts'
 import type { Attempts } from './attempt.ts'
 import { Lane, type LaneLimits, type Ready } from './lane.ts'
@@ -23,6 +24,8 @@ export interface DeliveryQueueOptions {
 
 /** After a defect in our own code an entry rests this long. */
 const defectPauseMs = 60_000
+/** Beyond this share of all connections a destination that has one gets no further, so that others that hang leave it one. */
+const sharedPart = 0.75
 
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions
@@ -32,6 +35,7 @@ export class DeliveryQueue {
   readonly #abort = new AbortController()
   readonly #idle: (() => void)[] = []
   #active = 0
+  #refills = 0
   #memoryBytes = 0
   #stopping = false
   #alarm: { readonly atMs: number; readonly timer: Timer } | undefined
@@ -62,7 +66,7 @@ export class DeliveryQueue {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true
     this.#alarm?.timer.cancel()
-    if (this.#active === 0) return
+    if (this.#active === 0 && this.#refills === 0) return
     const deadline = this.#options.clock.after(deadlineMs, () => this.#abort.abort())
     await new Promise<void>((resolve) => this.#idle.push(resolve))
     deadline.cancel()
@@ -80,6 +84,7 @@ export class DeliveryQueue {
   }
 
   #wake(lane: Lane): void {
+    if (this.#stopping) return
     if (lane.ready.length > 0) this.#hungry.add(lane)
     else if (lane.unread && !lane.refilling) this.#later(this.#refill(lane))
     this.#setAlarm(lane.nextDueMs)
@@ -88,13 +93,14 @@ export class DeliveryQueue {
 
   /** Gives free connections to hungry destinations, one each in turn. */
   #pump(): void {
-    while (!this.#stopping && this.#active < this.#options.connectionsMax) {
-      const [lane] = this.#hungry
-      if (!lane) return
+    const { connectionsMax } = this.#options
+    for (const lane of this.#hungry) {
+      if (this.#stopping || this.#active >= connectionsMax) return
+      if (lane.active > 0 && this.#active >= connectionsMax * sharedPart) continue
       this.#hungry.delete(lane)
       const next = lane.hasRoom ? lane.ready.shift() : undefined
       if (!next) continue
-      if (lane.ready.length > 0) this.#hungry.add(lane)
+      if (lane.ready.length > 0) this.#hungry.add(lane) // at the end, so that the loop comes by again
       this.#active++
       lane.active++
       this.#later(this.#serve(lane, next))
@@ -103,42 +109,87 @@ export class DeliveryQueue {
 
   /** Makes one attempt, or puts the entry back when the destination's limits leave no room for it now. */
   async #serve(lane: Lane, next: Ready): Promise<void> {
-    lane.limits = await this.#options.limitsOf(next.entry.organizationId, lane.destinationId)
-    const waitMs = lane.active > lane.limits.maxConnections ? Infinity : lane.waitMs(this.#options.clock.now())
+    const waitMs = await this.#waitMs(lane, next.entry)
     if (waitMs === 0) await this.#attempt(lane, next)
     else lane.ready.unshift(next)
     lane.active--
     this.#active--
     if (waitMs === 0) this.#wake(lane)
-    else if (waitMs < Infinity) this.#options.clock.after(waitMs, () => this.#wake(lane))
+    else if (waitMs < Infinity) this.#rest(lane, waitMs)
     this.#pump()
     this.#settle(lane)
   }
 
+  /** How long the destination's limits, as they are now, make the entry wait; 0 takes the allowance. */
+  async #waitMs(lane: Lane, { organizationId, traceId }: QueueEntry): Promise<number> {
+    const known = lane.limits !== undefined
+    try {
+      lane.limits = await this.#options.limitsOf(organizationId, lane.destinationId)
+    } catch (error) {
+      this.#options.onError(error, traceId)
+    }
+    if (lane.active > lane.width) return Infinity
+    const monotonic = this.#options.clock.monotonic()
+    const waitMs = lane.restMs(monotonic)
+    if (waitMs > 0) return waitMs
+    lane.takeAllowance(monotonic)
+    if (!known) this.#wake(lane) // the others need not wait for the first one
+    return 0
+  }
+
   async #attempt(lane: Lane, { entry, content, fresh }: Ready): Promise<void> {
-    const bytes = content?.length ?? 0
     let next: QueueEntry | undefined
     try {
       next = await this.#options.attempts.run(entry, content, fresh, this.#abort.signal)
     } catch (error) {
       this.#options.onError(error, entry.traceId)
-      next = { ...entry, dueMs: this.#options.clock.now() + defectPauseMs }
+      await this.#putOff(lane, entry)
     }
-    this.#memoryBytes -= bytes
-    lane.held.delete(entry.traceId)
+    this.#memoryBytes -= content?.length ?? 0
+    lane.finish(entry)
     if (next) lane.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
   }
 
+  /** After a defect the entry rests in the store, unless the attempt had come so far as to settle or reschedule it there. */
+  async #putOff(lane: Lane, entry: QueueEntry): Promise<void> {
+    const { database, clock, onError } = this.#options
+    try {
+      const [row] = await queueHead(database, lane.destinationId, { from: entry, limit: 1 })
+      if (row?.traceId === entry.traceId && row.dueMs === entry.dueMs) {
+        await database.commit(enqueue(dequeue(new Change(), entry), { ...entry, dueMs: clock.now() + defectPauseMs }))
+      }
+      lane.readFrom(entry)
+    } catch (error) {
+      onError(error, entry.traceId) // the store failed, which ends the process; the next one finds the entry
+    }
+  }
+
   async #refill(lane: Lane): Promise<void> {
-    const from = lane.unread
-    lane.refilling = true
-    lane.unread = undefined
+    const from = lane.beginRefill()
     const limit = lane.refillLimit
-    const entries = await queueHead(this.#options.database, lane.destinationId, { from, limit })
+    this.#refills++
+    let entries: QueueEntry[] = []
+    try {
+      entries = await queueHead(this.#options.database, lane.destinationId, { from, limit })
+    } catch (error) {
+      this.#options.onError(error, '')
+      if (from) lane.readFrom(from)
+      this.#rest(lane, defectPauseMs)
+    }
+    this.#refills--
     lane.refill(entries, limit, this.#options.clock.now())
-    lane.refilling = false
-    this.#wake(lane)
+    if (!lane.resting) this.#wake(lane)
     this.#settle(lane)
+  }
+
+  #rest(lane: Lane, ms: number): void {
+    if (lane.resting) return
+    lane.resting = true
+    this.#options.clock.after(ms, () => {
+      lane.resting = false
+      this.#wake(lane)
+      this.#settle(lane)
+    })
   }
 
   #setAlarm(atMs: number): void {
@@ -163,8 +214,13 @@ export class DeliveryQueue {
   }
 
   #settle(lane: Lane): void {
-    if (lane.idle && lane.active === 0) this.#lanes.delete(lane.destinationId)
-    if (this.#active === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    if (lane.idle && lane.active === 0) {
+      const restMs = lane.restMs(this.#options.clock.monotonic())
+      if (restMs > 0)
+        this.#rest(lane, restMs) // a lane made anew would not know of the last attempt
+      else if (!lane.resting) this.#lanes.delete(lane.destinationId)
+    }
+    if (this.#active === 0 && this.#refills === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   #later(work: Promise<void>): void {

@@ -22,6 +22,7 @@ import type { ContentDraftInStore } from './draft.ts'
 
 /** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
 export interface AcceptanceListener {
+  accepted(trace: Trace): void
   queued(entry: QueueEntry, content: Uint8Array | undefined): void
   captured(capture: Capture): void
 }
@@ -98,6 +99,7 @@ export class Accept {
 
     const result = await database.commit(change)
     if (result.ok) {
+      this.#options.listener.accepted(trace)
       follow(inMemory)
       return { traceId, outcome: trace.outcome, repeated: false }
     }

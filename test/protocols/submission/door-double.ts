@@ -1,7 +1,7 @@
 /** A core in memory: one user, messages kept in an array, and every answer a test wants to provoke. */
 import { Refusal } from '#core/refusals.ts'
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from '#core/submission/smtp-door.ts'
-import type { Acceptance, ContentDraft, Outcome } from '#core/submission/submission.ts'
+import type { Acceptance, ContentDraft } from '#core/submission/submission.ts'
 
 export const username = 'user'
 export const password = 'secret'
@@ -45,7 +45,7 @@ export class DoorDouble implements SmtpDoor {
   readonly drafts: DraftDouble[] = []
   readonly logins: { readonly username: string; readonly remoteAddress: string }[] = []
   maxMessageBytes = 1_000_000
-  outcome: Outcome = 'relayed'
+  outcome: Acceptance['outcome'] = 'relayed'
   /** Thrown where a test puts it. */
   notOpen: unknown
   loginFails: unknown

@@ -1,0 +1,54 @@
+/** Routing rules on the wire. Spec "Routing rule". */
+import * as z from 'zod'
+import type { RoutingRule, RuleMatch } from '#core/routing/rule.ts'
+import type { NewRule, RuleChanges } from '#core/routing/rules.ts'
+import { filledLine, id } from './text.ts'
+import { toWireTime, wireTime } from './time.ts'
+
+export const routingRuleShape = z
+  .object({
+    id: z.string(),
+    project_id: z.string(),
+    match: z.union([z.object({ from: z.string() }), z.object({ domain: z.string() }), z.object({ any: z.literal(true) })]),
+    destination_id: z.string(),
+    priority: z.int(),
+    created_at: wireTime,
+  })
+  .meta({ id: 'RoutingRule' })
+
+const match = z
+  .union([
+    filledLine(320),
+    z.strictObject({ from: filledLine(320) }),
+    z.strictObject({ domain: filledLine(254) }),
+    z.strictObject({ any: z.literal(true) }),
+  ])
+  .meta({ description: 'The From to match: an address, a domain, or *; or one of {"from"}, {"domain"}, {"any": true}.' })
+const priority = z.int().min(0).max(1_000_000).meta({ description: 'Smaller numbers are tried first; 100 unless told.' })
+
+export const newRuleBody = z.strictObject({ match, destination_id: id, priority: priority.optional(), project_id: id.optional() })
+export const ruleChangesBody = z.strictObject({ match: match.optional(), destination_id: id.optional(), priority: priority.optional() })
+
+export const toNewRule = (body: z.output<typeof newRuleBody>): NewRule => ({
+  match: body.match,
+  destinationId: body.destination_id,
+  priority: body.priority,
+  projectId: body.project_id,
+})
+
+export const toRuleChanges = (body: z.output<typeof ruleChangesBody>): RuleChanges => ({
+  match: body.match,
+  destinationId: body.destination_id,
+  priority: body.priority,
+})
+
+export const toWireRule = (rule: RoutingRule): z.input<typeof routingRuleShape> => ({
+  id: rule.id,
+  project_id: rule.projectId,
+  match: copyOf(rule.match),
+  destination_id: rule.destinationId,
+  priority: rule.priority,
+  created_at: toWireTime(rule.createdAt),
+})
+
+const copyOf = (given: RuleMatch) => ({ ...given })

@@ -1,0 +1,89 @@
+/** SMTP relay credentials on the wire. Spec "SMTP relay credential". */
+import * as z from 'zod'
+import type { SmtpCredential } from '#core/access/smtp-credential.ts'
+import type { SmtpCredentialChanges } from '#core/access/smtp-credentials.ts'
+import { filledLine, id, line } from './text.ts'
+import { timeInput, toWireTime, wireTime } from './time.ts'
+
+const fields = {
+  id: z.string(),
+  project_id: z.string(),
+  label: z.string(),
+  username: z.string().meta({ description: 'The login.' }),
+  allowed_from_domains: z.array(z.string()),
+  enforce_header_from: z.boolean(),
+  default_destination_id: z.string().nullable(),
+  max_rate_per_min: z.int().nullable(),
+  max_message_bytes: z.int().nullable(),
+  expires_at: wireTime.nullable(),
+  verp_enabled: z.boolean(),
+  verp_bounce_domain: z.string().nullable(),
+  click_tracking_enabled: z.boolean(),
+  open_tracking_enabled: z.boolean(),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+
+export const smtpCredentialShape = z.object(fields).meta({ id: 'SmtpCredential' })
+export const mintedCredentialShape = z
+  .object({ ...fields, password: z.string().meta({ description: 'Shown this once; only a hash is kept.' }) })
+  .meta({ id: 'MintedSmtpCredential' })
+
+const changes = {
+  label: line(100, 'For people: which site or machine uses it.').optional(),
+  allowed_from_domains: z
+    .array(filledLine(254))
+    .max(100)
+    .optional()
+    .meta({ description: 'Domains that MAIL FROM may have, each exactly; empty means any.' }),
+  enforce_header_from: z.boolean().optional().meta({ description: 'The header From must be at one of these domains too.' }),
+  default_destination_id: z
+    .string()
+    .max(64)
+    .nullable()
+    .optional()
+    .meta({ description: 'Where its mail goes; needed to send. Empty text clears it.' }),
+  max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
+  max_message_bytes: z.int().min(1024).max(268_435_456).nullable().optional(),
+  expires_at: timeInput.nullable().optional(),
+  verp_enabled: z.boolean().optional(),
+  verp_bounce_domain: line(253).nullable().optional().meta({ description: 'Empty text clears it.' }),
+  click_tracking_enabled: z.boolean().optional(),
+  open_tracking_enabled: z.boolean().optional(),
+}
+
+export const smtpCredentialChangesBody = z.strictObject(changes)
+export const newSmtpCredentialBody = z.strictObject({ ...changes, project_id: id.optional() })
+
+export const toCredentialChanges = (body: z.output<typeof smtpCredentialChangesBody>): SmtpCredentialChanges => ({
+  label: body.label,
+  allowedFromDomains: body.allowed_from_domains,
+  enforceHeaderFrom: body.enforce_header_from,
+  defaultDestinationId: body.default_destination_id,
+  maxRatePerMin: body.max_rate_per_min,
+  maxMessageBytes: body.max_message_bytes,
+  expiresAt: body.expires_at,
+  verpEnabled: body.verp_enabled,
+  verpBounceDomain: body.verp_bounce_domain,
+  clickTrackingEnabled: body.click_tracking_enabled,
+  openTrackingEnabled: body.open_tracking_enabled,
+})
+
+export const toWireCredential = (credential: SmtpCredential): z.input<typeof smtpCredentialShape> => ({
+  id: credential.id,
+  project_id: credential.projectId,
+  label: credential.label,
+  username: credential.username,
+  allowed_from_domains: [...credential.allowedFromDomains],
+  enforce_header_from: credential.enforceHeaderFrom,
+  default_destination_id: credential.defaultDestinationId,
+  max_rate_per_min: credential.maxRatePerMin,
+  max_message_bytes: credential.maxMessageBytes,
+  expires_at: credential.expiresAt === null ? null : toWireTime(credential.expiresAt),
+  verp_enabled: credential.verpEnabled,
+  verp_bounce_domain: credential.verpBounceDomain,
+  click_tracking_enabled: credential.clickTrackingEnabled,
+  open_tracking_enabled: credential.openTrackingEnabled,
+  created_at: toWireTime(credential.createdAt),
+  updated_at: toWireTime(credential.updatedAt),
+})

@@ -1,0 +1,104 @@
+/** Traces on the wire: the full story for its owner, and the redacted one for whoever has the link. Spec "Trace". */
+import * as z from 'zod'
+import type { AttemptRecord } from '#core/trace/attempt-record.ts'
+import type { SharedTrace } from '#core/trace/redact.ts'
+import { traceStatuses } from '#core/trace/states.ts'
+import { timelineOf } from '#core/trace/timeline.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { decodeEncodedWords } from '#ingest/encoded-words.ts'
+import { toWireTime, wireTime } from './time.ts'
+
+export const outcomes = ['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
+
+const status = z.enum(traceStatuses)
+const reply = z.object({ code: z.int(), enhanced: z.string().nullable(), text: z.string() })
+
+const summary = {
+  trace_id: z.uuidv4(),
+  status,
+  outcome: z.enum(outcomes),
+  outcome_reason: z.string(),
+  project_id: z.string(),
+  door: z.enum(['rest', 'smtp']),
+  submitted_by: z.string().meta({ description: 'Id of the API key or SMTP credential.' }),
+  from: z.string(),
+  mail_from: z.string(),
+  to: z.array(z.string()),
+  recipients: z.array(z.object({ address: z.string(), status, reply: reply.nullable() })),
+  subject: z.string(),
+  message_id: z.string(),
+  destination_id: z.string().nullable(),
+  route: z.object({ by: z.string(), rule_id: z.string().nullable(), reason: z.string() }),
+  size: z.int().meta({ description: 'Octets of the message as submitted or composed.' }),
+  attempts: z.int(),
+  next_attempt_at: wireTime.nullable(),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+
+export const traceSummaryShape = z.object(summary).meta({ id: 'TraceSummary' })
+
+export const traceShape = z
+  .object({
+    ...summary,
+    timeline: z.array(
+      z.object({ at: wireTime, event: z.string(), message: z.string(), detail: z.record(z.string(), z.unknown()) }),
+    ),
+  })
+  .meta({ id: 'Trace' })
+
+export const sharedTraceShape = z
+  .object({
+    trace_id: z.uuidv4(),
+    status: z.string(),
+    outcome: z.string(),
+    provider: z.string().nullable(),
+    recipients: z.array(z.object({ address: z.string(), status: z.string() })),
+    timeline: z.array(z.object({ at: wireTime, event: z.string() })),
+    created_at: wireTime,
+    updated_at: wireTime,
+  })
+  .meta({ id: 'SharedTrace' })
+
+export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummaryShape> => ({
+  trace_id: trace.id,
+  status: trace.status,
+  outcome: trace.outcome,
+  outcome_reason: trace.outcomeReason,
+  project_id: trace.projectId,
+  door: trace.door,
+  submitted_by: trace.submittedBy,
+  from: trace.headerFrom,
+  mail_from: trace.mailFrom,
+  to: trace.recipients.map(({ address }) => address),
+  recipients: trace.recipients.map(({ address, status: state, reply: last }) => ({
+    address,
+    status: state,
+    reply: last ? { code: last.code, enhanced: last.enhanced ?? null, text: last.text } : null,
+  })),
+  subject: decodeEncodedWords(trace.subject),
+  message_id: trace.messageId,
+  destination_id: trace.destinationId,
+  route: { by: trace.route.by, rule_id: trace.route.ruleId, reason: trace.route.reason },
+  size: trace.content.size,
+  attempts: trace.attempts,
+  next_attempt_at: trace.nextAttemptAt === null ? null : toWireTime(trace.nextAttemptAt),
+  created_at: toWireTime(trace.createdAt),
+  updated_at: toWireTime(trace.updatedAt),
+})
+
+export const toWireTrace = (trace: Trace, attempts: readonly AttemptRecord[]): z.input<typeof traceShape> => ({
+  ...toWireTraceSummary(trace),
+  timeline: timelineOf(trace, attempts).map(({ at, event, message, detail }) => ({ at: toWireTime(at), event, message, detail: { ...detail } })),
+})
+
+export const toWireSharedTrace = (trace: SharedTrace): z.input<typeof sharedTraceShape> => ({
+  trace_id: trace.traceId,
+  status: trace.status,
+  outcome: trace.outcome,
+  provider: trace.provider,
+  recipients: trace.recipients.map(({ address, status: state }) => ({ address, status: state })),
+  timeline: trace.timeline.map(({ at, event }) => ({ at: toWireTime(at), event })),
+  created_at: toWireTime(trace.createdAt),
+  updated_at: toWireTime(trace.updatedAt),
+})

@@ -1,0 +1,14 @@
+/** What access must know of the nouns above it, as a shape: the cached policy of an organization has it. */
+import type { PlanName } from '#config/plans.ts'
+
+/** The part of an organization's settings that grants depend on. */
+export interface GrantSettings {
+  readonly organization: { readonly plan: PlanName; readonly defaultProjectId: string }
+  readonly projects: ReadonlyMap<string, unknown>
+  readonly destinations: ReadonlyMap<string, { readonly projectId: string }>
+}
+
+/** Where those settings come from. */
+export interface GrantSettingsSource {
+  of(organizationId: string): Promise<GrantSettings>
+}

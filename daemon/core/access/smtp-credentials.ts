@@ -1,0 +1,195 @@
+/** SMTP relay credentials: minting, reading, rotating, changing and revoking them. Spec "SMTP relay credential". */
+import { randomBytes } from 'node:crypto'
+import { plans } from '#config/plans.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { parseDomain } from '../addresses.ts'
+import type { Clock } from '../clock.ts'
+import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { owningProject, reachableProject } from './project-choice.ts'
+import type { Scope } from './scope.ts'
+import type { SecretBox } from './secret-box.ts'
+import type { GrantSettings, GrantSettingsSource } from './settings.ts'
+import { smtpCredentials, type SmtpCredential } from './smtp-credential.ts'
+
+export interface SmtpCredentialOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: GrantSettingsSource
+  readonly secrets: SecretBox
+  readonly clock: Clock
+}
+
+type Mutable = Omit<SmtpCredential, 'id' | 'projectId' | 'username' | 'passwordFingerprint' | 'createdAt' | 'updatedAt'>
+
+/** What is not given keeps its value, or gets the default. An empty text or null clears what can be cleared. */
+export type SmtpCredentialChanges = { readonly [Field in keyof Mutable]?: Mutable[Field] | undefined }
+
+/** The only time that the password is shown. */
+export interface MintedCredential {
+  readonly record: SmtpCredential
+  readonly password: string
+}
+
+const defaults: Mutable = {
+  label: '',
+  allowedFromDomains: [],
+  enforceHeaderFrom: false,
+  defaultDestinationId: null,
+  maxRatePerMin: null,
+  maxMessageBytes: null,
+  expiresAt: null,
+  verpEnabled: false,
+  verpBounceDomain: null,
+  clickTrackingEnabled: false,
+  openTrackingEnabled: false,
+}
+
+export class SmtpCredentials {
+  readonly #options: SmtpCredentialOptions
+
+  constructor(options: SmtpCredentialOptions) {
+    this.#options = options
+  }
+
+  /** Throws `quota_exhausted` when the plan allows no more credentials at the same time. */
+  async create(scope: Scope, request: SmtpCredentialChanges & { readonly projectId?: string | undefined }): Promise<MintedCredential> {
+    const { database, writes, policies, clock } = this.#options
+    const { organizationId } = scope
+    const { projectId: named, ...changes } = request
+    return writes.run(organizationId, async (change) => {
+      const settings = await policies.of(organizationId)
+      const projectId = owningProject(scope, settings.projects, named)
+      const now = clock.now()
+      const checked = { ...defaults, ...checkChanges(changes, projectId, settings, now) }
+      const alive = await database.all(smtpCredentials, { organizationId })
+      checkPlan(settings.organization.plan, alive.length)
+      const { password, ...login } = this.#newLogin()
+      const record = { ...checked, ...login, id: newId('smc', now), projectId, createdAt: now, updatedAt: now }
+      change.insert(smtpCredentials, organizationId, record)
+      return { record, password }
+    })
+  }
+
+  /** Newest first. */
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
+  ): Promise<Page<SmtpCredential>> {
+    const { database, policies } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const project = reachableProject(scope, projects, page.projectId, 'project')
+    const walk = project === undefined ? {} : { index: 'project', values: [project] }
+    const { rows, nextCursor } = await database.list(smtpCredentials, scope, { ...walk, limit: page.limit, cursor: page.cursor })
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<SmtpCredential> {
+    return (await this.#get(scope, id)).record
+  }
+
+  /** A new user name and password; the old ones stop working at once, also in sessions that are open. */
+  async rotate(scope: Scope, id: string): Promise<MintedCredential> {
+    const { writes } = this.#options
+    return writes.run(scope.organizationId, async (change) => {
+      const stored = await this.#get(scope, id)
+      const { password, ...login } = this.#newLogin()
+      const record = { ...stored.record, ...login, updatedAt: this.#options.clock.now() }
+      change.replace(smtpCredentials, scope.organizationId, stored, record)
+      return { record, password }
+    })
+  }
+
+  /** Only what is given changes. */
+  async update(scope: Scope, id: string, changes: SmtpCredentialChanges): Promise<SmtpCredential> {
+    const { writes, policies, clock } = this.#options
+    return writes.run(scope.organizationId, async (change) => {
+      const stored = await this.#get(scope, id)
+      const now = clock.now()
+      const checked = checkChanges(changes, stored.record.projectId, await policies.of(scope.organizationId), now)
+      const record = { ...stored.record, ...checked, updatedAt: now }
+      change.replace(smtpCredentials, scope.organizationId, stored, record)
+      return record
+    })
+  }
+
+  /** Ends a credential; one that is not there is no error. */
+  async revoke(scope: Scope, id: string): Promise<void> {
+    const { database, writes } = this.#options
+    await writes.run(scope.organizationId, async (change) => {
+      const stored = await database.get(smtpCredentials, scope, id)
+      if (stored) change.remove(smtpCredentials, scope.organizationId, stored)
+    })
+  }
+
+  async #get(scope: Scope, id: string): Promise<Stored<SmtpCredential>> {
+    const stored = await this.#options.database.get(smtpCredentials, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No SMTP credential has this id.')
+    return stored
+  }
+
+  #newLogin(): { readonly username: string; readonly passwordFingerprint: string; readonly password: string } {
+    const password = randomBytes(20).toString('base64url')
+    return { username: newUsername(), passwordFingerprint: this.#options.secrets.fingerprint(password), password }
+  }
+}
+
+/** 80 random bits in the alphabet of RFC 4648 §6, in lower case: easy to read out, unique without asking. */
+function newUsername(): string {
+  const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+  return `smtp_${Array.from(randomBytes(16), (byte) => alphabet[byte & 31]).join('')}`
+}
+
+function checkPlan(plan: GrantSettings['organization']['plan'], alive: number): void {
+  const allowed = plans[plan].smtpCredentials
+  if (allowed === undefined || alive < allowed) return
+  throw new Refusal(
+    'quota_exhausted',
+    `The plan ${plan} allows ${allowed} SMTP credential${allowed === 1 ? '' : 's'}; revoke one, or raise the plan.`,
+  )
+}
+
+/** The changes that were given, in the form in which they are kept. Throws `validation_failed` naming every field that is wrong. */
+function checkChanges(changes: SmtpCredentialChanges, projectId: string, settings: GrantSettings, nowMs: number): Partial<Mutable> {
+  const problems: FieldProblem[] = []
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<Mutable>
+  const checked: { -readonly [Field in keyof Mutable]?: Mutable[Field] } = { ...given }
+  if (given.allowedFromDomains) checked.allowedFromDomains = checkDomains(given.allowedFromDomains, problems)
+  if (given.defaultDestinationId === '') checked.defaultDestinationId = null
+  else if (given.defaultDestinationId && settings.destinations.get(given.defaultDestinationId)?.projectId !== projectId)
+    problems.push({ path: 'default_destination_id', message: 'no destination of this project has this id' })
+  if (given.verpBounceDomain === '') checked.verpBounceDomain = null
+  else if (given.verpBounceDomain) {
+    const domain = parseDomain(given.verpBounceDomain)
+    if (domain) checked.verpBounceDomain = domain
+    else problems.push({ path: 'verp_bounce_domain', message: 'must be a domain such as bounces.example.ch' })
+  }
+  if (typeof given.expiresAt === 'number' && given.expiresAt <= nowMs)
+    problems.push({ path: 'expires_at', message: 'must be in the future; null is for a credential that does not expire' })
+  if (problems.length > 0) throw invalid(problems)
+  return trackingAllowed(settings) ? checked : { ...checked, ...withoutTracking(checked) }
+}
+
+function checkDomains(domains: readonly string[], problems: FieldProblem[]): string[] {
+  const checked = domains.map((text, index) => {
+    const domain = parseDomain(text.startsWith('@') ? text.slice(1) : text)
+    if (domain === undefined) problems.push({ path: `allowed_from_domains[${index}]`, message: 'must be a domain such as example.ch' })
+    return domain
+  })
+  return [...new Set(checked.filter((domain) => domain !== undefined))]
+}
+
+/** Spec "Limits" 1. */
+const trackingAllowed = ({ organization: { plan } }: GrantSettings): boolean => plan !== 'anonymous' && plan !== 'free'
+
+/** Toggles that were given as on become off; the others stay as they are. */
+function withoutTracking({ verpEnabled, clickTrackingEnabled, openTrackingEnabled }: Partial<Mutable>): Partial<Mutable> {
+  return {
+    ...(verpEnabled !== undefined && { verpEnabled: false }),
+    ...(clickTrackingEnabled !== undefined && { clickTrackingEnabled: false }),
+    ...(openTrackingEnabled !== undefined && { openTrackingEnabled: false }),
+  }
+}

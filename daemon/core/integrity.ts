@@ -1,0 +1,59 @@
+/** What `verify` must know of the core: its record kinds, its other rows, and which record refers to what. */
+import type { ContentRef } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import type { QueueEntry } from '#store/queue.ts'
+import type { VerifyOptions } from '#store/verify.ts'
+import { apiKeys } from './access/api-key.ts'
+import { smtpCredentials } from './access/smtp-credential.ts'
+import { captures, inboxes, type Capture } from './capture/capture.ts'
+import { destinations } from './routing/destination.ts'
+import { routingRules } from './routing/rule.ts'
+import { organizations, projects } from './tenancy/organization.ts'
+import { traces, type Trace } from './trace/trace.ts'
+
+export const recordKinds = [
+  organizations,
+  projects,
+  apiKeys,
+  smtpCredentials,
+  destinations,
+  routingRules,
+  traces,
+  captures,
+  inboxes,
+] as const
+
+/** Options for `verify` of a store written by this core. */
+export function integrityChecks(
+  database: Database,
+): Pick<VerifyOptions, 'kinds' | 'families' | 'contentsOf' | 'contentOwner' | 'checkRecord' | 'checkQueueEntry'> {
+  return {
+    kinds: recordKinds,
+    families: [
+      { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
+      { name: 'idempotency' },
+      { name: 'capture.pending', global: true },
+    ],
+    contentsOf: (kind, _organizationId, record) => (kind === traces.name ? [(record as Trace).content] : []),
+    contentOwner: async (organizationId, contentId): Promise<ContentRef | undefined> =>
+      (await database.get(traces, { organizationId }, contentId))?.record.content,
+    async checkRecord(kind, organizationId, record) {
+      if (kind !== captures.name) return []
+      return missing(database, organizationId, 'trace', (record as Capture).traceId)
+    },
+    checkQueueEntry: (entry) => checkQueueEntry(database, entry),
+  }
+}
+
+async function missing(database: Database, organizationId: string, noun: string, traceId: string): Promise<string[]> {
+  const stored = await database.get(traces, { organizationId }, traceId)
+  return stored ? [] : [`the ${noun} ${traceId} that it belongs to is missing`]
+}
+
+async function checkQueueEntry(database: Database, entry: QueueEntry): Promise<string[]> {
+  const stored = await database.get(traces, entry, entry.traceId)
+  if (!stored) return [`the trace ${entry.traceId} of a queue entry is missing`]
+  if (stored.record.status !== 'queued')
+    return [`the trace ${entry.traceId} is queued for delivery although its status is ${stored.record.status}`]
+  return []
+}

@@ -1,0 +1,108 @@
+/** Where a destination's server is and how it is spoken to: filled in from a preset, and checked before it is kept. */
+import { isIP } from 'node:net'
+import { findPreset, presetIds } from '#config/presets.ts'
+import { parseDomain } from '../addresses.ts'
+import { isLoopbackAddress, isPublicAddress, type AddressGuard } from '../outbound/address-guard.ts'
+import { addressesOf, ResolveError, type Resolver } from '../outbound/resolver.ts'
+import { invalid, type FieldProblem } from '../refusals.ts'
+import type { Destination } from './destination.ts'
+
+/** As the caller gives it; what a preset knows can be left out. */
+export interface EndpointRequest {
+  readonly preset?: string | undefined
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+  readonly security?: Destination['security'] | undefined
+  readonly tlsPolicy?: Destination['tlsPolicy'] | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+}
+
+export type Endpoint = Pick<Destination, 'preset' | 'host' | 'port' | 'security' | 'tlsPolicy' | 'username'> & {
+  readonly password: string | undefined
+}
+
+export interface EndpointGuards {
+  readonly guard: AddressGuard
+  readonly resolver: Resolver
+}
+
+/** Ports on which mail servers take submissions or relay. */
+const mailPorts: readonly number[] = [25, 465, 587, 2465, 2525, 2587]
+
+/** Throws `validation_failed` naming what is missing or not permitted. The look-up of a name can take seconds. */
+export async function checkEndpoint(request: EndpointRequest, guards: EndpointGuards): Promise<Endpoint> {
+  const endpoint = withPreset(request)
+  const problems = loginProblems(endpoint)
+  const addresses = await addressesIfAny(guards.resolver, endpoint.host)
+  problems.push(...addressProblems(endpoint, addresses, guards.guard))
+  if (problems.length > 0) throw invalid(problems)
+  return endpoint
+}
+
+function withPreset(request: EndpointRequest): Endpoint {
+  const preset = request.preset === undefined ? undefined : findPreset(request.preset)
+  if (request.preset !== undefined && !preset)
+    throw invalid([{ path: 'preset', message: `no preset has this name; GET /v1/destinations/presets lists all ${presetIds.length}` }])
+  const host = request.host ?? (preset && !preset.hostIsTemplate ? preset.host : undefined)
+  const port = request.port ?? preset?.port
+  const security = request.security ?? preset?.security
+  const fill = preset && `the preset ${preset.id} does not tell it; write it in place of ${preset.host}`
+  const parsed = host === undefined ? undefined : parseHost(host)
+  const problems: FieldProblem[] = []
+  if (host === undefined) problems.push({ path: 'credentials.host', message: fill ?? 'is required' })
+  else if (parsed === undefined) problems.push({ path: 'credentials.host', message: 'must be a host name or an IP address' })
+  if (port === undefined) problems.push({ path: 'credentials.port', message: 'is required' })
+  if (security === undefined) problems.push({ path: 'credentials.security', message: 'is required: tls, starttls or none' })
+  if (parsed === undefined || port === undefined || security === undefined) throw invalid(problems)
+  const { tlsPolicy = 'verify', username, password } = request
+  return { preset: preset?.id ?? null, host: parsed, port, security, tlsPolicy, username: username ?? null, password }
+}
+
+function parseHost(host: string): string | undefined {
+  const literal = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+  if (isIP(literal) !== 0) return literal.includes('%') ? undefined : literal.toLowerCase()
+  return parseDomain(host)
+}
+
+function loginProblems({ username, password }: Endpoint): FieldProblem[] {
+  if ((username === null) === (password === undefined)) return []
+  const missing = username === null ? 'username' : 'password'
+  return [{ path: `credentials.${missing}`, message: 'is required with the other: give user name and password, or neither' }]
+}
+
+/** The present addresses; empty when the name leads nowhere, which may be over when mail is sent. */
+async function addressesIfAny(resolver: Resolver, host: string): Promise<readonly string[]> {
+  try {
+    return await addressesOf(resolver, host)
+  } catch (error) {
+    if (error instanceof ResolveError) return []
+    throw error
+  }
+}
+
+function addressProblems(
+  { host, port, security, username, preset }: Endpoint,
+  addresses: readonly string[],
+  guard: AddressGuard,
+): FieldProblem[] {
+  const permitted = addresses.filter((address) => guard(address, port))
+  // The guard permits every public address, so only for others does its yes tell what the operator has allowed.
+  const allowedByOperator = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
+  if (addresses.length > 0 && permitted.length === 0) {
+    const message = 'leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+    return [{ path: 'credentials.host', message }]
+  }
+  const problems: FieldProblem[] = []
+  if (!mailPorts.includes(port) && !allowedByOperator && !isOfPreset(preset, host, port))
+    problems.push({ path: 'credentials.port', message: `must be one of ${mailPorts.join(', ')}` })
+  const isLocal = addresses.length > 0 && addresses.every(isLoopbackAddress)
+  if (security === 'none' && username !== null && !isLocal)
+    problems.push({ path: 'credentials.security', message: 'must be tls or starttls, so that the password is not sent in clear' })
+  return problems
+}
+
+function isOfPreset(id: string | null, host: string, port: number): boolean {
+  const preset = id === null ? undefined : findPreset(id)
+  return preset?.port === port && (preset.host === host || preset.hostIsTemplate)
+}

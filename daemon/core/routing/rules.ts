@@ -1,0 +1,138 @@
+/** Routing rules: creating, listing in the order in which they are tried, changing and deleting. Spec "Routing rule". */
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { reachableProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import { foldAddress, parseAddress, parseDomain } from '../addresses.ts'
+import type { Clock } from '../clock.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import type { Policies, Policy } from './policy.ts'
+import { routingRules, type RoutingRule, type RuleMatch } from './rule.ts'
+
+export interface RuleOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: Policies
+  readonly clock: Clock
+}
+
+/** An address, a domain with or without @, or `*`; or the match spelled out. */
+export type MatchRequest = string | RuleMatch
+
+export interface RuleChanges {
+  readonly match?: MatchRequest | undefined
+  readonly destinationId?: string | undefined
+  readonly priority?: number | undefined
+}
+
+export interface NewRule extends RuleChanges {
+  readonly match: MatchRequest
+  readonly destinationId: string
+  /** That of the destination unless told. */
+  readonly projectId?: string | undefined
+}
+
+const priorityUnlessTold = 100
+
+export class RoutingRules {
+  readonly #options: RuleOptions
+
+  constructor(options: RuleOptions) {
+    this.#options = options
+  }
+
+  create(scope: Scope, request: NewRule): Promise<RoutingRule> {
+    const { writes, policies, clock } = this.#options
+    const match = readMatch(request.match)
+    return writes.run(scope.organizationId, async (change) => {
+      const policy = await policies.of(scope.organizationId)
+      const asked = reachableProject(scope, policy.projects, request.projectId, 'project_id')
+      const projectId = projectOfDestination(policy, request.destinationId, asked)
+      const now = clock.now()
+      const { destinationId, priority = priorityUnlessTold } = request
+      const record: RoutingRule = { id: newId('rul', now), projectId, match, destinationId, priority, createdAt: now }
+      change.insert(routingRules, scope.organizationId, record)
+      return record
+    })
+  }
+
+  /** Project by project, in the order in which the rules are tried. The cursor is the id of the last rule shown. */
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
+  ): Promise<Page<RoutingRule>> {
+    const { projects, rules } = await this.#options.policies.of(scope.organizationId)
+    const project = reachableProject(scope, projects, page.projectId, 'project')
+    const all = project === undefined ? [...rules.values()].flat() : (rules.get(project) ?? [])
+    const after = page.cursor === undefined ? -1 : all.findIndex(({ id }) => id === page.cursor)
+    if (page.cursor !== undefined && after < 0)
+      throw invalid([{ path: 'cursor', message: 'the rule it stands on is gone; begin the list again' }])
+    const rows = all.slice(after + 1, after + 1 + page.limit)
+    return { rows, nextCursor: after + 1 + page.limit < all.length ? rows.at(-1)?.id : undefined }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<RoutingRule> {
+    return (await this.#get(scope, id)).record
+  }
+
+  /** Only what is given changes. */
+  update(scope: Scope, id: string, changes: RuleChanges): Promise<RoutingRule> {
+    const { writes, policies } = this.#options
+    const match = changes.match === undefined ? undefined : readMatch(changes.match)
+    return writes.run(scope.organizationId, async (change) => {
+      const stored = await this.#get(scope, id)
+      const { destinationId = stored.record.destinationId, priority = stored.record.priority } = changes
+      projectOfDestination(await policies.of(scope.organizationId), destinationId, stored.record.projectId)
+      const record = { ...stored.record, destinationId, priority, match: match ?? stored.record.match }
+      change.replace(routingRules, scope.organizationId, stored, record)
+      return record
+    })
+  }
+
+  async remove(scope: Scope, id: string): Promise<void> {
+    await this.#options.writes.run(scope.organizationId, async (change) =>
+      change.remove(routingRules, scope.organizationId, await this.#get(scope, id)),
+    )
+  }
+
+  async #get(scope: Scope, id: string): Promise<Stored<RoutingRule>> {
+    const stored = await this.#options.database.get(routingRules, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No routing rule has this id.')
+    return stored
+  }
+}
+
+/** The project of a destination, which must be the asked one where one was asked for. */
+function projectOfDestination({ destinations }: Policy, destinationId: string, asked: string | undefined): string {
+  const projectId = destinations.get(destinationId)?.projectId
+  if (projectId !== undefined && (asked === undefined || asked === projectId)) return projectId
+  throw invalid([{ path: 'destination_id', message: 'no destination of this project has this id' }])
+}
+
+function readMatch(request: MatchRequest): RuleMatch {
+  if (typeof request !== 'string') {
+    if ('from' in request) return { from: readAddress(request.from, 'match.from') }
+    return 'domain' in request ? { domain: readDomain(request.domain, 'match.domain') } : request
+  }
+  if (request === '*') return { any: true }
+  return request.lastIndexOf('@') > 0 ? { from: readAddress(request, 'match') } : { domain: readDomain(request, 'match') }
+}
+
+function readAddress(text: string, path: string): string {
+  const mailbox = parseAddress(text)
+  if (!mailbox) throw invalid([{ path, message: 'must be an address such as shop@example.ch' }])
+  return foldAddress(mailbox.address)
+}
+
+function readDomain(text: string, path: string): string {
+  const domain = parseDomain(text.startsWith('@') ? text.slice(1) : text)
+  const choices =
+    path === 'match'
+      ? 'must be an address such as shop@example.ch, a domain such as example.ch, or *'
+      : 'must be a domain such as example.ch'
+  if (domain === undefined) throw invalid([{ path, message: choices }])
+  return domain
+}

@@ -1,0 +1,46 @@
+/**
+ * Changes of settings, one at a time for each organization: what a change was decided on is still true when it is
+ * committed, whatever it looked at (references, counts, the last key of its sort), and without knowing what that was.
+ */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import { Refusal } from './refusals.ts'
+
+/** The key that every change of settings writes; `[organization, 'settings']`. */
+const turnKey = (organizationId: string): readonly Element[] => [organizationId, 'settings']
+const triesMax = 5
+
+export class SettingWrites {
+  readonly #database: Database
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /**
+   * Runs `decide`, which reads what it needs, fills the change and answers the result; then commits. An empty change
+   * writes nothing. Runs again when another process wrote settings meanwhile, and after a few times throws `conflict`.
+   */
+  run<T>(organizationId: string, decide: (change: Change) => T | Promise<T>): Promise<T> {
+    const before = this.#last.get(organizationId) ?? Promise.resolve()
+    const turn = before.then(() => this.#run(organizationId, decide))
+    const settled = turn.catch(() => undefined)
+    this.#last.set(organizationId, settled)
+    void settled.then(() => this.#last.get(organizationId) === settled && this.#last.delete(organizationId))
+    return turn
+  }
+
+  async #run<T>(organizationId: string, decide: (change: Change) => T | Promise<T>): Promise<T> {
+    const key = turnKey(organizationId)
+    for (let tries = 0; tries < triesMax; tries++) {
+      const change = new Change()
+      const version = (await this.#database.kv.get(pack(key)))?.version
+      const result = await decide(change)
+      if (change.sets.length + change.deletes.length === 0) return result
+      if ((await this.#database.commit(change.check(key, version).set(key))).ok) return result
+    }
+    throw new Refusal('conflict', 'The settings were changed by somebody else at the same time; read them and try again.')
+  }
+}

@@ -1,0 +1,79 @@
+/** Shows whether an SMTP credential could send now, without sending: each thing that must hold, and the provider's own answer. */
+import type { SmtpCredential } from '../access/smtp-credential.ts'
+import type { SmtpCredentials } from '../access/smtp-credentials.ts'
+import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import { toTarget } from '../delivery/attempt.ts'
+import type { Transport } from '../delivery/transport.ts'
+import type { Destination } from '../routing/destination.ts'
+import type { Policies } from '../routing/policy.ts'
+
+export interface ConnectionTestOptions {
+  readonly policies: Policies
+  readonly credentials: SmtpCredentials
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly transport: Transport
+}
+
+/** One line of the transcript. */
+export interface ConnectionCheck {
+  readonly check: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly milliseconds?: number | undefined
+}
+
+/** Longest test of a provider. */
+const probeMs = 20_000
+
+/** True of every provider there is: `smtp` hands on the octets that were submitted. */
+const forwardsVerbatim: ConnectionCheck = {
+  check: 'adapter_forwards_verbatim',
+  ok: true,
+  detail: 'The provider smtp relays the message byte for byte as submitted, below a Received header of ours.',
+}
+
+export class ConnectionTest {
+  readonly #options: ConnectionTestOptions
+
+  constructor(options: ConnectionTestOptions) {
+    this.#options = options
+  }
+
+  /** The transcript of an SMTP credential. Spec "SMTP credentials", test-connection. */
+  async ofCredential(scope: Scope, id: string, signal: AbortSignal): Promise<readonly ConnectionCheck[]> {
+    const credential = await this.#options.credentials.get(scope, id)
+    const { destinations } = await this.#options.policies.of(scope.organizationId)
+    const named = destinations.get(credential.defaultDestinationId ?? '')
+    const destination = named?.projectId === credential.projectId ? named : undefined
+    const checks = [this.#active(credential), resolves(credential, destination)]
+    if (!destination) return checks
+    const probe = destination.mode === 'live' ? await this.#probe(destination, signal) : []
+    return [...checks, forwardsVerbatim, ...probe]
+  }
+
+  #active({ expiresAt, username }: SmtpCredential): ConnectionCheck {
+    if (expiresAt === null) return { check: 'credential_active', ok: true, detail: `${username} is active and does not expire.` }
+    const until = new Date(expiresAt).toISOString()
+    const ok = expiresAt > this.#options.clock.now()
+    return { check: 'credential_active', ok, detail: ok ? `${username} is active until ${until}.` : `${username} expired at ${until}.` }
+  }
+
+  async #probe(destination: Destination, signal: AbortSignal): Promise<ConnectionCheck[]> {
+    const { secrets, transport } = this.#options
+    const target = toTarget(destination, secrets)
+    if (!target) return [{ check: 'provider_auth', ok: false, detail: 'The stored password cannot be opened; set it again.' }]
+    const steps = await transport.probe(target, AbortSignal.any([signal, AbortSignal.timeout(probeMs)]))
+    return steps.map(({ step, ok, detail, milliseconds }) => ({ check: `provider_${step}`, ok, detail, milliseconds }))
+  }
+}
+
+function resolves({ defaultDestinationId }: SmtpCredential, destination: Destination | undefined): ConnectionCheck {
+  const check = 'destination_resolves'
+  if (defaultDestinationId === null) return { check, ok: false, detail: 'No default destination is set; set default_destination_id.' }
+  if (!destination) return { check, ok: false, detail: 'The default destination no longer exists; set another one.' }
+  const fate = destination.mode === 'live' ? 'relayed' : 'captured, because it is in sandbox mode'
+  return { check, ok: true, detail: `${destination.name} (${destination.host}:${destination.port}); mail would be ${fate}.` }
+}

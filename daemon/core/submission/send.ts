@@ -1,0 +1,80 @@
+/** Sends a message that came as fields (REST): finds project and From, composes once, and hands over to `accept`. */
+import { plans } from '#config/plans.ts'
+import { Draft } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { newTraceId } from '#store/ids.ts'
+import { owningProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import { parseMailbox, type Mailbox } from '../addresses.ts'
+import type { Clock } from '../clock.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { Policies, Policy } from '../routing/policy.ts'
+import type { Accept } from './accept.ts'
+import { compose, type SendRequest } from './compose.ts'
+import type { Acceptance } from './submission.ts'
+
+export interface SendOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly accept: Accept
+  readonly clock: Clock
+}
+
+/** A send as the caller asks for it: without a From, that of a destination is taken. */
+export interface SendOrder extends Omit<SendRequest, 'from'> {
+  readonly from: Mailbox | undefined
+  readonly projectId: string | undefined
+  readonly destinationId: string | undefined
+  readonly idempotencyKey: string | undefined
+}
+
+export class SendMessages {
+  readonly #options: SendOptions
+
+  constructor(options: SendOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. */
+  async send(scope: Scope, order: SendOrder): Promise<Acceptance> {
+    const { database, policies, accept, clock } = this.#options
+    const policy = await policies.of(scope.organizationId)
+    const projectId = owningProject(scope, policy.projects, order.projectId)
+    checkPlan(policy, order)
+    const request: SendRequest = { ...order, from: order.from ?? defaultFrom(policy, projectId, order.destinationId) }
+    const traceId = newTraceId()
+    const { content, facts } = compose(request, traceId, clock.now())
+    const draft = new Draft(database, scope.organizationId, traceId)
+    await draft.write(content)
+    return accept.accept({
+      door: 'rest',
+      scope,
+      projectId,
+      traceId,
+      mailFrom: request.from.address,
+      rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
+      facts,
+      draft,
+      destinationId: order.destinationId,
+      idempotencyKey: order.idempotencyKey,
+      submittedBy: scope.grantId,
+    })
+  }
+}
+
+/** Spec "Limits" 7. */
+function checkPlan({ organization: { plan } }: Policy, { attachments }: SendOrder): void {
+  if (attachments.length > 0 && !plans[plan].attachments)
+    throw new Refusal('quota_exhausted', `The plan ${plan} sends no attachments; link to the files, or raise the plan.`)
+}
+
+/** The From of the destination that is named, or else of the first one that rules give to any sender. */
+function defaultFrom({ destinations, rules }: Policy, projectId: string, destinationId: string | undefined): Mailbox {
+  const named = destinationId === undefined ? [] : [destinationId]
+  const open = (rules.get(projectId) ?? []).flatMap((rule) => ('any' in rule.match ? [rule.destinationId] : []))
+  const [first = ''] = destinationId === undefined ? open : named
+  const destination = destinations.get(first)
+  const from = destination?.projectId === projectId && destination.from ? parseMailbox(destination.from) : undefined
+  if (from) return from
+  throw invalid([{ path: 'from', message: 'is required, because no destination supplies one' }])
+}

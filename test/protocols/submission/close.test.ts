@@ -1,0 +1,98 @@
+import { connect, createServer } from 'node:net'
+import test from 'ava'
+import { within } from '../../support/deadline.ts'
+import type { LineClient } from './line-client.ts'
+import { startRig } from './rig.ts'
+
+async function beginMessage(client: LineClient): Promise<void> {
+  await client.command('MAIL FROM:<a@site.test>')
+  await client.command('RCPT TO:<b@example.test>')
+  await client.command('DATA')
+}
+
+test('SubmissionServer.close() sends idle sessions 421, lets a message finish, and takes nobody new', async (t) => {
+  const rig = await startRig(t)
+  const idle = await rig.session()
+  const envelope = await rig.session()
+  await envelope.command('MAIL FROM:<a@site.test>')
+  const sending = await rig.session()
+  await beginMessage(sending)
+  const submitting = await rig.session()
+  await beginMessage(submitting)
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  const submitted = new Promise<void>((resolve) => (rig.door.onSubmit = resolve))
+  rig.door.held = held
+  submitting.send(Buffer.from('One\r\n.\r\nMAIL FROM:<late@site.test>\r\n'))
+  await submitted
+
+  const closed = rig.server.close(30_000)
+  for (const client of [idle, envelope]) {
+    t.regex(await client.reply(), /^421 4\.3\.2 The service is shutting down/)
+    t.is(await client.closed(), '')
+  }
+  const late = connect(rig.port, '127.0.0.1')
+  const refused = await within(5000, 'the refusal', new Promise<Error>((resolve) => late.once('error', resolve)))
+  t.is((refused as NodeJS.ErrnoException).code, 'ECONNREFUSED')
+
+  release()
+  t.regex(await submitting.reply(), /^250 2\.0\.0 Ok: queued/)
+  t.regex(await submitting.reply(), /^421 4\.3\.2/)
+  t.is(await submitting.closed(), '')
+  sending.send(Buffer.from('Two\r\n.\r\n'))
+  t.regex(await sending.reply(), /^250 2\.0\.0 Ok: queued/)
+  t.regex(await sending.reply(), /^421 4\.3\.2/)
+  for (const client of [idle, envelope, submitting, sending]) client.destroy()
+  await within(5000, 'the close', closed)
+  t.deepEqual(
+    rig.door.taken.map(({ content }) => content.toString()),
+    ['One\r\n', 'Two\r\n'],
+  )
+})
+
+test('SubmissionServer.close() cuts what is left at the deadline, and the message is forgotten', async (t) => {
+  const rig = await startRig(t)
+  const client = await rig.session()
+  await beginMessage(client)
+  const closed = rig.server.close(30_000)
+  rig.clock.advance(29_999)
+  client.send('still going')
+  rig.clock.advance(1)
+  await within(5000, 'the close', closed)
+  t.is(await client.closed(), '')
+  t.deepEqual(
+    rig.door.drafts.map(({ discarded }) => discarded),
+    [true],
+  )
+})
+
+test('SubmissionServer.close() ends handshakes that are under way', async (t) => {
+  const rig = await startRig(t)
+  const silent = connect(rig.tlsPort, '127.0.0.1')
+  silent.on('error', () => undefined)
+  t.teardown(() => silent.destroy())
+  await within(5000, 'the connection', new Promise((resolve) => silent.once('connect', resolve)))
+  const client = await rig.connect()
+  await client.reply()
+  client.destroy()
+  await rig.events.seen('closed')
+  await within(5000, 'the close', rig.server.close(30_000))
+  t.pass()
+})
+
+test('SubmissionServer.listen() fails when one address is taken, and leaves the others closed', async (t) => {
+  const squatter = createServer()
+  await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => squatter.close())
+  const address = squatter.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const free = await startRig(t)
+  await free.server.close(0)
+  const listen = [
+    { host: '127.0.0.1', port: free.port },
+    { host: '127.0.0.1', port },
+  ]
+  await t.throwsAsync(startRig(t, {}, { listen }), { code: 'EADDRINUSE' })
+  const again = createServer()
+  await new Promise<void>((resolve, reject) => again.once('error', reject).listen(free.port, '127.0.0.1', resolve))
+  await new Promise((resolve) => again.close(resolve))
+})

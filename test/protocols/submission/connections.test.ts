@@ -1,0 +1,124 @@
+import { connect } from 'node:net'
+import test from 'ava'
+import { clientNetwork } from '../../../protocols/submission/connection-caps.ts'
+import { within } from '../../support/deadline.ts'
+import { startRig } from './rig.ts'
+
+test('clientNetwork() is the IPv4 address or the IPv6 /64', (t) => {
+  const same = {
+    '192.0.2.1': '192.0.2.1',
+    '::ffff:192.0.2.1': '192.0.2.1',
+    '2001:db8:1:2:3:4:5:6': '2001:db8:1:2::/64',
+    '2001:0db8:1:2::9': '2001:db8:1:2::/64',
+    '2001:db8::9': '2001:db8:0:0::/64',
+    '::1': '0:0:0:0::/64',
+    'fe80::1%eth0': 'fe80:0:0:0::/64',
+  }
+  for (const [address, network] of Object.entries(same)) t.is(clientNetwork(address), network)
+})
+
+test('ConnectionCaps refuse one connection too many from an address with 421 4.7.0, and take one again when one has ended', async (t) => {
+  const rig = await startRig(t, { maxConnectionsPerAddress: 2 })
+  const first = await rig.connect()
+  t.is(await first.reply(), '220 mail.test ESMTP')
+  const second = await rig.connect()
+  await second.reply()
+  t.is(await second.startTls(), '220 2.0.0 Ready to start TLS')
+  const third = await rig.connect()
+  t.regex(await third.reply(), /^421 4\.7\.0 Too many connections from your address/)
+  await third.closed()
+  second.destroy()
+  await rig.events.seen('closed')
+  const fourth = await rig.connect()
+  t.is(await fourth.reply(), '220 mail.test ESMTP')
+})
+
+test('ConnectionCaps count all listeners together, a handshake that does not end included', async (t) => {
+  const rig = await startRig(t, { maxConnections: 2 })
+  const silent = connect(rig.tlsPort, '127.0.0.1')
+  t.teardown(() => silent.destroy())
+  await within(5000, 'the connection', new Promise((resolve) => silent.once('connect', resolve)))
+  const first = await rig.connect()
+  await first.reply()
+  const second = await rig.connect()
+  t.regex(await second.reply(), /^421 4\.3\.2 Too many connections/)
+  const refused = connect(rig.tlsPort, '127.0.0.1')
+  refused.on('error', () => undefined)
+  await within(5000, 'the refusal', new Promise((resolve) => refused.once('close', resolve)))
+  t.pass()
+})
+
+test('SubmissionConnection bounds commands without a message, and an accepted message starts the count anew', async (t) => {
+  const rig = await startRig(t, { maxRecipients: 1 })
+  const client = await rig.session()
+  for (let round = 0; round < 3; round++) {
+    client.send(Buffer.from('NOOP\r\n'.repeat(80) + 'MAIL FROM:<a@site.test>\r\nRCPT TO:<b@example.test>\r\nDATA\r\n.\r\n'))
+    for (let reply = 0; reply < 83; reply++) await client.reply()
+    t.regex(await client.reply(), /^250 2\.0\.0 Ok/)
+  }
+  client.send(Buffer.from('NOOP\r\n'.repeat(200)))
+  const answers: string[] = []
+  do answers.push(await client.reply())
+  while (answers.at(-1)?.startsWith('250'))
+  t.is(answers.length, 103)
+  t.regex(answers.at(-1) ?? '', /^421 4\.7\.0 Too many commands/)
+  t.is(await client.closed(), '')
+})
+
+test('SubmissionConnection forgets a message when the client goes away in the middle', async (t) => {
+  const rig = await startRig(t)
+  const client = await rig.session()
+  await client.command('MAIL FROM:<a@site.test>')
+  await client.command('RCPT TO:<b@example.test>')
+  await client.command('DATA')
+  client.send('Subject: half')
+  client.destroy()
+  await rig.events.seen('closed')
+  t.deepEqual(
+    rig.door.drafts.map(({ discarded }) => discarded),
+    [true],
+  )
+  t.deepEqual(rig.door.taken, [])
+})
+
+test('SubmissionServer survives garbage and resets on every listener', async (t) => {
+  const rig = await startRig(t)
+  for (const port of [rig.port, rig.tlsPort]) {
+    for (const octets of [Buffer.from([0x16, 3, 1, 255, 255, 0, 0]), Buffer.alloc(5000, 0), Buffer.from('\r\n\r\n\n\n')]) {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => undefined)
+      await within(5000, 'the connection', new Promise((resolve) => socket.once('connect', resolve)))
+      await new Promise((resolve) => socket.write(octets, resolve))
+      socket.resetAndDestroy()
+    }
+  }
+  const client = await rig.session()
+  t.is(await client.command('NOOP'), '250 2.0.0 OK')
+  t.deepEqual(
+    rig.events.lines.filter((line) => line.startsWith('defect')),
+    [],
+  )
+})
+
+test('SubmissionServer tells logs and metrics what happened, and no password', async (t) => {
+  const rig = await startRig(t)
+  const client = await rig.connect(true)
+  await client.reply()
+  await client.command('EHLO client.test')
+  await client.command(`AUTH PLAIN ${Buffer.from('\0user\0wrong-password').toString('base64')}`)
+  await client.command('AUTH PLAIN AHVzZXIAc2VjcmV0')
+  await client.command('MAIL FROM:<a@site.test>')
+  await client.command('RCPT TO:<b@example.test>')
+  await client.command('DATA')
+  await client.command('.')
+  rig.door.submitFails = new Error('a defect')
+  await client.command('MAIL FROM:<a@site.test>')
+  await client.command('RCPT TO:<b@example.test>')
+  await client.command('DATA')
+  await client.command('.')
+  await client.command('QUIT')
+  await rig.events.seen('closed')
+  const lines = ['opened', 'refused 535 5.7.8', 'accepted 6f1c7f0e-6c0a-4b7e-9d0e-1f2a3b4c5d6e']
+  t.deepEqual(rig.events.lines, [...lines, 'defect Error: a defect', 'refused 451 4.3.0', 'closed'])
+  t.deepEqual(rig.door.logins[1], { username: 'user', remoteAddress: '127.0.0.1' })
+})

@@ -1,0 +1,120 @@
+import test from 'ava'
+import { within } from '../../support/deadline.ts'
+import { startRig, type Rig } from './rig.ts'
+import type { LineClient } from './line-client.ts'
+
+async function beginMessage(client: LineClient): Promise<void> {
+  await client.command('MAIL FROM:<a@site.test>')
+  await client.command('RCPT TO:<b@example.test>')
+  await client.command('DATA')
+}
+
+/** Writes lines into DATA and waits until all of them are in the draft. */
+async function trickle({ door }: Rig, client: LineClient, octets: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const draft = door.drafts.at(-1)
+  const wanted = (draft?.size ?? 0) + octets
+  door.onWrite = () => {
+    if ((draft?.size ?? 0) >= wanted) resolve()
+  }
+  client.send(Buffer.from('12345678\r\n'.repeat(octets / 10)))
+  await within(5000, 'the octets in the draft', promise)
+}
+
+test('SessionWatch ends a silent session with 421 4.4.2, before and after the login, and in TLS', async (t) => {
+  const rig = await startRig(t)
+  const silent = await rig.connect()
+  t.is(await silent.reply(), '220 mail.test ESMTP')
+  const inTls = await rig.connect(true)
+  await inTls.reply()
+  const loggedIn = await rig.session()
+  rig.clock.advance(40_000)
+  t.is(await loggedIn.command('NOOP'), '250 2.0.0 OK')
+  rig.clock.advance(50_000)
+  t.regex(await silent.reply(), /^421 4\.4\.2 Nothing was heard/)
+  t.is(await silent.closed(), '')
+  t.regex(await inTls.reply(), /^421 4\.4\.2/)
+  t.is(await loggedIn.command('NOOP'), '250 2.0.0 OK')
+  rig.clock.advance(80_000)
+  t.regex(await loggedIn.reply(), /^421 4\.4\.2/)
+  await rig.events.seen('closed', 3)
+})
+
+test('SessionWatch drops a client that never ends its STARTTLS handshake', async (t) => {
+  const rig = await startRig(t)
+  const client = await rig.connect()
+  await client.reply()
+  await client.command('EHLO client.test')
+  t.regex(await client.command('STARTTLS'), /^220 /)
+  rig.clock.advance(120_000)
+  await client.closed()
+  client.destroy()
+  await rig.events.seen('closed')
+})
+
+test('SessionWatch ends a session that lasted long enough, though it is busy, and lets a message finish', async (t) => {
+  const rig = await startRig(t, { sessionMs: 300_000 })
+  const chatty = await rig.session()
+  const sender = await rig.session()
+  for (let minute = 0; minute < 9; minute++) {
+    await chatty.command('NOOP')
+    await sender.command('NOOP')
+    rig.clock.advance(30_000)
+  }
+  await beginMessage(sender)
+  await trickle(rig, sender, 100_000)
+  await chatty.command('NOOP')
+  rig.clock.advance(40_000)
+  t.regex(await chatty.reply(), /^421 4\.4\.2 The session has lasted/)
+  sender.send('.')
+  t.regex(await sender.reply(), /^250 2\.0\.0 Ok: queued/)
+  t.regex(await sender.reply(), /^421 4\.4\.2 The session has lasted/)
+  t.is(rig.door.taken.length, 1)
+})
+
+test('SessionWatch refuses a message that comes in too slowly, and nothing of it remains', async (t) => {
+  const rig = await startRig(t)
+  const slow = await rig.session()
+  await beginMessage(slow)
+  await trickle(rig, slow, 2000)
+  rig.clock.advance(10_000)
+  for (let step = 0; step < 4; step++) {
+    await trickle(rig, slow, 10_000)
+    rig.clock.advance(15_000)
+  }
+  rig.clock.advance(10_000)
+  t.regex(await slow.reply(), /^421 4\.4\.2 The message comes in too slowly/)
+  await slow.closed()
+  t.deepEqual(
+    rig.door.drafts.map(({ discarded }) => discarded),
+    [true],
+  )
+})
+
+test('SessionWatch bears a client above the minimum rate, and never blames it for our own wait', async (t) => {
+  const rig = await startRig(t)
+  const client = await rig.session()
+  await beginMessage(client)
+  for (let step = 0; step < 12; step++) {
+    await trickle(rig, client, 20_000)
+    rig.clock.advance(15_000)
+  }
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  rig.door.held = held
+  const submitted = new Promise<void>((resolve) => (rig.door.onSubmit = resolve))
+  client.send('.')
+  await submitted
+  rig.clock.advance(590_000)
+  release()
+  t.regex(await client.reply(), /^250 2\.0\.0/)
+  t.is(rig.door.taken[0]?.content.length, 240_000)
+})
+
+test('SubmissionServer leaves no timer behind when its sessions have ended', async (t) => {
+  const rig = await startRig(t)
+  const client = await rig.session()
+  t.is(rig.clock.pending, 1)
+  await client.command('QUIT')
+  await rig.events.seen('closed')
+  t.is(rig.clock.pending, 0)
+})
