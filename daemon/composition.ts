@@ -19,17 +19,23 @@ import { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import { addressGuard, type AddressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver, type Resolver } from '#core/outbound/resolver.ts'
+import { Destinations } from '#core/routing/destinations.ts'
 import { Policies } from '#core/routing/policy.ts'
+import { RoutingRules } from '#core/routing/rules.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
+import { ConnectionTest } from '#core/submission/connection-test.ts'
+import { SendMessages } from '#core/submission/send.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
+import { Projects } from '#core/tenancy/projects.ts'
+import { TraceReader } from '#core/trace/read.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { Database } from '#store/database.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength } from '#store/queue.ts'
 import { bearerAuthentication } from '../admin-api/authentication.ts'
 import type { Operation } from '../admin-api/operation.ts'
-import { restOperations } from '../admin-api/rest/operations.ts'
+import { restOperations, type RestCore } from '../admin-api/rest/operations.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
 import { SubmissionServer } from '../protocols/submission/server.ts'
@@ -218,7 +224,8 @@ function addCore(add: Add, { config, secrets, metrics }: Foundation): void {
 }
 
 /** SMTP and HTTP in front of the core. */
-function addDoors(add: Add, { config, secrets, metrics, certificate, version }: Foundation): void {
+function addDoors(add: Add, foundation: Foundation): void {
+  const { config, secrets, metrics, certificate, version } = foundation
   const base = (c: DependencyContainer) => ({
     database: c.resolve(T.Database),
     policies: c.resolve(T.Policies),
@@ -253,15 +260,11 @@ function addDoors(add: Add, { config, secrets, metrics, certificate, version }: 
       }),
   )
   add(T.Http, (c) => {
-    const rest = restOperations({
-      ...base(c),
-      apiKeys: c.resolve(T.ApiKeys),
-    })
     return new AdminApi({
       listen: config.http.listen,
       baseUrl: publicUrl(config, config.http.listen),
       version,
-      operations: rest,
+      operations: restOperations(restCore(c, foundation)),
       authenticate: bearerAuthentication((key) => c.resolve(T.ApiKeys).authenticate(key)),
       admission: c.resolve(T.Admission),
       events: c.resolve(T.Observer),
@@ -270,6 +273,30 @@ function addDoors(add: Add, { config, secrets, metrics, certificate, version }: 
       trustProxy: config.http.trustProxy,
     })
   })
+}
+
+/** The core as the REST operations see it. */
+function restCore(c: DependencyContainer, { config, secrets }: Foundation): RestCore {
+  const database = c.resolve(T.Database)
+  const clock = c.resolve(T.Clock)
+  const policies = c.resolve(T.Policies)
+  const settings = { database, clock, policies, secrets, writes: c.resolve(T.Writes) }
+  const smtpCredentials = c.resolve(T.Credentials)
+  return {
+    apiKeys: c.resolve(T.ApiKeys),
+    smtpCredentials,
+    connectionTest: new ConnectionTest({ policies, credentials: smtpCredentials, secrets, clock, transport: c.resolve(T.Transport) }),
+    destinations: new Destinations({ ...settings, guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }),
+    routingRules: new RoutingRules(settings),
+    projects: new Projects(settings),
+    sendMessages: new SendMessages({ database, policies, clock, accept: c.resolve(T.Accept) }),
+    traces: new TraceReader(database),
+    inboxes: new Inboxes({ database, clock, reader: c.resolve(T.Reader), bell: c.resolve(T.Bell) }),
+    policies,
+    clock,
+    baseUrl: publicUrl(config, config.http.listen),
+    sendBodyBytesMax: config.http.maxBodyBytes,
+  }
 }
 
 /** What was accepted goes on at once; a process that dies before finds it in the store. */

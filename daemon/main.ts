@@ -47,7 +47,9 @@ function explain(error: unknown): ExitCode {
   return exitCodes.failed
 }
 
-const configuration = (): Config => loadConfig({ env: process.env, readFile: (path) => readFileSync(path, 'utf8') })
+function configuration(): Config {
+  return loadConfig({ env: process.env, readFile: (path) => readFileSync(path, 'utf8') })
+}
 
 function version(): string {
   const { version: number } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/formats.ts'
 import { publicUrl, type Config } from '#config/load.ts'
-import { bootstrap } from '#core/access/bootstrap.ts'
+import { bootstrap } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
@@ -73,10 +73,10 @@ async function build(
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const { queue, transport, reader, backgroundRead, housekeeping, admission, submission, http } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
-  await lifecycle.start({ name: 'message reader', start: async () => {}, stop: () => reader[Symbol.asyncDispose]() })
+  await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
   await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
-  await lifecycle.start({ name: 'transport', start: async () => {}, stop: () => transport[Symbol.asyncDispose]() })
+  await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
   await lifecycle.start({
     name: 'delivery',
     start: () => queue.start(),

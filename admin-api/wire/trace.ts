@@ -41,9 +41,7 @@ export const traceSummaryShape = z.object(summary).meta({ id: 'TraceSummary' })
 export const traceShape = z
   .object({
     ...summary,
-    timeline: z.array(
-      z.object({ at: wireTime, event: z.string(), message: z.string(), detail: z.record(z.string(), z.unknown()) }),
-    ),
+    timeline: z.array(z.object({ at: wireTime, event: z.string(), message: z.string(), detail: z.record(z.string(), z.unknown()) })),
   })
   .meta({ id: 'Trace' })
 
@@ -89,7 +87,12 @@ export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummarySha
 
 export const toWireTrace = (trace: Trace, attempts: readonly AttemptRecord[]): z.input<typeof traceShape> => ({
   ...toWireTraceSummary(trace),
-  timeline: timelineOf(trace, attempts).map(({ at, event, message, detail }) => ({ at: toWireTime(at), event, message, detail: { ...detail } })),
+  timeline: timelineOf(trace, attempts).map(({ at, event, message, detail }) => ({
+    at: toWireTime(at),
+    event,
+    message,
+    detail: { ...detail },
+  })),
 })
 
 export const toWireSharedTrace = (trace: SharedTrace): z.input<typeof sharedTraceShape> => ({

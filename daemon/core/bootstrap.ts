@@ -11,9 +11,11 @@ import { inboxes } from './capture/capture.ts'
 import type { Clock } from './clock.ts'
 import { organizations, projects } from './tenancy/organization.ts'
 
-export interface BootstrapSettings {
+export interface BootstrapOptions {
+  readonly database: Database
+  readonly clock: Clock
   /** `POSTERN_ADMIN_KEY`: valid after every start; another one takes the place of the one before. */
-  readonly adminKey: string | undefined
+  readonly adminKey: string | null | undefined
   /** Plan of the organization that is made. */
   readonly plan: PlanName
 }
@@ -29,11 +31,11 @@ const firstOrganizationKey = pack(['org_'])
 const organizationsEnd = pack(['org`'])
 
 /** Makes what is missing in one write. Safe to repeat; must run before anything is served. */
-export async function bootstrap(database: Database, clock: Clock, settings: BootstrapSettings): Promise<Bootstrapped> {
+export async function bootstrap({ database, clock, adminKey, plan }: BootstrapOptions): Promise<Bootstrapped> {
   const change = new Change()
   const existing = await firstOrganization(database)
-  const organizationId = existing ?? addOrganization(change, clock.now(), settings.plan)
-  const apiKey = await addKey(database, change, organizationId, clock.now(), settings.adminKey)
+  const organizationId = existing ?? addOrganization(change, clock.now(), plan)
+  const apiKey = await addKey(database, change, organizationId, clock.now(), adminKey ?? undefined)
   if (change.sets.length > 0 && !(await database.commit(change)).ok)
     throw new Error('The first organization was being made by another process at the same time; start again.')
   return { organizationId, apiKey }

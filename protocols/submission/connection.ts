@@ -4,22 +4,22 @@
  */
 import { isAscii } from 'node:buffer'
 import type { Socket } from 'node:net'
+import type { Acceptance } from '#core/submission/submission.ts'
 import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import { factsOf, type SubmissionContext } from './context.ts'
 import { SubmissionStream, type DataReceiver } from './data-receiver.ts'
 import { MessageIntake } from './message-intake.ts'
 import { SessionWatch, type Expiry, type Phase, type Watched } from './session-watch.ts'
-import type { Acceptance } from '#core/submission/submission.ts'
 
 type Resume = () => void
 
 /** RFC 5321 §4.5.3.1.4 asks for 512 octets; SMTPUTF8 paths and AUTH responses need more. */
-export const commandOctetsMax = 4096
+const commandOctetsMax = 4096
 /** Replies of 500 to 504, 530 and 555 after which a session ends. An accepted message starts the count anew. */
-export const errorsMax = 10
+const errorsMax = 10
 /** Commands beside RCPT between two messages. */
-export const commandsMax = 100
+const commandsMax = 100
 
 const served = new Set(['EHLO', 'HELO', 'STARTTLS', 'AUTH', 'MAIL', 'RCPT', 'DATA', 'RSET', 'NOOP', 'QUIT', 'VRFY', 'HELP'])
 // Known to the standard or to the package, and not for here: RFC 5321 §4.2.4 gives them 502, unknown ones 500.
@@ -183,14 +183,12 @@ export class SubmissionConnection extends SMTPConnection implements Watched, Dat
     this.#intake = undefined
     if (!intake) return resume()
     this.#submitting = true
-    void this.#finish(intake).then(() => {
-      this.#submitting = false
-      this.#commands = 0
-      this._transactionCounter++
-      this._resetSession()
-      if (this.#draining || this.#watch.overdue) this.#leave()
-      resume()
-    })
+    this.#finish(intake)
+      .then(() => this.#goOn(resume))
+      .catch((error: unknown) => {
+        this.#context.report(error, this.session)
+        this.destroy()
+      })
   }
 
   override _onClose(): void {
@@ -212,6 +210,16 @@ export class SubmissionConnection extends SMTPConnection implements Watched, Dat
     this.#intake = new MessageIntake(login.openDraft(), login.maxMessageBytes(), report)
     parser.receive(this)
     this.send(354, 'End with a dot on a line of its own')
+  }
+
+  /** Back to commands, unless the session should end. */
+  #goOn(resume: Resume): void {
+    this.#submitting = false
+    this.#commands = 0
+    this._transactionCounter++
+    this._resetSession()
+    if (this.#draining || this.#watch.overdue) this.#leave()
+    resume()
   }
 
   async #finish(intake: MessageIntake): Promise<void> {

@@ -28,7 +28,7 @@ export class SubmissionStream extends SMTPStream {
 
   override _feedDataStream(chunk: Buffer, done: Done): void {
     const receiver = this.#receiver
-    if (!receiver || this.isClosed) return done()
+    if (!receiver) return done()
     const end = receiver.feed(chunk)
     if (typeof end === 'number') return this.#fed(receiver, chunk, end, done)
     end.then((offset) => this.#fed(receiver, chunk, offset, done)).catch(done)

@@ -116,7 +116,9 @@ export class SubmissionListener extends SMTPServer {
   override onRcptTo(path: SMTPServerAddress, session: SMTPServerSession, answer: Answer): void {
     this.#decide(session, answer, () => {
       this.#context.loginOf(session)
-      path.address = checkRcptTo(path, session.envelope.smtpUtf8 === true)
+      const { mailFrom } = session.envelope
+      // Not `envelope.smtpUtf8`: the package sets it for a MAIL that is then refused, and leaves it set.
+      path.address = checkRcptTo(path, mailFrom !== false && mailFrom.args !== false && mailFrom.args['SMTPUTF8'] === true)
     })
   }
 

@@ -6,7 +6,7 @@ import { NegativeReply, toSmtpReply } from './smtp-reply.ts'
 /** How much of a header block is shown to the core; more is stored, but not looked at. */
 export const headOctetsMax = 256 * 1024
 /** RFC 5321 §6.3: more Received fields than this mean a loop. */
-export const receivedFieldsMax = 50
+const receivedFieldsMax = 50
 
 // Clients that send octet by octet must not make us keep an object for each: smaller pieces are gathered first.
 const pieceOctetsMin = 1024

@@ -13,8 +13,8 @@ export interface Watched {
 }
 
 /** A message must come in with at least this many octets in each window. */
-export const slowestOctetsPerWindow = 60 * 1024
-export const rateWindowMs = 60_000
+const slowestOctetsPerWindow = 60 * 1024
+const rateWindowMs = 60_000
 const lookEveryMsMax = 10_000
 
 export class SessionWatch {

@@ -1,24 +1,18 @@
 /** Frees the space of large values that were deleted: a segment with little alive is copied forward and dropped. */
 import type { Bytes, Kv, Write } from '../kv.ts'
 import { kindOf, kinds, pointerOf, versionOf } from './codec.ts'
+import type { Look } from './group.ts'
 import type { LogEntry, ValueLog } from './value-log.ts'
 
 /** A segment is rewritten when at most this share of its bytes is still alive. */
 const aliveShareMax = 0.25
 
-export async function collectSegments(log: ValueLog, kv: Kv, look: (key: Bytes) => Bytes | undefined): Promise<number> {
+/** Returns how many segments were dropped. Segments that live are not walked to their end. */
+export async function collectSegments(log: ValueLog, kv: Kv, look: Look): Promise<number> {
   let dropped = 0
   for (const segment of await log.sealed()) {
-    const alive: LogEntry[] = []
-    let aliveBytes = 0
-    let allBytes = 0
-    for await (const entry of log.entries(segment)) {
-      allBytes += entry.pointer.length
-      if (!pointsTo(look(entry.key), entry)) continue
-      alive.push(entry)
-      aliveBytes += entry.pointer.length
-    }
-    if (aliveBytes > allBytes * aliveShareMax) continue
+    const alive = await aliveIn(log, segment, look)
+    if (!alive) continue
     for (const entry of alive) await moveForward(log, kv, look, entry)
     await log.drop(segment)
     dropped++
@@ -26,8 +20,22 @@ export async function collectSegments(log: ValueLog, kv: Kv, look: (key: Bytes) 
   return dropped
 }
 
+/** The entries that live, or undefined when they are too many. */
+async function aliveIn(log: ValueLog, segment: number, look: Look): Promise<LogEntry[] | undefined> {
+  const most = (await log.size(segment)) * aliveShareMax
+  const alive: LogEntry[] = []
+  let aliveBytes = 0
+  for await (const entry of log.entries(segment)) {
+    if (!pointsTo(look(entry.key), entry)) continue
+    alive.push(entry)
+    aliveBytes += entry.pointer.length
+    if (aliveBytes > most) return undefined
+  }
+  return alive
+}
+
 /** Writes the value again, unless the key has changed meanwhile. */
-async function moveForward(log: ValueLog, kv: Kv, look: (key: Bytes) => Bytes | undefined, entry: LogEntry): Promise<void> {
+async function moveForward(log: ValueLog, kv: Kv, look: Look, entry: LogEntry): Promise<void> {
   const stored = look(entry.key)
   if (!stored || !pointsTo(stored, entry)) return
   const value = await log.read(entry.pointer)

@@ -41,7 +41,8 @@ const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
 /** Our own keys lie behind all tuples. */
 const versionKey = Buffer.of(0xff, 0x01)
 const mebibyte = 1024 * 1024
-const defaults = { inlineMax: 16 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 32 * mebibyte }
+/** Measured; see the README. */
+const defaults = { inlineMax: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 32 * mebibyte }
 
 export class LevelKv implements Kv {
   readonly #db: Engine

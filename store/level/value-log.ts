@@ -9,8 +9,8 @@ import { StoreFailure, type Bytes } from '../kv.ts'
 import type { Pointer } from './codec.ts'
 
 const entryHeaderBytes = 12
-/** Read along with each header, so that one look usually suffices. */
-const usualKeyBytes = 244
+/** Read at a time when a segment is walked. */
+const windowBytes = 64 * 1024
 const segmentName = (segment: number): string => `${String(segment).padStart(8, '0')}.values`
 
 /** An entry of a segment, for the collector. */
@@ -89,18 +89,31 @@ export class ValueLog {
   async *entries(segment: number): AsyncIterable<LogEntry> {
     const file = await this.#reader(segment)
     const { size } = await file.stat()
+    let window = Buffer.alloc(0)
+    let windowStart = 0
+    const bytesAt = async (at: number, length: number): Promise<Buffer> => {
+      if (at < windowStart || at + length > windowStart + window.length) {
+        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(Math.max(windowBytes, length)), { position: at })
+        window = buffer.subarray(0, bytesRead)
+        windowStart = at
+      }
+      return window.subarray(at - windowStart, at - windowStart + length)
+    }
     let at = 0
     while (at + entryHeaderBytes <= size) {
-      const { buffer: head } = await file.read(Buffer.alloc(entryHeaderBytes + usualKeyBytes), 0, entryHeaderBytes + usualKeyBytes, at)
-      const keyLength = head.readUInt32BE(0)
-      const length = head.readUInt32BE(4)
+      const head = await bytesAt(at, entryHeaderBytes)
+      const [keyLength, length, crc] = [head.readUInt32BE(0), head.readUInt32BE(4), head.readUInt32BE(8)]
       const offset = at + entryHeaderBytes + keyLength
       if (keyLength === 0 || offset + length > size) return
-      let key = head.subarray(entryHeaderBytes, entryHeaderBytes + keyLength)
-      if (keyLength > usualKeyBytes) ({ buffer: key } = await file.read(Buffer.alloc(keyLength), 0, keyLength, at + entryHeaderBytes))
-      yield { key, pointer: { segment, offset, length, crc: head.readUInt32BE(8) } }
+      yield { key: await bytesAt(at + entryHeaderBytes, keyLength), pointer: { segment, offset, length, crc } }
       at = offset + length
     }
+  }
+
+  /** How many bytes a segment has. */
+  async size(segment: number): Promise<number> {
+    const file = await this.#reader(segment)
+    return (await file.stat()).size
   }
 
   /** Removes a segment that nothing points to any more. Readers that were quick enough still finish. */

@@ -33,7 +33,7 @@ export class LoginGuard {
 
   failed(username: string, address: string): void {
     for (const key of [userKey(username), addressKey(address)]) {
-      const recent = [...this.#recent(key), this.#clock.now()]
+      const recent = [...this.#recent(key), this.#clock.monotonic()]
       this.#failures.delete(key) // so that it moves to the end of the map
       this.#failures.set(key, recent)
     }
@@ -46,7 +46,7 @@ export class LoginGuard {
   }
 
   #recent(key: string): number[] {
-    const since = this.#clock.now() - this.#limits.windowMs
+    const since = this.#clock.monotonic() - this.#limits.windowMs
     return (this.#failures.get(key) ?? []).filter((at) => at > since)
   }
 }

@@ -40,17 +40,25 @@ export class BackgroundRead {
   async #run(): Promise<void> {
     while (this.#again && !this.#stopping) {
       this.#again = false
-      for await (const { key } of this.#options.database.kv.range(within(pendingReadsKey))) {
-        if (this.#stopping) break
-        const [, , organizationId, captureId] = unpack(key).map(String)
-        try {
-          await this.#read(organizationId ?? '', captureId ?? '')
-        } catch (error) {
-          this.#options.onError(error, captureId ?? '')
-        }
+      try {
+        await this.#readAll()
+      } catch (error) {
+        this.#options.onError(error, '')
       }
     }
     this.#running = undefined // in the same tick as the last look at `#again`
+  }
+
+  async #readAll(): Promise<void> {
+    for await (const { key } of this.#options.database.kv.range(within(pendingReadsKey))) {
+      if (this.#stopping) return
+      const [, , organizationId, captureId] = unpack(key).map(String)
+      try {
+        await this.#read(organizationId ?? '', captureId ?? '')
+      } catch (error) {
+        this.#options.onError(error, captureId ?? '')
+      }
+    }
   }
 
   async #read(organizationId: string, captureId: string): Promise<void> {

@@ -48,6 +48,8 @@ export class Inboxes {
     scope: Scope,
     page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
   ): Promise<Page<Stored<Inbox>>> {
+    const elsewhere = scope.bound && page.projectId !== undefined && page.projectId !== scope.projectId
+    if (elsewhere) return Promise.resolve({ rows: [], nextCursor: undefined })
     const reach = page.projectId === undefined ? scope : { ...scope, projectId: page.projectId, bound: true }
     return this.#options.database.list(inboxes, reach, { limit: page.limit, cursor: page.cursor })
   }

@@ -44,6 +44,12 @@ interface KnownKey {
   readonly at: number
 }
 
+/** What came of it. `follow` is there when it is new, and is called when nothing can undo it any more. */
+interface Accepted {
+  readonly acceptance: Acceptance
+  readonly follow?: () => void
+}
+
 export class Accept {
   readonly #options: AcceptOptions
 
@@ -53,22 +59,21 @@ export class Accept {
 
   /** Resolves when everything about the message is on disk. Throws a refusal, after which nothing of it is kept. */
   async accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
-    try {
-      const acceptance = await this.#accept(submission)
-      if (acceptance.repeated) await submission.draft.discard()
-      return acceptance
-    } catch (error) {
+    const { acceptance, follow } = await this.#accept(submission).catch(async (error: unknown) => {
       await submission.draft.discard()
       throw error
-    }
+    })
+    if (follow) follow()
+    else await submission.draft.discard()
+    return acceptance
   }
 
-  async #accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
+  async #accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Accepted> {
     const { database, policies, clock } = this.#options
     const { scope, traceId } = submission
     const nowMs = clock.now()
     const known = await this.#knownKey(submission, nowMs)
-    if (known?.fresh) return { traceId: known.fresh.traceId, outcome: known.fresh.outcome, repeated: true }
+    if (known?.fresh) return again(known.fresh)
 
     const policy = await policies.of(scope.organizationId)
     const project = policy.projects.get(submission.projectId)
@@ -98,20 +103,17 @@ export class Accept {
     }
 
     const result = await database.commit(change)
-    if (result.ok) {
-      this.#options.listener.accepted(trace)
-      follow(inMemory)
-      return { traceId, outcome: trace.outcome, repeated: false }
-    }
+    if (result.ok) return { acceptance: { traceId, outcome: trace.outcome, repeated: false }, follow: () => follow(inMemory) }
     if (result.reason === 'limit') throw limits.get(limitKey(result.key)) ?? new Error('a counter without a refusal')
     const winner = await this.#knownKey(submission, nowMs)
     if (!winner?.fresh) throw new Refusal('conflict', 'The message collided with another write; send it again.')
-    return { traceId: winner.fresh.traceId, outcome: winner.fresh.outcome, repeated: true }
+    return again(winner.fresh)
   }
 
   /** The rows from which the message's further life starts; the returned function wakes it after the commit. */
   #follow(change: Change, submission: Submission, trace: Trace): (content: Uint8Array | undefined) => void {
     const { organizationId } = submission.scope
+    const { listener } = this.#options
     if (trace.outcome === 'relayed') {
       const entry: QueueEntry = {
         destinationId: trace.destinationId ?? '',
@@ -121,11 +123,17 @@ export class Accept {
         attempts: 0,
       }
       enqueue(change, entry)
-      return (content) => this.#options.listener.queued(entry, content)
+      return (content) => {
+        listener.accepted(trace)
+        listener.queued(entry, content)
+      }
     }
     const capture = captureOf(trace, trace.outcome, submission.facts.headerAddresses)
     change.insertUnchecked(captures, organizationId, capture).set(pendingReadKey(organizationId, capture.id))
-    return () => this.#options.listener.captured(capture)
+    return () => {
+      listener.accepted(trace)
+      listener.captured(capture)
+    }
   }
 
   async #knownKey(submission: Submission, nowMs: number): Promise<{ fresh: KnownKey | undefined; version: bigint } | undefined> {
@@ -140,6 +148,8 @@ export class Accept {
     return this.#options.database.kv.counter(pack(rateCounter(scope.organizationId, submittedBy, minuteOf(nowMs) - 1)))
   }
 }
+
+const again = ({ traceId, outcome }: KnownKey): Accepted => ({ acceptance: { traceId, outcome, repeated: true } })
 
 const asked = ({ door, destinationId }: Submission): { by: 'request' | 'credential'; destinationId: string } | undefined =>
   destinationId === undefined ? undefined : { by: door === 'smtp' ? 'credential' : 'request', destinationId }

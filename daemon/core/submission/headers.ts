@@ -16,6 +16,8 @@ export interface HeaderGlance {
   /** Lower-cased addresses of the address fields. */
   readonly addresses: readonly string[]
   readonly utf8: boolean
+  /** The end of the block was seen; otherwise more fields may follow behind what was looked at. */
+  readonly ended: boolean
 }
 
 const addressFields = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'resent-from', 'resent-to', 'resent-cc'])
@@ -24,7 +26,7 @@ const addressesMax = 1000
 
 /** `head` begins with the header block; what follows the first empty line is not looked at. */
 export function glanceAtHeaders(head: Uint8Array): HeaderGlance {
-  const block = headerBlock(head)
+  const { block, ended } = headerBlock(head)
   const addresses = new Set<string>()
   const glance = { subject: '', messageId: '', hasDate: false, from: '', fromFields: 0 }
   for (const [name, value] of fields(block)) {
@@ -42,14 +44,15 @@ export function glanceAtHeaders(head: Uint8Array): HeaderGlance {
     from: glance.fromFields === 1 ? glance.from : '',
     addresses: [...addresses].slice(0, addressesMax),
     utf8: isUtf8(block),
+    ended,
   }
 }
 
-function headerBlock(head: Uint8Array): string {
+function headerBlock(head: Uint8Array): { readonly block: string; readonly ended: boolean } {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
-  if (bytes[0] === 13 && bytes[1] === 10) return ''
+  if (bytes[0] === 13 && bytes[1] === 10) return { block: '', ended: true }
   const end = bytes.indexOf('\r\n\r\n')
-  return bytes.subarray(0, end < 0 ? bytes.length : end).toString('utf8')
+  return { block: bytes.subarray(0, end < 0 ? bytes.length : end).toString('utf8'), ended: end >= 0 }
 }
 
 const isUtf8 = (block: string): boolean => /[^\u0000-\u007f]/.test(block)

@@ -1,7 +1,6 @@
 /** The core behind the SMTP door: logins, reverse-path rules, and submission through `accept`. Spec "SMTP relay credential". */
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { newTraceId } from '#store/ids.ts'
 import { LoginGuard } from '../access/login-guard.ts'
 import type { Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
@@ -12,6 +11,7 @@ import { Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import type { Accept } from './accept.ts'
 import { rfc5322Date } from './compose.ts'
+import { DoorDraft } from './draft.ts'
 import { glanceAtHeaders, type HeaderGlance } from './headers.ts'
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from './smtp-door.ts'
 import type { Acceptance, ContentFacts } from './submission.ts'
@@ -89,26 +89,27 @@ class LiveLogin implements SmtpLogin {
     this.#checkDomain(address, 'MAIL FROM')
   }
 
-  openDraft(): Draft & { readonly traceId: string } {
-    const traceId = newTraceId()
-    return Object.assign(new Draft(this.#options.database, this.#organizationId, traceId), { traceId })
+  openDraft(): DoorDraft {
+    return new DoorDraft((traceId) => new Draft(this.#options.database, this.#organizationId, traceId))
   }
 
   async submit(message: SmtpMessage): Promise<Acceptance> {
-    const draft = message.draft as Draft & { readonly traceId: string }
+    const { traceId } = message.draft as DoorDraft
+    const draft = (message.draft as DoorDraft).submit()
     try {
       await this.#refresh()
       this.checkMailFrom(message.mailFrom)
+      this.#checkSize(draft.size)
       const glance = glanceAtHeaders(message.head)
-      this.#checkHeaderFrom(glance)
+      this.#checkHeaderFrom(glance, glance.ended || message.head.length >= draft.size)
       return await this.#options.accept.accept({
         door: 'smtp',
         scope: this.#scope(),
         projectId: this.#credential.projectId,
-        traceId: draft.traceId,
+        traceId,
         mailFrom: message.mailFrom,
         rcptTo: message.rcptTo,
-        facts: this.#facts(message, glance, draft.traceId),
+        facts: this.#facts(message, glance, traceId),
         draft,
         destinationId: this.#credential.defaultDestinationId ?? undefined,
         submittedBy: this.credentialId,
@@ -137,8 +138,16 @@ class LiveLogin implements SmtpLogin {
     throw new Refusal('sender_not_allowed', message)
   }
 
-  #checkHeaderFrom({ from, fromFields }: HeaderGlance): void {
+  /** The door knows the limit of the login; it may have been lowered since. */
+  #checkSize(size: number): void {
+    const most = this.maxMessageBytes()
+    if (size > most) throw new Refusal('request_too_large', `The message has ${size} bytes; this SMTP credential may send ${most}.`)
+  }
+
+  /** `whole`: no field stands behind what was looked at. */
+  #checkHeaderFrom({ from, fromFields }: HeaderGlance, whole: boolean): void {
     if (!this.#credential.enforceHeaderFrom || this.#credential.allowedFromDomains.length === 0) return
+    if (!whole) throw new Refusal('sender_not_allowed', 'The header block is too long to find its From; use a shorter one.')
     if (fromFields !== 1)
       throw new Refusal('sender_not_allowed', 'The message needs exactly one From header field for this SMTP credential.')
     this.#checkDomain(from, 'The header From')

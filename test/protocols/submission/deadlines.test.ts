@@ -110,6 +110,22 @@ test('SessionWatch bears a client above the minimum rate, and never blames it fo
   t.is(rig.door.taken[0]?.content.length, 240_000)
 })
 
+test('SessionWatch counts the silence of a client from our answer on', async (t) => {
+  const rig = await startRig(t)
+  const client = await rig.session()
+  await beginMessage(client)
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  rig.door.held = held
+  const submitted = new Promise<void>((resolve) => (rig.door.onSubmit = resolve))
+  client.send('.')
+  await submitted
+  rig.clock.advance(200_000)
+  release()
+  t.regex(await client.reply(), /^250 2\.0\.0/)
+  rig.clock.advance(40_000)
+  t.is(await client.command('NOOP'), '250 2.0.0 OK')
+})
+
 test('SubmissionServer leaves no timer behind when its sessions have ended', async (t) => {
   const rig = await startRig(t)
   const client = await rig.session()

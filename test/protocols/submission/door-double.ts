@@ -47,10 +47,10 @@ export class DoorDouble implements SmtpDoor {
   maxMessageBytes = 1_000_000
   outcome: Acceptance['outcome'] = 'relayed'
   /** Thrown where a test puts it. */
-  notOpen: unknown
-  loginFails: unknown
-  senderFails: unknown
-  submitFails: unknown
+  notOpen: Error | undefined
+  loginFails: Error | undefined
+  senderFails: Error | undefined
+  submitFails: Error | undefined
   /** `submit` waits for it. */
   held: Promise<void> | undefined
   onWrite: () => void | Promise<void> = () => undefined

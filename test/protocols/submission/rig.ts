@@ -48,15 +48,18 @@ export class EventLog implements SubmissionEvents {
   }
 }
 
-let pem: Promise<{ readonly cert: string; readonly key: string }> | undefined
+let made: Promise<{ readonly cert: string; readonly key: string }> | undefined
 
-async function certificate(): Promise<{ readonly cert: string; readonly key: string }> {
+async function makeCertificate(): Promise<{ readonly cert: string; readonly key: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'submission-'))
   const { cert, key } = await makeCertificates(folder)
   const texts = { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') }
   await rm(folder, { recursive: true })
   return texts
 }
+
+/** A certificate for localhost, made once per test file. */
+export const certificate = (): Promise<{ readonly cert: string; readonly key: string }> => (made ??= makeCertificate())
 
 export interface Rig {
   readonly server: SubmissionServer
@@ -80,7 +83,7 @@ export async function startRig(
   const clock = new StepClock()
   const events = new EventLog()
   const here = [{ host: '127.0.0.1', port: 0 }]
-  const tls = await (pem ??= certificate())
+  const tls = await certificate()
   const settings = { listen: here, tlsListen: here, hostname: 'mail.test', tls, cleartextAuth: 'never' as const, clock, door, events }
   const server = new SubmissionServer({ ...settings, limits: { ...limits, ...overrides }, ...options })
   const { submission, submissions } = await server.listen()

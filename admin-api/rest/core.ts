@@ -1,0 +1,38 @@
+/** What the REST operations need of the core, and what they must know of the service. */
+import type { ApiKeys } from '#core/access/api-keys.ts'
+import { reachableProject } from '#core/access/project-choice.ts'
+import type { Scope } from '#core/access/scope.ts'
+import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
+import type { Inboxes } from '#core/capture/inboxes.ts'
+import type { Clock } from '#core/clock.ts'
+import type { Destinations } from '#core/routing/destinations.ts'
+import type { Policies } from '#core/routing/policy.ts'
+import type { RoutingRules } from '#core/routing/rules.ts'
+import type { ConnectionTest } from '#core/submission/connection-test.ts'
+import type { SendMessages } from '#core/submission/send.ts'
+import type { Projects } from '#core/tenancy/projects.ts'
+import type { TraceReader } from '#core/trace/read.ts'
+
+export interface RestCore {
+  readonly apiKeys: ApiKeys
+  readonly smtpCredentials: SmtpCredentials
+  readonly connectionTest: ConnectionTest
+  readonly destinations: Destinations
+  readonly routingRules: RoutingRules
+  readonly projects: Projects
+  readonly sendMessages: SendMessages
+  readonly traces: TraceReader
+  readonly inboxes: Inboxes
+  readonly policies: Policies
+  readonly clock: Clock
+  /** Public address of the service, without a slash at the end. */
+  readonly baseUrl: string
+  /** Largest body of a send, in bytes. */
+  readonly sendBodyBytesMax: number
+}
+
+/** The project of `?project=`; undefined is the whole organization. Throws `not_found` when the caller cannot reach it. */
+export async function projectFilter(core: RestCore, scope: Scope, project: string | undefined): Promise<string | undefined> {
+  const { projects } = await core.policies.of(scope.organizationId)
+  return reachableProject(scope, projects, project, 'project')
+}

@@ -1,0 +1,151 @@
+/** Destinations and their mode. Spec "Destinations, routing, projects". */
+import * as z from 'zod'
+import { findPreset, presetIds } from '#config/presets.ts'
+import { noBody } from '../answer.ts'
+import { operation, type Operation } from '../operation.ts'
+import {
+  destinationChangesBody,
+  destinationShape,
+  modeBody,
+  newDestinationBody,
+  presetShape,
+  toDestinationChanges,
+  toNewDestination,
+  toWireDestination,
+  toWirePreset,
+} from '../wire/destination.ts'
+import { pageOf, pagingFields } from '../wire/paging.ts'
+import { idParams } from '../wire/text.ts'
+import type { RestCore } from './core.ts'
+
+const tags = ['destinations']
+
+export const destinationOperations = (core: RestCore): readonly Operation[] => [...reading(core), ...writing(core), ...modes(core)]
+
+const reading = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'GET',
+    path: '/v1/destinations',
+    operationId: 'listDestinations',
+    summary: 'List destinations, the newest first',
+    tags,
+    right: 'api:read',
+    errors: ['not_found'],
+    query: z.strictObject(pagingFields),
+    response: pageOf(destinationShape),
+    async handle({ scope, query: { limit, cursor, project } }) {
+      const page = await core.destinations.list(scope, { limit, cursor, projectId: project })
+      return { data: page.rows.map(toWireDestination), next_cursor: page.nextCursor ?? null }
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/v1/destinations/presets',
+    operationId: 'listDestinationPresets',
+    summary: 'List the presets of well-known mail providers',
+    tags,
+    right: 'api:read',
+    response: z.object({ data: z.array(presetShape) }),
+    handle: () => ({
+      data: presetIds
+        .map(findPreset)
+        .filter((preset) => preset !== undefined)
+        .map(toWirePreset),
+    }),
+  }),
+  operation({
+    method: 'GET',
+    path: '/v1/destinations/{id}',
+    operationId: 'readDestination',
+    summary: 'Read a destination',
+    tags,
+    right: 'api:read',
+    errors: ['not_found'],
+    params: idParams,
+    response: destinationShape,
+    handle: async ({ scope, params }) => toWireDestination(await core.destinations.get(scope, params.id)),
+  }),
+]
+
+const writing = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'POST',
+    path: '/v1/destinations',
+    operationId: 'createDestination',
+    summary: 'Connect a mail provider',
+    description: 'The new destination is in sandbox mode: what would go there is captured until it is promoted to live.',
+    tags,
+    right: 'api:admin',
+    status: 201,
+    errors: ['not_found', 'conflict'],
+    body: newDestinationBody,
+    response: destinationShape,
+    examples: {
+      body: { name: 'Webhoster', provider: 'smtp', preset: 'infomaniak', credentials: { username: 'shop@example.ch', password: '…' } },
+    },
+    handle: async ({ scope, body }) => toWireDestination(await core.destinations.create(scope, toNewDestination(body))),
+  }),
+  operation({
+    method: 'PATCH',
+    path: '/v1/destinations/{id}',
+    operationId: 'updateDestination',
+    summary: 'Change a destination',
+    description: 'Fields that are left out stay as they are; credentials are replaced as a whole. Queued mail uses the new settings.',
+    tags,
+    right: 'api:admin',
+    errors: ['not_found', 'conflict'],
+    params: idParams,
+    body: destinationChangesBody,
+    response: destinationShape,
+    handle: async ({ scope, params, body }) =>
+      toWireDestination(await core.destinations.update(scope, params.id, toDestinationChanges(body))),
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/v1/destinations/{id}',
+    operationId: 'deleteDestination',
+    summary: 'Remove a destination',
+    description:
+      'Refused with conflict while routing rules or SMTP credentials name it; details lists them. ' +
+      'Mail that is still queued for it fails, and its trace says why.',
+    tags,
+    right: 'api:admin',
+    status: 204,
+    errors: ['not_found', 'conflict'],
+    params: idParams,
+    response: noBody,
+    handle: ({ scope, params }) => core.destinations.remove(scope, params.id),
+  }),
+]
+
+const modes = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'PATCH',
+    path: '/v1/destinations/{id}/mode',
+    operationId: 'setDestinationMode',
+    summary: 'Put a destination into sandbox or live mode',
+    tags,
+    right: 'api:admin',
+    errors: ['not_found', 'conflict'],
+    params: idParams,
+    body: modeBody,
+    response: destinationShape,
+    handle: async ({ scope, params, body }) => toWireDestination(await core.destinations.setMode(scope, params.id, body.mode)),
+  }),
+  operation({
+    method: 'POST',
+    path: '/v1/destinations/{id}/promote-to-live',
+    operationId: 'promoteDestinationToLive',
+    summary: 'Let a destination relay',
+    description: 'Idempotent; `already_live` tells whether it was live before.',
+    tags,
+    right: 'api:admin',
+    errors: ['not_found', 'conflict'],
+    params: idParams,
+    response: destinationShape.extend({ already_live: z.boolean() }).meta({ id: 'PromotedDestination' }),
+    async handle({ scope, params }) {
+      const { destination, alreadyLive } = await core.destinations.promoteToLive(scope, params.id)
+      return { ...toWireDestination(destination), already_live: alreadyLive }
+    },
+  }),
+]

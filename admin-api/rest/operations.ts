@@ -1,0 +1,25 @@
+/** Every REST operation, in the order in which the OpenAPI document shows them. */
+import type { Operation } from '../operation.ts'
+import { apiKeyOperations } from './api-keys.ts'
+import type { RestCore } from './core.ts'
+import { destinationOperations } from './destinations.ts'
+import { inboxOperations } from './inboxes.ts'
+import { messageOperations } from './messages.ts'
+import { projectOperations } from './projects.ts'
+import { routingRuleOperations } from './routing-rules.ts'
+import { smtpCredentialOperations } from './smtp-credentials.ts'
+import { traceOperations } from './traces.ts'
+
+export type { RestCore } from './core.ts'
+
+/** The table that the HTTP side serves under `/v1` and `/share`. */
+export const restOperations = (core: RestCore): readonly Operation[] => [
+  ...messageOperations(core),
+  ...traceOperations(core),
+  ...destinationOperations(core),
+  ...routingRuleOperations(core),
+  ...projectOperations(core),
+  ...smtpCredentialOperations(core),
+  ...apiKeyOperations(core),
+  ...inboxOperations(core),
+]

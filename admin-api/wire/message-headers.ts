@@ -1,0 +1,42 @@
+/** Header fields that callers of REST may add: everything but the structure of the message and what vouches for it. */
+import * as z from 'zod'
+import { isOneLine } from './text.ts'
+
+const fieldsMax = 50
+// RFC 5322 §2.1.1, without CRLF.
+const lineOctetsMax = 998
+const nameMax = 76
+/** RFC 5322 §3.6.8. */
+const fieldName = /^[\u0021-\u0039\u003b-\u007e]+$/
+
+const owned: ReadonlySet<string> = new Set([
+  ...['from', 'to', 'cc', 'bcc', 'subject', 'date', 'message-id', 'reply-to', 'sender', 'return-path', 'received', 'mime-version'],
+  ...['dkim-signature', 'domainkey-signature', 'authentication-results', 'received-spf', 'delivered-to', 'apparently-to', 'x-trace-id'],
+])
+const ownedFamilies = ['content-', 'resent-', 'arc-', 'x-postern-'] as const
+
+/** `{name: value}` in order. */
+export const messageHeaders = z
+  .record(z.string(), z.string().max(lineOctetsMax))
+  .transform((given, context) => {
+    const fields = Object.entries(given).map(([name, value]) => ({ name, value: value.trim() }))
+    if (fields.length > fieldsMax) context.addIssue({ code: 'custom', message: `at most ${fieldsMax} fields` })
+    for (const { name, value } of fields) {
+      const message = fault(name, value)
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message })
+    }
+    const twice = fields.find(({ name }, index) => fields.slice(0, index).some((other) => other.name.toLowerCase() === name.toLowerCase()))
+    if (twice) context.addIssue({ code: 'custom', path: [twice.name], message: 'is there twice, in other letters of case' })
+    return fields
+  })
+  .meta({ description: `At most ${fieldsMax} fields. Fields that the service writes itself are refused.` })
+
+function fault(name: string, value: string): string | undefined {
+  const folded = name.toLowerCase()
+  if (!fieldName.test(name)) return 'is not the name of a header field'
+  if (name.length > nameMax) return `is too long for the name of a header field: at most ${nameMax} characters`
+  if (owned.has(folded)) return 'is written by the service; use the field of the request, or leave it out'
+  if (ownedFamilies.some((family) => folded.startsWith(family))) return 'is written by the service; leave it out'
+  if (!isOneLine(value)) return 'must be on one line, without control characters'
+  return name.length + 2 + value.length > lineOctetsMax ? `is too long: at most ${lineOctetsMax} characters with its name` : undefined
+}

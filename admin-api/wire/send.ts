@@ -1,0 +1,80 @@
+/** The message envelope of `POST /v1/messages` and its answer. Spec "Message envelope", "Send response". */
+import * as z from 'zod'
+import type { Attachment } from '#core/submission/mime-parts.ts'
+import type { SendOrder } from '#core/submission/send.ts'
+import type { Acceptance } from '#core/submission/submission.ts'
+import { attachment } from './attachment.ts'
+import { mailbox, mailboxes } from './mailbox.ts'
+import { messageHeaders } from './message-headers.ts'
+import { filledLine, id, line } from './text.ts'
+import { outcomes } from './trace.ts'
+
+const addressesMax = 100
+const replyToMax = 10
+const attachmentsMax = 100
+const attachmentOctetsMax = 25 * 1024 * 1024
+/** So that the field with its name keeps to a line (RFC 5322 §2.1.1). */
+const subjectMax = 989
+
+/** Fields of the specification that this service does not have yet; null says the same as leaving them out. */
+const later = (message: string) => z.null({ error: message }).optional().meta({ description: 'Not available yet.' })
+const noTemplates = 'templates are not available yet; leave it out and send text or html'
+
+export const sendBody = z
+  .strictObject({
+    to: mailboxes(addressesMax).refine((list) => list.length > 0, 'must not be empty'),
+    cc: mailboxes(addressesMax).optional(),
+    bcc: mailboxes(addressesMax).optional().meta({ description: 'In no header field.' }),
+    from: mailbox.optional().meta({ description: 'That of the destination unless told.' }),
+    reply_to: mailboxes(replyToMax).optional(),
+    subject: line(subjectMax).default(''),
+    text: z.string().max(26_214_400).optional(),
+    html: z.string().max(26_214_400).optional(),
+    headers: messageHeaders.optional(),
+    attachments: z
+      .array(attachment)
+      .max(attachmentsMax)
+      .refine(isWithinSize, `at most ${attachmentOctetsMax} bytes of files in one message; link to large files`)
+      .optional(),
+    destination_id: id.nullable().optional().meta({ description: 'Routing rules decide unless told.' }),
+    project_id: id.optional(),
+    idempotency_key: filledLine(256, 'The same key within 24 hours gives the same trace and no second send.').optional(),
+    send_at: later('scheduled sends are not available yet; leave it out to send now'),
+    template_id: later(noTemplates),
+    template_slug: later(noTemplates),
+    template_vars: later(noTemplates),
+    template_version: later(noTemplates),
+  })
+  .refine((body) => body.text !== undefined || body.html !== undefined || (body.attachments?.length ?? 0) > 0, {
+    path: ['text'],
+    message: 'give text, html or both; a message needs a body',
+  })
+
+/** Given instead of `idempotency_key`, or the same as it. */
+export const idempotencyHeader = z.strictObject({ 'Idempotency-Key': filledLine(256).optional() })
+
+export const sendShape = z
+  .object({ trace_id: z.uuidv4(), outcome: z.enum(outcomes), status: z.literal('queued').optional() })
+  .meta({ id: 'SendResponse' })
+
+function isWithinSize(files: readonly Attachment[]): boolean {
+  return files.reduce((sum, { content }) => sum + content.length, 0) <= attachmentOctetsMax
+}
+
+export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: string | undefined): SendOrder => ({
+  from: body.from,
+  to: body.to,
+  cc: body.cc ?? [],
+  bcc: body.bcc ?? [],
+  replyTo: body.reply_to ?? [],
+  subject: body.subject,
+  text: body.text,
+  html: body.html,
+  headers: body.headers ?? [],
+  attachments: body.attachments ?? [],
+  destinationId: body.destination_id ?? undefined,
+  projectId: body.project_id,
+  idempotencyKey,
+})
+
+export const toWireAcceptance = ({ traceId, outcome }: Acceptance): z.input<typeof sendShape> => ({ trace_id: traceId, outcome })
