@@ -28,12 +28,18 @@ export interface VerifyOptions {
   readonly missingGroups?: readonly number[]
   /** What is wrong with a record beyond its schema and its index rows, one sentence each. */
   checkRecord?(kind: string, organizationId: string, record: unknown): Promise<readonly string[]>
-  /** The contents that a record refers to; each must be there. */
-  contentsOf?(kind: string, organizationId: string, record: unknown): readonly ContentRef[]
-  /** What the owner of a content says of it; undefined when nothing owns it. Without this function nothing is asked. */
-  contentOwner?(organizationId: string, contentId: string): Promise<ContentRef | undefined>
+  /** How records own content. Without it, content is only looked at by itself. */
+  readonly contents?: ContentOwnership
   /** What is wrong with a queue entry, one sentence each. */
   checkQueueEntry?(entry: QueueEntry): Promise<readonly string[]>
+}
+
+/** Every content belongs to the record that refers to it, and is as that record says. */
+export interface ContentOwnership {
+  /** What a record refers to. */
+  of(kind: string, organizationId: string, record: unknown): readonly ContentRef[]
+  /** The owner's reference; undefined when nothing owns the content. Asked only when something does not agree. */
+  owner(organizationId: string, contentId: string): Promise<ContentRef | undefined>
 }
 
 /** How much there is, and every problem in one sentence; at most 1,000 are told. */
@@ -56,11 +62,20 @@ export async function verify(database: Database, options: VerifyOptions): Promis
 
 type Check = (key: readonly Element[], entry: Entry) => void | Promise<void>
 
+/**
+ * The first walk adds up, without a look-up, what records say should be there and what is there. Only for what does not come
+ * out even, a second walk looks everything up and names it.
+ */
 class Walk {
   readonly #database: Database
   readonly #options: VerifyOptions
-  /** By the sign of a global key, or none, and the family's name. */
-  readonly #checks = new Map<string, Check>()
+  /** By the sign of a global key, or none, and the family's name; for each of the two walks. */
+  readonly #adding = new Map<string, Check>()
+  readonly #explaining = new Map<string, Check>()
+  readonly #rowBalances = new Map<AnyKind, Balance>()
+  readonly #contentBalance = new Balance()
+  /** Contents that are being written: few, since each belongs to a message that is just coming in. */
+  readonly #open = new Set<string>()
   readonly #counts = { records: 0, indexRows: 0, contents: 0, queueEntries: 0 }
   readonly #problems: string[] = []
   #untold = 0
@@ -70,22 +85,25 @@ class Walk {
     this.#database = database
     this.#options = options
     for (const kind of options.kinds) this.#addKind(kind)
-    for (const family of options.families ?? [])
-      this.#checks.set(familyName(family.global ?? false, family.name), this.#familyCheck(family))
-    this.#checks.set(familyName(false, 'content'), (key, { value }) => this.#contentRow(key, value))
-    this.#checks.set(familyName(true, 'content.open'), (key) => this.#shape(key, key.length === 4))
-    this.#checks.set(familyName(true, 'queue'), (key, entry) => this.#queueRow(key, entry))
-    this.#checks.set(familyName(true, 'expire'), (key) => this.#shape(key, typeof key[2] === 'number' && key[3] instanceof Uint8Array))
+    for (const { global = false, ...family } of options.families ?? []) {
+      this.#adding.set(familyName(global, family.name), this.#familyCheck(family))
+    }
+    this.#adding.set(familyName(false, 'content'), (key, { value }) => this.#contentRow(key, value))
+    this.#adding.set(familyName(true, 'content.open'), (key) => this.#openContent(key))
+    this.#adding.set(familyName(true, 'queue'), (key, entry) => this.#queueRow(key, entry))
+    this.#adding.set(familyName(true, 'expire'), (key) => this.#shape(key, typeof key[2] === 'number' && key[3] instanceof Uint8Array))
   }
 
   async run(): Promise<void> {
-    let start: Bytes | undefined = Buffer.of(0)
-    while (start) start = await this.#from(start)
-    if (this.#content) await this.#finishContent(this.#content)
+    await this.#walk((entry) => this.#entry(entry))
+    if (this.#content) this.#finishContent(this.#content)
+    for (const [kind, balance] of this.#rowBalances) if (!balance.even) this.#explainRows(kind)
+    if (!this.#contentBalance.even) this.#explainContents()
+    if (this.#explaining.size > 0) await this.#walk((entry) => this.#explain(entry))
     await this.#queueLength()
     const missing = this.#options.missingGroups ?? []
-    if (missing.length > 0)
-      this.#tell(`The log of writes is damaged: ${missing.length} group commits from number ${missing[0]} on are lost.`)
+    if (missing.length === 0) return
+    this.#tell(`The log of writes is damaged: ${missing.length} group commits from number ${missing[0]} on are lost.`)
   }
 
   report(): VerifyReport {
@@ -100,63 +118,65 @@ class Walk {
     }
   }
 
-  /** Walks on until the end, or past a value that cannot be read. */
-  async #from(start: Bytes): Promise<Bytes | undefined> {
-    try {
-      for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff) })) {
-        const checked = this.#entry(entry)
-        if (checked) await checked
+  /** Walks to the end; past values that cannot be read. */
+  async #walk(visit: (entry: Entry) => void | Promise<void>): Promise<void> {
+    for (let start: Bytes | undefined = Buffer.of(0); start;) {
+      try {
+        for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff) })) {
+          const visited = visit(entry)
+          if (visited) await visited
+        }
+        return
+      } catch (error) {
+        if (!(error instanceof StoreFailure)) throw error
+        const problem = error.key ? `${describeKey(error.key)}: ${error.message}` : `The walk had to stop: ${error.message}`
+        if (!this.#problems.includes(problem)) this.#tell(problem)
+        start = error.key && Buffer.concat([error.key, Buffer.of(0)])
       }
-      return undefined
-    } catch (error) {
-      if (!(error instanceof StoreFailure)) throw error
-      this.#tell(error.key ? `${describeKey(error.key)}: ${error.message}` : `The walk had to stop: ${error.message}`)
-      return error.key && Buffer.concat([error.key, Buffer.of(0)])
     }
   }
 
   #entry(entry: Entry): void | Promise<void> {
     const key = elementsOf(entry.key)
     if (!key) return this.#tell(`${describeKey(entry.key)}: not a key of this store.`)
-    if (this.#content && !this.#content.continues(key)) {
-      const finished = this.#content
-      this.#content = undefined
-      return this.#finishContent(finished).then(() => this.#entry(entry))
-    }
-    const [organizationId, family] = key
-    const name = String(family)
-    const global = organizationId === '' && this.#checks.get(familyName(true, name))
-    const check = global || this.#checks.get(familyName(false, name))
+    if (this.#content && !this.#content.continues(key)) this.#finishContent(this.#content)
+    const check = checkOf(this.#adding, key)
     if (!check) return this.#tell(`${describeKey(entry.key)}: no such family of keys.`)
     return check(key, entry)
   }
 
-  #addKind(kind: AnyKind): void {
-    const check = this.#recordCheck(kind)
-    this.#checks.set(familyName(false, kind.name), async (key, entry) => {
-      this.#counts.records++
-      this.#tell(...(await verifyRecord(this.#database, kind, key, entry, check)))
-    })
-    const row: Check = async (key, entry) => {
-      this.#counts.indexRows++
-      this.#tell(...(await verifyIndexRow(this.#database, kind, key, entry)))
-    }
-    for (const index in kind.indexes) this.#checks.set(familyName(false, `${kind.name}#${index}`), row)
-    for (const index in kind.unique) this.#checks.set(familyName(false, `${kind.name}!${index}`), row)
-    for (const index in kind.lookups) this.#checks.set(familyName(true, `${kind.name}@${index}`), row)
+  #explain(entry: Entry): void | Promise<void> {
+    const key = elementsOf(entry.key)
+    return key && checkOf(this.#explaining, key)?.(key, entry)
   }
 
-  #recordCheck({ name }: AnyKind): RecordCheck | undefined {
-    const options = this.#options
-    if (!options.checkRecord && !options.contentsOf) return undefined
-    return async (organizationId, record) => {
-      const problems = [...((await options.checkRecord?.(name, organizationId, record)) ?? [])]
-      for (const ref of options.contentsOf?.(name, organizationId, record) ?? []) {
-        const last = await this.#database.kv.get(pack(contentRowKey(organizationId, ref.id, ref.rows - 1)))
-        if (!last) problems.push(`its content ${ref.id} is not there.`)
+  #addKind(kind: AnyKind): void {
+    const { checkRecord, contents } = this.#options
+    const balance = new Balance()
+    this.#rowBalances.set(kind, balance)
+    this.#adding.set(familyName(false, kind.name), async (key, entry) => {
+      this.#counts.records++
+      const organizationId = String(key[0])
+      const record = recordOf(kind, entry.value)
+      for (const row of record === undefined ? [] : distinctRows(kind, organizationId, record)) balance.expect(row.key, row.value)
+      for (const ref of (record !== undefined && contents?.of(kind.name, organizationId, record)) || []) {
+        this.#contentBalance.expect(contentSummary(organizationId, ref))
       }
-      return problems
+      this.#tell(...(await verifyRecord(this.#database, kind, key, entry, (organization, value) => judgeBy(checkRecord, kind, organization, value))))
+    })
+    const row: Check = (_, { key, value }) => {
+      this.#counts.indexRows++
+      balance.meet(key, value)
     }
+    for (const name of rowFamilies(kind)) this.#adding.set(name, row)
+  }
+
+  #explainRows(kind: AnyKind): void {
+    this.#explaining.set(familyName(false, kind.name), async (key, entry) =>
+      this.#tell(...(await verifyRowsOf(this.#database, kind, key, entry))),
+    )
+    const row: Check = async (key, entry) => this.#tell(...(await verifyIndexRow(this.#database, kind, key, entry)))
+    for (const name of rowFamilies(kind)) this.#explaining.set(name, row)
   }
 
   #familyCheck(family: Family): Check {

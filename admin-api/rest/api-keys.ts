@@ -17,7 +17,7 @@ export function apiKeyOperations(core: RestCore): readonly Operation[] {
       path: '/v1/api-keys',
       operationId: 'listApiKeys',
       summary: 'List API keys, the newest first',
-      description: 'Revoked keys stay on the list.',
+      description: 'The key of POSTERN_ADMIN_KEY comes first. Revoked keys stay on the list.',
       tags,
       right: 'api:read',
       query: z.strictObject({ limit: pagingFields.limit, cursor: pagingFields.cursor }),

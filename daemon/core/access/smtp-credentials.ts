@@ -36,7 +36,7 @@ export interface MintedCredential {
 const defaults: Mutable = {
   label: '',
   allowedFromDomains: [],
-  enforceHeaderFrom: false,
+  enforceHeaderFrom: true,
   defaultDestinationId: null,
   maxRatePerMin: null,
   maxMessageBytes: null,

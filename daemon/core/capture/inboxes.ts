@@ -81,7 +81,10 @@ export class Inboxes {
 
   async message(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {
     const { capture, trace, raw } = await this.#raw(scope, inboxId, captureId)
-    return { capture, trace, read: await this.#options.reader.read(raw) }
+    const read = await this.#options.reader.read(raw)
+    // the reading in the background may still have to come
+    const seen = read.ok ? read.message.addressesSeen : []
+    return { capture: { ...capture, addressesSeen: [...new Set([...capture.addressesSeen, ...seen])].toSorted() }, trace, read }
   }
 
   /** The message as it would have been sent. */

@@ -1,0 +1,257 @@
+/** The REST side over a real socket with a real store in a folder of its own; only time, DNS and providers are played. */
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { apiKeys, hashApiKey, previewApiKey } from '#core/access/api-key.ts'
+import { ApiKeys, newApiKey } from '#core/access/api-keys.ts'
+import type { Right } from '#core/access/scope.ts'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
+import { bootstrap } from '#core/bootstrap.ts'
+import { CaptureBell } from '#core/capture/bell.ts'
+import { inboxes } from '#core/capture/capture.ts'
+import { Inboxes } from '#core/capture/inboxes.ts'
+import type { ProbeStep, Transport, TransportTarget } from '#core/delivery/transport.ts'
+import { addressGuard } from '#core/outbound/address-guard.ts'
+import { ResolveError, type Resolver } from '#core/outbound/resolver.ts'
+import { Destinations } from '#core/routing/destinations.ts'
+import { Policies } from '#core/routing/policy.ts'
+import { RoutingRules } from '#core/routing/rules.ts'
+import { SettingWrites } from '#core/setting-writes.ts'
+import { Accept } from '#core/submission/accept.ts'
+import { ConnectionTest } from '#core/submission/connection-test.ts'
+import { SendMessages } from '#core/submission/send.ts'
+import { organizations, projects } from '#core/tenancy/organization.ts'
+import { Projects } from '#core/tenancy/projects.ts'
+import { TraceReader } from '#core/trace/read.ts'
+import type { PlanName } from '#config/plans.ts'
+import { WorkerMessageReader } from '#ingest/message-reader.ts'
+import { Change } from '#store/change.ts'
+import { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { bearerAuthentication } from '../../../admin-api/authentication.ts'
+import { restOperations } from '../../../admin-api/rest/operations.ts'
+import { AdminApi } from '../../../admin-api/server.ts'
+import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { RestClient, type RestAnswer } from '../../support/rest.ts'
+import { temporaryFolder } from '../../support/workspace.ts'
+
+export const baseUrl = 'https://post.example.ch'
+export const adminKey = `svckey_${'a'.repeat(43)}`
+
+/** Providers that answer a probe, and what they were asked with. */
+export class PlayedTransport implements Transport {
+  readonly probed: TransportTarget[] = []
+  steps: readonly ProbeStep[] = [{ step: 'auth', ok: true, detail: 'The login was accepted.', milliseconds: 3.4 }]
+
+  deliver(): never {
+    throw new Error('nothing is delivered in these tests')
+  }
+
+  async probe(target: TransportTarget): Promise<readonly ProbeStep[]> {
+    this.probed.push(target)
+    return this.steps
+  }
+
+  forget(): void {}
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+const names: Readonly<Record<string, readonly string[]>> = {
+  localhost: ['127.0.0.1'],
+  'mail.example.ch': ['8.8.8.8'],
+  'inside.example.ch': ['10.0.0.5'],
+  'mixed.example.ch': ['10.0.0.5', '8.8.4.4'],
+}
+
+const playedResolver: Resolver = {
+  async resolve4(name) {
+    const found = names[name]
+    if (name === 'broken.example.ch') throw new ResolveError('timeout', 'nobody answered')
+    return found ?? []
+  },
+  resolve6: async () => [],
+}
+
+export interface Rig {
+  readonly folder: string
+  readonly database: Database
+  readonly clock: ManualClock
+  readonly transport: PlayedTransport
+  readonly organizationId: string
+  readonly bell: CaptureBell
+  /** Listening address of the HTTP side. */
+  readonly address: string
+  readonly failures: unknown[]
+  /** The administrator of the first organization. */
+  readonly rest: RestClient
+  /** A client with another key, closed with the test. */
+  client(key: string): RestClient
+  /** Another organization with a project and an administrator's key. */
+  addOrganization(plan?: PlanName): Promise<{ readonly organizationId: string; readonly projectId: string; readonly rest: RestClient }>
+  /** A client with a new key of the first organization. */
+  withKey(scopes: readonly Right[], projectId?: string): Promise<RestClient>
+  /** Another project of the first organization. */
+  addProject(changes?: { readonly monthlyCaptureCap?: number }): Promise<string>
+  /** Closes the store, so that its files hold everything. */
+  closeStore(): Promise<void>
+}
+
+export async function startRig(t: ExecutionContext, options: { readonly plan?: PlanName } = {}): Promise<Rig> {
+  const folder = await temporaryFolder('rest')
+  const kv = await LevelKv.open(join(folder.path, 'store'))
+  const database = new Database(kv)
+  const clock = new ManualClock()
+  const { organizationId } = await bootstrap({ database, clock, adminKey, plan: options.plan ?? 'enterprise' })
+  const transport = new PlayedTransport()
+  const bell = new CaptureBell()
+  const reader = new WorkerMessageReader(clock)
+  const core = assemble(database, clock, transport, bell, reader)
+  const failures: unknown[] = []
+  const api = new AdminApi({
+    listen: { host: '127.0.0.1', port: 0 },
+    baseUrl,
+    version: '1.2.3',
+    operations: restOperations(core),
+    authenticate: bearerAuthentication((key) => core.apiKeys.authenticate(key)),
+    admission: { check() {} },
+    events: { answered() {}, failed: (error) => failures.push(error), connectionDropped() {} },
+    health: { ready: () => [] },
+    metrics: { contentType: 'text/plain', render: async () => '' },
+    checkAnswers: true,
+  })
+  const { host, port } = await api.listen()
+  const address = `${host}:${port}`
+  const clients: RestClient[] = []
+  const client = (key: string): RestClient => {
+    const made = new RestClient(address, key)
+    clients.push(made)
+    return made
+  }
+  t.teardown(async () => {
+    for (const one of clients) one[Symbol.dispose]()
+    await api.close(0)
+    await reader[Symbol.asyncDispose]()
+    await kv[Symbol.asyncDispose]()
+    await folder[Symbol.asyncDispose]()
+    if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
+  })
+  const rest = client(adminKey)
+  return {
+    ...{ folder: folder.path, database, clock, transport, organizationId, bell, address, failures, rest, client },
+    async addOrganization(plan = 'enterprise') {
+      const made = await addOrganization(database, clock, plan)
+      return { ...made, rest: client(made.key) }
+    },
+    async withKey(scopes, projectId) {
+      const minted = await rest.must('POST', '/v1/api-keys', { name: 'test', scopes, ...(projectId && { project_id: projectId }) })
+      return client(String(minted['key']))
+    },
+    addProject: (changes) => addProject(database, clock, organizationId, changes),
+    closeStore: () => kv[Symbol.asyncDispose](),
+  }
+}
+
+function assemble(database: Database, clock: ManualClock, transport: Transport, bell: CaptureBell, reader: WorkerMessageReader) {
+  const policies = new Policies(database)
+  const writes = new SettingWrites(database)
+  const secrets = new SecretBox(Buffer.alloc(32, 7))
+  const base = { database, writes, policies, secrets, clock }
+  const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
+  const smtpCredentials = new SmtpCredentials(base)
+  const accept = new Accept({
+    ...base,
+    listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
+    recipientsMax: 120,
+    messageBytesMax: 1024 * 1024,
+  })
+  return {
+    ...{ policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
+    apiKeys: new ApiKeys(base),
+    connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
+    destinations: new Destinations({ ...base, guard, resolver: playedResolver }),
+    routingRules: new RoutingRules(base),
+    projects: new Projects(base),
+    sendMessages: new SendMessages({ ...base, accept }),
+    traces: new TraceReader(database),
+    inboxes: new Inboxes({ ...base, reader, bell }),
+  }
+}
+
+async function addOrganization(database: Database, clock: ManualClock, plan: PlanName) {
+  const now = clock.now()
+  const organizationId = newId('org', now + 1)
+  const projectId = newId('prj', now)
+  const key = newApiKey()
+  const change = new Change()
+    .insert(organizations, organizationId, { id: organizationId, name: 'Other', plan, defaultProjectId: projectId, createdAt: now })
+    .insert(apiKeys, organizationId, {
+      id: newId('key', now),
+      name: 'admin',
+      sha256: hashApiKey(key),
+      preview: previewApiKey(key),
+      scopes: ['api:admin'],
+      projectId: null,
+      createdAt: now,
+      expiresAt: null,
+      revokedAt: null,
+    })
+  insertProject(change, organizationId, projectId, now)
+  await database.commit(change)
+  return { organizationId, projectId, key }
+}
+
+async function addProject(
+  database: Database,
+  clock: ManualClock,
+  organizationId: string,
+  changes: { readonly monthlyCaptureCap?: number } = {},
+): Promise<string> {
+  const projectId = newId('prj', clock.now())
+  await database.commit(insertProject(new Change(), organizationId, projectId, clock.now(), changes))
+  return projectId
+}
+
+const insertProject = (change: Change, organizationId: string, projectId: string, now: number, changes = {}): Change =>
+  change
+    .insert(projects, organizationId, {
+      id: projectId,
+      name: 'Other',
+      status: 'claimed',
+      isDefault: false,
+      noRoutePolicy: 'capture',
+      sendBudget: null,
+      monthlyCaptureCap: null,
+      createdAt: now,
+      ...changes,
+    })
+    .insert(inboxes, organizationId, { id: newId('inb', now), projectId, addressPattern: '*', name: 'Catch-all', createdAt: now })
+
+export interface Envelope {
+  readonly code: string
+  readonly message: string
+  readonly next_action: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** The envelope of a refusal. */
+export const errorOf = ({ body }: RestAnswer): Envelope => (body as { error: Envelope }).error
+
+/** Status, code and message of a refusal. */
+export function refusal(answer: RestAnswer): readonly [number, string, string] {
+  const { code, message } = errorOf(answer)
+  return [answer.status, code, message]
+}
+
+/** The JSON object of an answer. */
+export const objectOf = ({ body }: RestAnswer): Record<string, unknown> => body as Record<string, unknown>
+
+/** What a destination on loopback is made with. */
+export const loopback = { provider: 'smtp', credentials: { host: '127.0.0.1', port: 2600, security: 'none' } } as const
+
+/** A live or sandbox destination; answers its id. */
+export async function addDestination(rest: RestClient, changes: Readonly<Record<string, unknown>> = {}, live = false): Promise<string> {
+  const { id } = await rest.must('POST', '/v1/destinations', { name: 'Host', ...loopback, ...changes })
+  if (live) await rest.must('POST', `/v1/destinations/${String(id)}/promote-to-live`)
+  return String(id)
+}

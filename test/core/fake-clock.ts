@@ -1,0 +1,57 @@
+/** A clock that only moves when a test moves it: timers follow the monotonic time, and the wall clock can be set apart. */
+import type { Clock, Timer } from '#core/clock.ts'
+
+export const startOfTime = Date.UTC(2030, 0, 15, 12, 0, 0)
+
+export class FakeClock implements Clock {
+  readonly #pending = new Set<{ readonly at: number; readonly work: () => void }>()
+  #wall: number
+  #elapsed = 1000
+
+  constructor(wall: number = startOfTime) {
+    this.#wall = wall
+  }
+
+  now(): number {
+    return this.#wall
+  }
+
+  monotonic(): number {
+    return this.#elapsed
+  }
+
+  after(ms: number, work: () => void): Timer {
+    const entry = { at: this.#elapsed + Math.max(ms, 0), work }
+    this.#pending.add(entry)
+    return { cancel: () => void this.#pending.delete(entry) }
+  }
+
+  /** How many timers wait. */
+  get pending(): number {
+    return this.#pending.size
+  }
+
+  /** Lets time pass; timers run in their order, each at its time. */
+  advance(ms: number): void {
+    const end = this.#elapsed + ms
+    for (;;) {
+      let due: { readonly at: number; readonly work: () => void } | undefined
+      for (const entry of this.#pending) if (entry.at <= end && (!due || entry.at < due.at)) due = entry
+      if (!due) break
+      this.#pending.delete(due)
+      this.#moveTo(Math.max(due.at, this.#elapsed))
+      due.work()
+    }
+    this.#moveTo(end)
+  }
+
+  /** Sets the wall clock forward or back; no time passes. */
+  step(ms: number): void {
+    this.#wall += ms
+  }
+
+  #moveTo(elapsed: number): void {
+    this.#wall += Math.round(elapsed) - Math.round(this.#elapsed)
+    this.#elapsed = elapsed
+  }
+}

@@ -1,0 +1,367 @@
+/**
+ * The core, composed as the daemon composes it, over a real store in a temporary folder. Replaced are time, the network
+ * and, where a test does not need it, the parser of messages.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import type { Scope } from '#core/access/scope.ts'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { smtpCredentials, type SmtpCredential } from '#core/access/smtp-credential.ts'
+import { BackgroundRead } from '#core/capture/background-read.ts'
+import { CaptureBell } from '#core/capture/bell.ts'
+import { inboxes, type Capture, type Inbox } from '#core/capture/capture.ts'
+import { Inboxes } from '#core/capture/inboxes.ts'
+import type { MessageReader, ReadResult } from '#core/capture/message-reader.ts'
+import { Attempts } from '#core/delivery/attempt.ts'
+import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
+import { DeliveryQueue } from '#core/delivery/queue.ts'
+import type { AttemptReport } from '#core/delivery/transport.ts'
+import { destinations, passwordPlace, type Destination } from '#core/routing/destination.ts'
+import { Policies } from '#core/routing/policy.ts'
+import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
+import { Accept } from '#core/submission/accept.ts'
+import { SubmissionDoor } from '#core/submission/smtp-login.ts'
+import type { Acceptance, ContentFacts, Submission } from '#core/submission/submission.ts'
+import { organizations, projects, type Project } from '#core/tenancy/organization.ts'
+import { TraceReader } from '#core/trace/read.ts'
+import { timelineOf } from '#core/trace/timeline.ts'
+import { traces, type Trace } from '#core/trace/trace.ts'
+import { Change } from '#store/change.ts'
+import { Draft } from '#store/content.ts'
+import { Database } from '#store/database.ts'
+import { newTraceId } from '#store/ids.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { queueLength, type QueueEntry } from '#store/queue.ts'
+import type { Identified, RecordKind } from '#store/record-kind.ts'
+import { CuttableKv } from './cuttable-kv.ts'
+import { FakeClock, startOfTime } from './fake-clock.ts'
+import { ScriptedTransport } from './scripted-transport.ts'
+
+export const organizationId = 'org_1'
+export const projectId = 'prj_1'
+export const secrets = new SecretBox(Buffer.alloc(32, 7))
+
+export interface HouseOptions {
+  readonly reader?: MessageReader
+  readonly transport?: ScriptedTransport
+  readonly clock?: FakeClock
+  readonly retry?: Partial<RetryPolicy>
+  readonly random?: () => number
+  readonly connectionsMax?: number
+  readonly memoryBytesMax?: number
+  readonly recipientsMax?: number
+  readonly messageBytesMax?: number
+  readonly admission?: { check(): void }
+  /** Nothing that is accepted reaches the queue but through the store. */
+  readonly deaf?: boolean
+}
+
+/** Reads nothing out of a message. */
+export class NoReader implements MessageReader {
+  addresses: readonly string[] = []
+  reads = 0
+
+  read(raw: Uint8Array): Promise<ReadResult> {
+    this.reads++
+    const [, subject = ''] = /^Subject: (.*)$/im.exec(Buffer.from(raw).toString()) ?? []
+    const message = { subject, from: [], to: [], cc: [], replyTo: [], headers: [], text: '', html: '', attachments: [] }
+    return Promise.resolve({ ok: true, message: { ...message, addressesSeen: this.addresses } })
+  }
+
+  attachment(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+/** The parts that live as long as a process. */
+export class House {
+  readonly kv: CuttableKv
+  readonly database: Database
+  readonly clock: FakeClock
+  readonly policies: Policies
+  readonly transport: ScriptedTransport
+  readonly attempts: Attempts
+  readonly queue: DeliveryQueue
+  readonly accept: Accept
+  readonly door: SubmissionDoor
+  readonly bell = new CaptureBell()
+  readonly backgroundRead: BackgroundRead
+  readonly inboxes: Inboxes
+  readonly traces: TraceReader
+  readonly reader: MessageReader
+  readonly errors: unknown[] = []
+  readonly accepted: Trace[] = []
+  readonly queued: QueueEntry[] = []
+  readonly captured: Capture[] = []
+  readonly attempted: { readonly trace: Trace; readonly report: AttemptReport }[] = []
+  /** Called before the queue hears of an accepted message. */
+  onQueued: ((entry: QueueEntry) => void) | undefined
+  readonly options: HouseOptions
+  readonly #level: LevelKv
+
+  constructor(level: LevelKv, options: HouseOptions) {
+    this.#level = level
+    this.options = options
+    this.kv = new CuttableKv(level)
+    const database = (this.database = new Database(this.kv))
+    const clock = (this.clock = options.clock ?? new FakeClock())
+    const transport = (this.transport = options.transport ?? new ScriptedTransport())
+    const policies = (this.policies = new Policies(database))
+    const reader = (this.reader = options.reader ?? new NoReader())
+    const onError = (error: unknown): void => void this.errors.push(error)
+    this.attempts = new Attempts({
+      database,
+      policies,
+      secrets,
+      clock,
+      transport,
+      retry: { ...defaultRetryPolicy, jitter: 0, ...options.retry },
+      listener: { attempted: (trace, seen) => void this.attempted.push({ trace, report: seen }) },
+      random: options.random ?? (() => 0.5),
+    })
+    this.queue = new DeliveryQueue({
+      database,
+      clock,
+      attempts: this.attempts,
+      limitsOf: async (id, destinationId) =>
+        (await policies.of(id)).destinations.get(destinationId) ?? { maxConnections: 1, maxRatePerMin: null },
+      connectionsMax: options.connectionsMax ?? 200,
+      memoryBytesMax: options.memoryBytesMax ?? 1e9,
+      onError,
+    })
+    this.backgroundRead = new BackgroundRead({ database, reader, onError })
+    this.inboxes = new Inboxes({ database, reader, bell: this.bell, clock })
+    this.traces = new TraceReader(database)
+    const { recipientsMax = 100, messageBytesMax = 10_000_000 } = options
+    this.accept = new Accept({ database, policies, clock, recipientsMax, messageBytesMax, listener: this.#listener() })
+    const admission = options.admission ?? { check: () => {} }
+    this.door = new SubmissionDoor({
+      database,
+      policies,
+      secrets,
+      clock,
+      accept: this.accept,
+      admission,
+      hostname: 'mx.postern.test',
+      messageBytesMax,
+    })
+  }
+
+  #listener(): ConstructorParameters<typeof Accept>[0]['listener'] {
+    return {
+      accepted: (trace) => void this.accepted.push(trace),
+      queued: (entry, content) => {
+        this.queued.push(entry)
+        this.onQueued?.(entry)
+        if (!this.options.deaf) this.queue.offer(entry, content, true)
+      },
+      captured: (capture) => {
+        this.captured.push(capture)
+        this.bell.ring(capture)
+        this.backgroundRead.wake()
+      },
+    }
+  }
+
+  /** The process ends here, and another one opens the same store. */
+  crash(changes: HouseOptions = {}): House {
+    this.kv.cut()
+    return new House(this.#level, { ...this.options, clock: this.clock, transport: this.transport, ...changes })
+  }
+
+  async put<R extends Identified>(kind: RecordKind<R>, record: R): Promise<R> {
+    const stored = await this.database.get(kind, { organizationId }, record.id)
+    const change = new Change()
+    const result = await this.database.commit(
+      stored ? change.replace(kind, organizationId, stored, record) : change.insert(kind, organizationId, record),
+    )
+    if (!result.ok) throw new Error(`could not put ${record.id}`)
+    return record
+  }
+
+  async remove<R extends Identified>(kind: RecordKind<R>, id: string): Promise<void> {
+    const stored = await this.database.get(kind, { organizationId }, id)
+    if (!stored) throw new Error(`no ${id}`)
+    await this.database.commit(new Change().remove(kind, organizationId, stored))
+  }
+
+  project(changes: Partial<Project> = {}): Promise<Project> {
+    return this.put(projects, { ...projectDefaults, ...changes })
+  }
+
+  destination(changes: Partial<Destination> = {}, password?: string): Promise<Destination> {
+    const id = changes.id ?? 'dst_1'
+    const sealedPassword = password === undefined ? null : secrets.seal(password, passwordPlace(id))
+    return this.put(destinations, { ...destinationDefaults, sealedPassword, ...changes })
+  }
+
+  rule(match: RuleMatch, destinationId = 'dst_1', changes: Partial<RoutingRule> = {}): Promise<RoutingRule> {
+    const id = `rul_${++this.#rules}`
+    return this.put(routingRules, { id, projectId, match, destinationId, priority: 10, createdAt: startOfTime, ...changes })
+  }
+  #rules = 0
+
+  credential(password: string, changes: Partial<SmtpCredential> = {}): Promise<SmtpCredential> {
+    return this.put(smtpCredentials, { ...credentialDefaults, passwordFingerprint: secrets.fingerprint(password), ...changes })
+  }
+
+  inbox(changes: Partial<Inbox> = {}): Promise<Inbox> {
+    const defaults = { id: 'inb_1', projectId, addressPattern: '*', name: 'All', createdAt: startOfTime }
+    return this.put(inboxes, { ...defaults, ...changes })
+  }
+
+  /** Hands a message to `accept`, as a door does. */
+  async submit(changes: Partial<Submission> & { readonly content?: Uint8Array | string } = {}): Promise<Acceptance> {
+    const { content = 'Subject: hi\r\n\r\nhello\r\n', ...rest } = changes
+    const traceId = rest.traceId ?? newTraceId()
+    const draft = new Draft(this.database, organizationId, traceId)
+    const bytes = Buffer.from(content as string)
+    for (let at = 0; at < bytes.length; at += 100_000) await draft.write(bytes.subarray(at, at + 100_000))
+    const facts = { ...factsDefaults, ...rest.facts }
+    const submission = {
+      door: 'rest' as const,
+      scope,
+      projectId,
+      mailFrom: 'shop@example.com',
+      rcptTo: ['anna@example.net'],
+      submittedBy: 'key_1',
+    }
+    return this.accept.accept({ ...submission, ...rest, traceId, facts, draft })
+  }
+
+  async trace(traceId: string): Promise<Trace> {
+    const stored = await this.database.get(traces, { organizationId }, traceId)
+    if (!stored) throw new Error(`no trace ${traceId}`)
+    return stored.record
+  }
+
+  /** The timeline's events and messages. */
+  async story(traceId: string): Promise<string[]> {
+    const { trace, attempts } = await this.traces.get(scope, traceId)
+    return timelineOf(trace, attempts).map(({ event, message }) => `${event}: ${message}`)
+  }
+
+  queueLength(): Promise<number> {
+    return queueLength(this.database)
+  }
+
+  /** Everything in the store but the stamps of the engine, as text of keys, for tests that nothing is left. */
+  async keys(prefix: string): Promise<string[]> {
+    const keys: string[] = []
+    for await (const { key } of this.kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) })) {
+      const text = Buffer.from(key).toString('latin1')
+      if (text.includes(prefix)) keys.push(text)
+    }
+    return keys
+  }
+}
+
+export const scope: Scope = { organizationId, projectId, bound: false, rights: ['api:admin'], grantId: 'key_1' }
+
+const factsDefaults: ContentFacts = {
+  prefix: '',
+  subject: 'hi',
+  messageId: 'm@example.com',
+  headerFrom: 'shop@example.com',
+  headerAddresses: ['shop@example.com', 'anna@example.net'],
+  eightBit: false,
+  utf8Headers: false,
+}
+
+const projectDefaults: Project = {
+  id: projectId,
+  name: 'Default',
+  status: 'claimed',
+  isDefault: true,
+  noRoutePolicy: 'capture',
+  sendBudget: null,
+  monthlyCaptureCap: null,
+  createdAt: startOfTime,
+}
+
+const destinationDefaults: Destination = {
+  id: 'dst_1',
+  projectId,
+  name: 'Provider',
+  provider: 'smtp',
+  preset: null,
+  environment: null,
+  priority: 0,
+  mode: 'live',
+  from: null,
+  host: 'smtp.provider.test',
+  port: 587,
+  security: 'starttls',
+  tlsPolicy: 'verify',
+  username: null,
+  sealedPassword: null,
+  maxConnections: 2,
+  maxRatePerMin: null,
+  createdAt: startOfTime,
+  updatedAt: startOfTime,
+}
+
+const credentialDefaults: SmtpCredential = {
+  id: 'crd_1',
+  projectId,
+  label: 'CMS',
+  username: 'cms-user',
+  passwordFingerprint: '',
+  allowedFromDomains: [],
+  enforceHeaderFrom: true,
+  defaultDestinationId: 'dst_1',
+  maxRatePerMin: null,
+  maxMessageBytes: null,
+  expiresAt: null,
+  verpEnabled: false,
+  verpBounceDomain: null,
+  clickTrackingEnabled: false,
+  openTrackingEnabled: false,
+  createdAt: startOfTime,
+  updatedAt: startOfTime,
+}
+
+/** A house with an organization on plan enterprise and its project, and nothing else. */
+export async function houseOf(t: ExecutionContext, options: HouseOptions = {}): Promise<House> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-core-'))
+  const level = await LevelKv.open(folder)
+  t.teardown(async () => {
+    await level[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const house = new House(level, options)
+  await house.put(organizations, {
+    id: organizationId,
+    name: 'Acme',
+    plan: 'enterprise',
+    defaultProjectId: projectId,
+    createdAt: startOfTime,
+  })
+  await house.project()
+  return house
+}
+
+/** Lets the work that is under way go on until something holds; for work that has no event of its own. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 8000
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`did not come about: ${what}`)
+    await new Promise(setImmediate)
+  }
+}
+
+/** Lets everything happen that needs no time to pass: no write is under way, and turns of the event loop bring no new call. */
+export async function quiet(house: House): Promise<void> {
+  for (let still = 0, before = ''; still < 12;) {
+    await new Promise(setImmediate)
+    const now = `${house.kv.writing} ${house.transport.calls.length} ${house.attempted.length} ${house.errors.length} ${house.queue.active}`
+    still = now === before && house.kv.writing === 0 ? still + 1 : 0
+    before = now
+  }
+}
