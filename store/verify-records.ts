@@ -9,7 +9,7 @@ import { unpack, type Element } from './tuple.ts'
 // oxlint-disable-next-line typescript/no-explicit-any -- a kind both reads and writes its records, so no narrower type takes all
 export type AnyKind = RecordKind<any>
 
-/** Further checks of a record, one sentence for each problem. */
+/** What is wrong with a record that fits its schema, one sentence for each problem. */
 export type RecordCheck = (organizationId: string, record: unknown) => Promise<readonly string[]>
 
 const triesMax = 5
@@ -23,36 +23,65 @@ export function describeKey(key: Bytes): string {
   }
 }
 
-/** What is wrong with a record as the walk found it, confirmed by a look at what is there now. */
+/** A record as its kind describes it, or what keeps it from being one. */
+export function readRecord(
+  kind: AnyKind,
+  [, , id]: readonly Element[],
+  { value }: Entry,
+): { readonly record: unknown; readonly problem?: undefined } | { readonly record?: undefined; readonly problem: string } {
+  const record = parsed(value)
+  const schema = kind.schema.safeParse(record)
+  if (schema.success) return (record as { id: string }).id === id ? { record } : { problem: 'its id is not that of its key.' }
+  const issue = schema.error.issues[0]
+  return { problem: `it does not fit its schema: ${issue?.path.join('.')} ${issue?.message}.` }
+}
+
+/** Index rows of a record, each once. */
+export const distinctRows = (kind: AnyKind, organizationId: string, record: unknown): IndexRow[] => [
+  ...new Map(indexRows(kind, organizationId, record as never).map((row) => [Buffer.from(row.key).toString('latin1'), row])).values(),
+]
+
+/** What is wrong with a record as a walk found it, confirmed by a look at what is there now. */
 export async function verifyRecord(
   database: Database,
   kind: AnyKind,
   key: readonly Element[],
   entry: Entry,
-  check: RecordCheck | undefined,
+  check: RecordCheck,
 ): Promise<readonly string[]> {
-  const judge = (now: Entry | undefined): Promise<readonly string[]> => judgeRecord(database, kind, key, now, check)
+  const judge = async (now: Entry | undefined): Promise<readonly string[]> => {
+    const { record } = now ? readRecord(kind, key, now) : {}
+    return record === undefined ? [] : check(String(key[0]), record)
+  }
   if ((await judge(entry)).length === 0) return []
   const problems = await settled(database, entry.key, judge)
   return problems.map((problem) => `${kind.name} ${describeKey(entry.key)}: ${problem}`)
 }
 
-/** What is wrong with an index row as the walk found it, confirmed by a look at what is there now. */
+/** Tells of each index row of a record that is missing or leads elsewhere. */
+export const missingRows =
+  (database: Database, kind: AnyKind): RecordCheck =>
+  async (organizationId, record) => {
+    const rows = distinctRows(kind, organizationId, record)
+    const stored = await database.kv.getMany(rows.map((row) => row.key))
+    return rows.filter((row, i) => !same(stored[i], row)).map((row) => `its index row ${describeKey(row.key)} is not there.`)
+  }
+
+/** What is wrong with an index row as a walk found it, confirmed by a look at what is there now. */
 export async function verifyIndexRow(database: Database, kind: AnyKind, key: readonly Element[], row: Entry): Promise<readonly string[]> {
   const target = targetOf(key, row.value)
   if (!target) return [`index row ${describeKey(row.key)}: its value cannot be read.`]
   const [organizationId, id] = target
-  const recordKeyOf = recordKey(kind, organizationId, id)
   const judge = async (record: Entry | undefined): Promise<readonly string[]> => {
     if (record && hasRow(kind, organizationId, record, row)) return []
     if (!(await database.kv.get(row.key))) return []
     return [record ? `${kind.name} ${id} does not have this row.` : `there is no ${kind.name} ${id}.`]
   }
-  const problems = await settled(database, recordKeyOf, judge)
+  const problems = await settled(database, recordKey(kind, organizationId, id), judge)
   return problems.map((problem) => `index row ${describeKey(row.key)}: ${problem}`)
 }
 
-/** Judges the record of now, again and again until it did not change meanwhile: index rows change only with their record. */
+/** Judges the record of now, again and again until it did not change meanwhile: what belongs to it changes only with it. */
 async function settled(
   database: Database,
   key: Bytes,
@@ -66,25 +95,6 @@ async function settled(
     if (record?.version === after?.version) return problems
   }
   return []
-}
-
-async function judgeRecord(
-  database: Database,
-  kind: AnyKind,
-  [organizationId, , id]: readonly Element[],
-  entry: Entry | undefined,
-  check: RecordCheck | undefined,
-): Promise<readonly string[]> {
-  if (!entry) return []
-  const record = parsed(entry.value)
-  const schema = kind.schema.safeParse(record)
-  if (!schema.success) return [`it does not fit its schema: ${schema.error.issues[0]?.path.join('.')} ${schema.error.issues[0]?.message}.`]
-  if ((record as { id: string }).id !== id) return ['its id is not that of its key.']
-  const organization = String(organizationId)
-  const rows = indexRows(kind, organization, record)
-  const stored = rows.length === 0 ? [] : await database.kv.getMany(rows.map((row) => row.key))
-  const missing = rows.filter((row, i) => !same(stored[i], row)).map((row) => `its index row ${describeKey(row.key)} is not there.`)
-  return check ? [...missing, ...(await check(organization, record))] : missing
 }
 
 const same = (entry: Entry | undefined, row: IndexRow): boolean => entry !== undefined && Buffer.compare(entry.value, row.value) === 0

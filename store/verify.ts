@@ -1,15 +1,16 @@
 /**
- * Walks the whole store once and compares everything with everything that must agree with it. Nothing is changed, memory
- * stays constant, and the store may be in use: what looks wrong counts only when a second look finds it unchanged.
+ * Walks the whole store and compares everything with everything that must agree with it. Nothing is changed, memory stays
+ * constant, and the store may be in use: what looks wrong counts only when a second look finds it unchanged.
  */
-import { contentRowKey, openContentKey, type ContentRef } from './content.ts'
+import type { ContentRef } from './content.ts'
 import type { Database } from './database.ts'
 import { StoreFailure, type Bytes, type Entry } from './kv.ts'
 import { queueLength, toQueueEntry, type QueueEntry } from './queue.ts'
 import { globalKey } from './record-kind.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
-import { ContentMeasure, differences } from './verify-content.ts'
-import { describeKey, verifyIndexRow, verifyRecord, type AnyKind, type RecordCheck } from './verify-records.ts'
+import { Balance } from './verify-balance.ts'
+import { ContentMeasure, contentSummary, missingContents, verifyContent, type ContentOwner } from './verify-content.ts'
+import { describeKey, distinctRows, missingRows, readRecord, verifyIndexRow, verifyRecord, type AnyKind } from './verify-records.ts'
 
 /** Keys that are no records, such as `[organization, 'event', …]` or, when global, `['', 'capture.pending', …]`. */
 export interface Family {
@@ -28,18 +29,18 @@ export interface VerifyOptions {
   readonly missingGroups?: readonly number[]
   /** What is wrong with a record beyond its schema and its index rows, one sentence each. */
   checkRecord?(kind: string, organizationId: string, record: unknown): Promise<readonly string[]>
-  /** How records own content. Without it, content is only looked at by itself. */
+  /** Which record owns which content. Without it, content is looked at only by itself. */
   readonly contents?: ContentOwnership
   /** What is wrong with a queue entry, one sentence each. */
   checkQueueEntry?(entry: QueueEntry): Promise<readonly string[]>
 }
 
-/** Every content belongs to the record that refers to it, and is as that record says. */
+/** Every content belongs to one record, and is as that record says. */
 export interface ContentOwnership {
-  /** What a record refers to. */
+  /** The contents that a record refers to. */
   of(kind: string, organizationId: string, record: unknown): readonly ContentRef[]
-  /** The owner's reference; undefined when nothing owns the content. Asked only when something does not agree. */
-  owner(organizationId: string, contentId: string): Promise<ContentRef | undefined>
+  /** The reference of the record that owns a content. Asked only when something does not agree. */
+  owner: ContentOwner
 }
 
 /** How much there is, and every problem in one sentence; at most 1,000 are told. */
@@ -55,26 +56,25 @@ const problemsMax = 1000
 
 /** Compares everything in the store. An empty list of problems means that nothing is lost, left over or changed. */
 export async function verify(database: Database, options: VerifyOptions): Promise<VerifyReport> {
-  const walk = new Walk(database, options)
-  await walk.run()
-  return walk.report()
+  const verifier = new Verifier(database, options)
+  await verifier.run()
+  return verifier.report()
 }
 
 type Check = (key: readonly Element[], entry: Entry) => void | Promise<void>
+/** What to do with the rows of each family; global ones have a slash before their name. */
+type Checks = Map<string, Check>
 
 /**
- * The first walk adds up, without a look-up, what records say should be there and what is there. Only for what does not come
+ * The first walk adds up, without look-ups, what records say should be there and what is there. Only for what does not come
  * out even, a second walk looks everything up and names it.
  */
-class Walk {
+class Verifier {
   readonly #database: Database
   readonly #options: VerifyOptions
-  /** By the sign of a global key, or none, and the family's name; for each of the two walks. */
-  readonly #adding = new Map<string, Check>()
-  readonly #explaining = new Map<string, Check>()
-  readonly #rowBalances = new Map<AnyKind, Balance>()
-  readonly #contentBalance = new Balance()
-  /** Contents that are being written: few, since each belongs to a message that is just coming in. */
+  readonly #rows = new Map<AnyKind, Balance>()
+  readonly #contents = new Balance()
+  /** Contents that are just being written: never many. */
   readonly #open = new Set<string>()
   readonly #counts = { records: 0, indexRows: 0, contents: 0, queueEntries: 0 }
   readonly #problems: string[] = []
@@ -84,26 +84,19 @@ class Walk {
   constructor(database: Database, options: VerifyOptions) {
     this.#database = database
     this.#options = options
-    for (const kind of options.kinds) this.#addKind(kind)
-    for (const { global = false, ...family } of options.families ?? []) {
-      this.#adding.set(familyName(global, family.name), this.#familyCheck(family))
-    }
-    this.#adding.set(familyName(false, 'content'), (key, { value }) => this.#contentRow(key, value))
-    this.#adding.set(familyName(true, 'content.open'), (key) => this.#openContent(key))
-    this.#adding.set(familyName(true, 'queue'), (key, entry) => this.#queueRow(key, entry))
-    this.#adding.set(familyName(true, 'expire'), (key) => this.#shape(key, typeof key[2] === 'number' && key[3] instanceof Uint8Array))
   }
 
   async run(): Promise<void> {
-    await this.#walk((entry) => this.#entry(entry))
-    if (this.#content) this.#finishContent(this.#content)
-    for (const [kind, balance] of this.#rowBalances) if (!balance.even) this.#explainRows(kind)
-    if (!this.#contentBalance.even) this.#explainContents()
-    if (this.#explaining.size > 0) await this.#walk((entry) => this.#explain(entry))
-    await this.#queueLength()
-    const missing = this.#options.missingGroups ?? []
-    if (missing.length === 0) return
-    this.#tell(`The log of writes is damaged: ${missing.length} group commits from number ${missing[0]} on are lost.`)
+    const { missingGroups = [] } = this.#options
+    await this.#walk(this.#countingChecks(), (key, isKey) =>
+      this.#tell(`${describeKey(key)}: ${isKey ? 'no such family of keys' : 'not a key of this store'}.`),
+    )
+    if (this.#content) this.#countContent(this.#content)
+    const uneven = [...this.#rows].flatMap(([kind, balance]) => (balance.even ? [] : [kind]))
+    if (uneven.length > 0 || !this.#contents.even) await this.#walk(this.#explainingChecks(uneven))
+    await this.#compareQueueLength()
+    if (missingGroups.length === 0) return
+    this.#tell(`The log of writes is damaged: ${missingGroups.length} group commits from number ${missingGroups[0]} on are lost.`)
   }
 
   report(): VerifyReport {
@@ -119,12 +112,15 @@ class Walk {
   }
 
   /** Walks to the end; past values that cannot be read. */
-  async #walk(visit: (entry: Entry) => void | Promise<void>): Promise<void> {
+  async #walk(checks: Checks, unknown?: (key: Bytes, isKey: boolean) => void): Promise<void> {
     for (let start: Bytes | undefined = Buffer.of(0); start;) {
       try {
         for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff) })) {
-          const visited = visit(entry)
-          if (visited) await visited
+          const key = elementsOf(entry.key)
+          if (key && this.#content && !this.#content.continues(key)) this.#countContent(this.#content)
+          const check = key && checkOf(checks, key)
+          const checked = check ? check(key, entry) : unknown?.(entry.key, key !== undefined)
+          if (checked) await checked
         }
         return
       } catch (error) {
@@ -136,47 +132,89 @@ class Walk {
     }
   }
 
-  #entry(entry: Entry): void | Promise<void> {
-    const key = elementsOf(entry.key)
-    if (!key) return this.#tell(`${describeKey(entry.key)}: not a key of this store.`)
-    if (this.#content && !this.#content.continues(key)) this.#finishContent(this.#content)
-    const check = checkOf(this.#adding, key)
-    if (!check) return this.#tell(`${describeKey(entry.key)}: no such family of keys.`)
-    return check(key, entry)
+  #countingChecks(): Checks {
+    const checks: Checks = new Map()
+    for (const kind of this.#options.kinds) this.#countKind(kind, checks)
+    for (const family of this.#options.families ?? [])
+      checks.set(familyName(family.global ?? false, family.name), this.#familyCheck(family))
+    checks.set(familyName(false, 'content'), (key, { value }) => {
+      this.#content ??= new ContentMeasure(String(key[0]), String(key[2]))
+      this.#content.add(key, value)
+    })
+    checks.set(familyName(true, 'content.open'), (key) => {
+      this.#shape(key, key.length === 4)
+      this.#open.add(openName(String(key[2]), String(key[3])))
+    })
+    checks.set(familyName(true, 'queue'), (key, entry) => this.#queueRow(key, entry))
+    checks.set(familyName(true, 'expire'), (key) => this.#shape(key, typeof key[2] === 'number' && key[3] instanceof Uint8Array))
+    return checks
   }
 
-  #explain(entry: Entry): void | Promise<void> {
-    const key = elementsOf(entry.key)
-    return key && checkOf(this.#explaining, key)?.(key, entry)
-  }
-
-  #addKind(kind: AnyKind): void {
-    const { checkRecord, contents } = this.#options
-    const balance = new Balance()
-    this.#rowBalances.set(kind, balance)
-    this.#adding.set(familyName(false, kind.name), async (key, entry) => {
+  #countKind(kind: AnyKind, checks: Checks): void {
+    const options = this.#options
+    const rows = new Balance()
+    this.#rows.set(kind, rows)
+    checks.set(familyName(false, kind.name), (key, entry) => {
       this.#counts.records++
       const organizationId = String(key[0])
-      const record = recordOf(kind, entry.value)
-      for (const row of record === undefined ? [] : distinctRows(kind, organizationId, record)) balance.expect(row.key, row.value)
-      for (const ref of (record !== undefined && contents?.of(kind.name, organizationId, record)) || []) {
-        this.#contentBalance.expect(contentSummary(organizationId, ref))
+      const { record, problem } = readRecord(kind, key, entry)
+      if (problem !== undefined) return this.#tell(`${kind.name} ${describeKey(entry.key)}: ${problem}`)
+      for (const row of distinctRows(kind, organizationId, record)) rows.expect(row.key, row.value)
+      for (const ref of options.contents?.of(kind.name, organizationId, record) ?? []) {
+        this.#contents.expect(Buffer.from(organizationId), contentSummary(ref))
       }
-      this.#tell(...(await verifyRecord(this.#database, kind, key, entry, (organization, value) => judgeBy(checkRecord, kind, organization, value))))
+      return options.checkRecord && this.#checkRecord(kind, key, entry)
     })
-    const row: Check = (_, { key, value }) => {
-      this.#counts.indexRows++
-      balance.meet(key, value)
+    for (const name of rowFamilies(kind)) {
+      checks.set(name, (_, { key, value }) => {
+        this.#counts.indexRows++
+        rows.meet(key, value)
+      })
     }
-    for (const name of rowFamilies(kind)) this.#adding.set(name, row)
   }
 
-  #explainRows(kind: AnyKind): void {
-    this.#explaining.set(familyName(false, kind.name), async (key, entry) =>
-      this.#tell(...(await verifyRowsOf(this.#database, kind, key, entry))),
-    )
-    const row: Check = async (key, entry) => this.#tell(...(await verifyIndexRow(this.#database, kind, key, entry)))
-    for (const name of rowFamilies(kind)) this.#explaining.set(name, row)
+  async #checkRecord(kind: AnyKind, key: readonly Element[], entry: Entry): Promise<void> {
+    const check = async (organizationId: string, record: unknown): Promise<readonly string[]> =>
+      (await this.#options.checkRecord?.(kind.name, organizationId, record)) ?? []
+    this.#tell(...(await verifyRecord(this.#database, kind, key, entry, check)))
+  }
+
+  #countContent(measure: ContentMeasure): void {
+    const { organizationId, id } = measure
+    this.#content = undefined
+    this.#counts.contents++
+    if (!this.#options.contents) {
+      this.#tell(...measure.gaps().map((gap) => `content ${id} of ${organizationId}: ${gap}`))
+    } else if (!this.#open.has(openName(organizationId, id))) {
+      this.#contents.meet(Buffer.from(organizationId), contentSummary(measure.ref()))
+    }
+  }
+
+  #explainingChecks(uneven: readonly AnyKind[]): Checks {
+    const database = this.#database
+    const contents = this.#contents.even ? undefined : this.#options.contents
+    const checks: Checks = new Map()
+    for (const kind of this.#options.kinds) {
+      const rows = uneven.includes(kind) ? missingRows(database, kind) : undefined
+      checks.set(familyName(false, kind.name), async (key, entry) => {
+        const check = async (organizationId: string, record: unknown): Promise<readonly string[]> => {
+          const refs = (contents && this.#options.contents?.of(kind.name, organizationId, record)) || []
+          return [...((await rows?.(organizationId, record)) ?? []), ...(await missingContents(database, organizationId, refs))]
+        }
+        this.#tell(...(await verifyRecord(database, kind, key, entry, check)))
+      })
+      if (!rows) continue
+      const row: Check = async (key, entry) => this.#tell(...(await verifyIndexRow(database, kind, key, entry)))
+      for (const name of rowFamilies(kind)) checks.set(name, row)
+    }
+    if (!contents) return checks
+    let last = ''
+    checks.set(familyName(false, 'content'), async ([organizationId, , id]) => {
+      if (openName(String(organizationId), String(id)) === last) return
+      last = openName(String(organizationId), String(id))
+      this.#tell(...(await verifyContent(database, contents.owner, String(organizationId), String(id))))
+    })
+    return checks
   }
 
   #familyCheck(family: Family): Check {
@@ -193,48 +231,27 @@ class Walk {
     if (!right) this.#tell(`${describeKey(pack(key))}: its key has another form than the others of its family.`)
   }
 
-  #contentRow(key: readonly Element[], value: Bytes): void {
-    this.#content ??= new ContentMeasure(key)
-    this.#content.add(key, value)
-  }
-
-  async #finishContent(first: ContentMeasure): Promise<void> {
-    this.#counts.contents++
-    const { organizationId, id } = first
-    if ((await this.#contentProblems(first)).length === 0) return
-    const again = new ContentMeasure([organizationId, 'content', id])
-    for await (const { key, value } of this.#database.kv.range(within([organizationId, 'content', id]))) again.add(unpack(key), value)
-    if (again.rows > 0)
-      this.#tell(...(await this.#contentProblems(again)).map((problem) => `content ${id} of ${organizationId}: ${problem}`))
-  }
-
-  async #contentProblems(measure: ContentMeasure): Promise<readonly string[]> {
-    const { organizationId, id } = measure
-    const open = await this.#database.kv.get(pack(openContentKey(organizationId, id)))
-    const owner = await this.#options.contentOwner?.(organizationId, id)
-    if (owner && open) return ['it has an owner and still its marker: the next start would remove it.']
-    if (owner) return differences(measure, owner)
-    return this.#options.contentOwner && !open ? ['nothing refers to it.'] : measure.gaps()
-  }
-
   async #queueRow(key: readonly Element[], entry: Entry): Promise<void> {
     this.#counts.queueEntries++
     if (key.length !== 5 || typeof key[3] !== 'number') return this.#shape(key, false)
-    const problems = async (row: Entry): Promise<readonly string[]> => {
-      try {
-        return (await this.#options.checkQueueEntry?.(toQueueEntry(row))) ?? []
-      } catch (error) {
-        if (error instanceof SyntaxError) return ['its value cannot be read.']
-        throw error
-      }
-    }
-    if ((await problems(entry)).length === 0) return
+    if ((await this.#queueProblems(entry)).length === 0) return
     const again = await this.#database.kv.get(entry.key)
-    if (again) this.#tell(...(await problems(again)).map((problem) => `queue entry ${describeKey(entry.key)}: ${problem}`))
+    const problems = again ? await this.#queueProblems(again) : []
+    this.#tell(...problems.map((problem) => `queue entry ${describeKey(entry.key)}: ${problem}`))
+  }
+
+  async #queueProblems(row: Entry): Promise<readonly string[]> {
+    let entry: QueueEntry
+    try {
+      entry = toQueueEntry(row)
+    } catch {
+      return ['its value cannot be read.']
+    }
+    return (await this.#options.checkQueueEntry?.(entry)) ?? []
   }
 
   /** The counter must tell the number of rows; it is counted again when the queue moved during the walk. */
-  async #queueLength(): Promise<void> {
+  async #compareQueueLength(): Promise<void> {
     let counted = this.#counts.queueEntries
     for (let tries = 0; tries < 5; tries++) {
       const before = await queueLength(this.#database)
@@ -249,6 +266,17 @@ class Walk {
 }
 
 const familyName = (global: boolean, name: string): string => (global ? `/${name}` : name)
+const openName = (organizationId: string, id: string): string => `${organizationId}/${id}`
+
+const rowFamilies = (kind: AnyKind): string[] => [
+  ...Object.keys(kind.indexes).map((index) => familyName(false, `${kind.name}#${index}`)),
+  ...Object.keys(kind.unique).map((index) => familyName(false, `${kind.name}!${index}`)),
+  ...Object.keys(kind.lookups).map((index) => familyName(true, `${kind.name}@${index}`)),
+]
+
+/** Records may belong to no organization too. */
+const checkOf = (checks: Checks, [organizationId, name]: readonly Element[]): Check | undefined =>
+  (organizationId === '' ? checks.get(familyName(true, String(name))) : undefined) ?? checks.get(familyName(false, String(name)))
 
 function elementsOf(key: Bytes): Element[] | undefined {
   try {

@@ -24,9 +24,7 @@ export const recordKinds = [
 ] as const
 
 /** Options for `verify` of a store written by this core. */
-export function integrityChecks(
-  database: Database,
-): Pick<VerifyOptions, 'kinds' | 'families' | 'contentsOf' | 'contentOwner' | 'checkRecord' | 'checkQueueEntry'> {
+export function integrityChecks(database: Database): VerifyOptions {
   return {
     kinds: recordKinds,
     families: [
@@ -34,9 +32,10 @@ export function integrityChecks(
       { name: 'idempotency' },
       { name: 'capture.pending', global: true },
     ],
-    contentsOf: (kind, _organizationId, record) => (kind === traces.name ? [(record as Trace).content] : []),
-    contentOwner: async (organizationId, contentId): Promise<ContentRef | undefined> =>
-      (await database.get(traces, { organizationId }, contentId))?.record.content,
+    contents: {
+      of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),
+      owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
+    },
     async checkRecord(kind, organizationId, record) {
       if (kind !== captures.name) return []
       return missing(database, organizationId, 'trace', (record as Capture).traceId)

@@ -6,46 +6,53 @@ const never = new Promise<never>(() => {})
 export class CuttableKv implements Kv {
   readonly #kv: Kv
   #isCut = false
+  readonly #inFlight = new Set<Promise<WriteResult>>()
   /** Looks at every write before it happens; a promise holds it up. */
   beforeWrite: ((write: Write) => void | Promise<void>) | undefined
-  /** Writes under way. */
-  writing = 0
+  /** Reads and writes under way. */
+  busy = 0
 
   constructor(kv: Kv) {
     this.#kv = kv
   }
 
-  cut(): void {
+  /** Resolves when what had reached the store by then is written or not. */
+  async cut(): Promise<void> {
     this.#isCut = true
+    await Promise.allSettled(this.#inFlight)
   }
 
   get(key: Bytes): Promise<Entry | undefined> {
-    return this.#guard(this.#kv.get(key))
+    return this.#guard(() => this.#kv.get(key))
   }
 
   getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
-    return this.#guard(this.#kv.getMany(keys))
+    return this.#guard(() => this.#kv.getMany(keys))
   }
 
   async *range(range: Range): AsyncIterable<Entry> {
-    for await (const entry of this.#kv.range(range)) yield this.#isCut ? await never : entry
-    if (this.#isCut) await never
+    this.busy++
+    try {
+      for await (const entry of this.#kv.range(range)) yield this.#isCut ? await never : entry
+      if (this.#isCut) await never
+    } finally {
+      this.busy--
+    }
   }
 
   counter(key: Bytes): Promise<number> {
-    return this.#guard(this.#kv.counter(key))
+    return this.#guard(() => this.#kv.counter(key))
   }
 
-  async write(write: Write): Promise<WriteResult> {
-    this.writing++
-    try {
+  write(write: Write): Promise<WriteResult> {
+    return this.#guard(async () => {
       const held = this.beforeWrite?.(write)
       if (held) await held
-      if (this.#isCut) return await never
-      return await this.#guard(this.#kv.write(write))
-    } finally {
-      this.writing--
-    }
+      if (this.#isCut) return never
+      const written = this.#kv.write(write)
+      this.#inFlight.add(written)
+      return written.finally(() => this.#inFlight.delete(written))
+    })
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -53,8 +60,13 @@ export class CuttableKv implements Kv {
   }
 
   /** What comes back after the cut reaches nobody. */
-  async #guard<T>(work: Promise<T>): Promise<T> {
-    const value = await work
-    return this.#isCut ? never : value
+  async #guard<T>(work: () => Promise<T>): Promise<T> {
+    this.busy++
+    try {
+      const value = await work()
+      return this.#isCut ? await never : value
+    } finally {
+      this.busy--
+    }
   }
 }

@@ -127,8 +127,10 @@ function startClients(site: Site, ledger: Ledger, { number, random }: Round, ove
 async function drain(site: Site, ledger: Ledger): Promise<void> {
   site.sink.script = faultScript('accept', 'drain', Promise.resolve())
   const daemon = await site.start()
-  await within(drainMs, `delivery of the last ${String(ledger.awaited)} recipients`, ledger.drained()).catch((error: unknown) => {
-    ledger.problem(`${String(error)}\n${daemon.log.slice(-2000)}`)
+  const drained = within(drainMs, `delivery of the last ${String(ledger.awaited)} recipients`, ledger.drained())
+  await drained.catch(async (error: unknown) => {
+    const { bytes } = await daemon.rest.call('GET', `/v1/traces/${String(ledger.oneAwaited()?.traceId)}`)
+    ledger.problem(`${String(error)}; ${String(ledger.awaited)} are missing, one of them:\n${bytes.toString('utf8')}\n${daemon.log.slice(-2000)}`)
   })
   // The answers of the smart host are recorded once the daemon has ended in order; nothing has to be waited for.
   const exit = await daemon.stop()

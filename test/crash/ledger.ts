@@ -90,6 +90,12 @@ export class Ledger {
     return this.#awaited.size
   }
 
+  /** One acknowledged message that has not arrived yet, to ask the daemon about it. */
+  oneAwaited(): Entry | undefined {
+    const [first] = this.#awaited
+    return first === undefined ? undefined : this.entries.get(first.slice(0, first.indexOf(' ')))
+  }
+
   /** Resolves when every acknowledged recipient has been served. */
   drained(): Promise<void> {
     return this.#awaited.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#drained = resolve))

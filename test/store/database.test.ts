@@ -189,7 +189,9 @@ test('Database.list() yields nothing for a cursor of another walk', async (t) =>
   await insert(database, ...['pet_1', 'pet_2', 'pet_3'].map((id) => pet(id)))
   const { nextCursor: byIndex } = await database.list(pets, org, { index: 'born', limit: 1 })
   for (const cursor of [byIndex, 'AAAA', '', '%%%'])
-    t.deepEqual(await database.list(pets, org, { limit: 1, cursor }), { rows: [], nextCursor: undefined })
+    for (const ascending of [true, false]) {
+      t.deepEqual(await database.list(pets, org, { limit: 1, cursor, ascending }), { rows: [], nextCursor: undefined })
+    }
 })
 
 test('Database hides records of other projects from a bound reach, one by one and in lists', async (t) => {

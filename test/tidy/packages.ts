@@ -7,7 +7,6 @@ import type { Source } from './source.ts'
 export const homes: Readonly<Record<string, readonly string[]>> = {
   ava: [],
   '@seriousme/openapi-schema-validator': [],
-  'classic-level': ['store/**'],
   h3: ['admin-api/**'],
   imapflow: ['protocols/imap-dsn/**'],
   'ipaddr.js': ['config/**', 'daemon/core/**'],

@@ -109,7 +109,10 @@ export class DeliveryQueue {
 
   /** Makes one attempt, or puts the entry back when the destination's limits leave no room for it now. */
   async #serve(lane: Lane, next: Ready): Promise<void> {
-    const waitMs = await this.#waitMs(lane, next.entry)
+    const known = lane.limits !== undefined
+    await this.#lookAtLimits(lane, next.entry)
+    const waitMs = this.#waitMs(lane)
+    if (!known) this.#wake(lane) // the others need not wait for the first one to end
     if (waitMs === 0) await this.#attempt(lane, next)
     else lane.ready.unshift(next)
     lane.active--
@@ -120,21 +123,21 @@ export class DeliveryQueue {
     this.#settle(lane)
   }
 
-  /** How long the destination's limits, as they are now, make the entry wait; 0 takes the allowance. */
-  async #waitMs(lane: Lane, { organizationId, traceId }: QueueEntry): Promise<number> {
-    const known = lane.limits !== undefined
+  async #lookAtLimits(lane: Lane, { organizationId, traceId }: QueueEntry): Promise<void> {
     try {
       lane.limits = await this.#options.limitsOf(organizationId, lane.destinationId)
     } catch (error) {
       this.#options.onError(error, traceId)
     }
-    if (lane.active > lane.width) return Infinity
+  }
+
+  /** How long the destination's limits make an attempt wait that counts as active already; 0 takes the allowance. */
+  #waitMs(lane: Lane): number {
+    if (lane.active > lane.width) return Infinity // another one ends first, and wakes the lane
     const monotonic = this.#options.clock.monotonic()
-    const waitMs = lane.restMs(monotonic)
-    if (waitMs > 0) return waitMs
-    lane.takeAllowance(monotonic)
-    if (!known) this.#wake(lane) // the others need not wait for the first one
-    return 0
+    const restMs = lane.restMs(monotonic)
+    if (restMs === 0) lane.takeAllowance(monotonic)
+    return restMs
   }
 
   async #attempt(lane: Lane, { entry, content, fresh }: Ready): Promise<void> {

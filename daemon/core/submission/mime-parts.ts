@@ -64,7 +64,7 @@ function multipart(kind: 'mixed' | 'alternative' | 'related', parts: readonly Pa
   }
   const pieces = parts.flatMap((part, i) => [
     Buffer.from((i > 0 ? '\r\n' : '') + (open[i] ?? '')),
-    Buffer.from(part.body as string | Buffer),
+    Buffer.from(part.body),
   ])
   return { headers, body: Buffer.concat([...pieces, Buffer.from(close)]) }
 }

@@ -25,6 +25,7 @@ test('authentication gives one answer to unknown, malformed, expired and revoked
   const { rest, client, clock } = await startRig(t)
   const expires_at = new Date(clock.now() + 60_000).toISOString()
   const expiring = objectOf(await rest.call('POST', '/v1/api-keys', { name: 'a', scopes: ['api:read'], expires_at }))
+  clock.advance(1)
   const revoked = objectOf(await rest.call('POST', '/v1/api-keys', { name: 'b', scopes: ['api:read'] }))
   const [first, second] = [client(String(expiring['key'])), client(String(revoked['key']))]
   t.is((await first.call('GET', '/v1/projects/me')).status, 200)

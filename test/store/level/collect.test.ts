@@ -1,8 +1,11 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import type { Bytes, Kv } from '#store/kv.ts'
-import { openedBy, storeOf } from './folders.ts'
+import type { Bytes, Kv, Write } from '#store/kv.ts'
+import { seal, sealPointer } from '#store/level/codec.ts'
+import { collectSegments } from '#store/level/collect.ts'
+import { ValueLog } from '#store/level/value-log.ts'
+import { folderOf, openedBy, storeOf } from './folders.ts'
 
 const key = (i: number): Bytes => Buffer.from(`key ${String(i).padStart(3, '0')}`)
 const value = (i: number): Bytes => Buffer.alloc(1000, `value ${i} `)
@@ -95,4 +98,23 @@ test('LevelKv.collect() gives way to writes of the same keys', async (t) => {
   await collecting
   t.deepEqual(Buffer.from((await kv.get(key(8)))?.value ?? []), newest)
   t.is(await kv.get(key(9)), undefined)
+})
+
+test('collectSegments() leaves alone what was written anew between its two looks', async (t) => {
+  const folder = await folderOf(t)
+  const log = await ValueLog.open(folder, { segmentBytes: 1 })
+  t.teardown(() => log.close())
+  const [pointer] = await log.append([{ key: key(1), value: value(1) }, ...[2, 3, 4, 5, 6].map((i) => ({ key: key(i), value: value(i) }))])
+  await log.append([{ key: key(7), value: value(7) }])
+  if (!pointer) return t.fail()
+  const looks = [sealPointer(1n, pointer), undefined, undefined, undefined, undefined, undefined, seal(2n, Buffer.from('anew'))]
+  const writes: Write[] = []
+  const kv = {
+    async write(write: Write) {
+      writes.push(write)
+      return { ok: true } as const
+    },
+  } as Kv
+  t.is(await collectSegments(log, kv, () => looks.shift()), 1)
+  t.deepEqual([looks, writes], [[], []])
 })

@@ -29,8 +29,10 @@ async function add(database: Database, id: string, size: number): Promise<{ id: 
 /** Everything must agree: index rows, content with its pet, queue entries with their pet (grey pets are queued). */
 const checks = (database: Database, refs: ReadonlyMap<string, ContentRef>): VerifyOptions => ({
   kinds: [pets],
-  contentOwner: async (_, id) => ((await database.get(pets, reach, id)) ? refs.get(id) : undefined),
-  contentsOf: (_, __, record) => [refs.get((record as Pet).id)].filter((ref) => ref !== undefined),
+  contents: {
+    of: (_, __, record) => [refs.get((record as Pet).id)].filter((ref) => ref !== undefined),
+    owner: async (_, id) => ((await database.get(pets, reach, id)) ? refs.get(id) : undefined),
+  },
   async checkQueueEntry({ traceId }) {
     const stored = await database.get(pets, reach, traceId)
     return stored?.record.colours[0] === 'grey' ? [] : ['its pet is not queued.']

@@ -1,0 +1,57 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import test from 'ava'
+import { startRig } from './rig.ts'
+
+test('the OpenAPI document is valid and holds every route', async (t) => {
+  const { rest } = await startRig(t)
+  const document = (await rest.call('GET', '/openapi.json')).body as { paths: Record<string, Record<string, { security: object[] }>> }
+  const result = await new Validator().validate(document)
+  t.true(result.valid, JSON.stringify(result.errors))
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  t.deepEqual(routes.filter((route) => /\/v1\/|\/share\//.test(route)).toSorted(), [
+    'DELETE /v1/api-keys/{id}',
+    'DELETE /v1/destinations/{id}',
+    'DELETE /v1/routing/rules/{id}',
+    'DELETE /v1/smtp-credentials/{id}',
+    'GET /share/traces/{trace_id}',
+    'GET /v1/api-keys',
+    'GET /v1/destinations',
+    'GET /v1/destinations/presets',
+    'GET /v1/destinations/{id}',
+    'GET /v1/inboxes',
+    'GET /v1/inboxes/{id}',
+    'GET /v1/inboxes/{id}/messages',
+    'GET /v1/inboxes/{id}/messages/{message_id}',
+    'GET /v1/inboxes/{id}/messages/{message_id}/attachments/{index}',
+    'GET /v1/inboxes/{id}/messages/{message_id}/raw',
+    'GET /v1/projects/me',
+    'GET /v1/routing/rules',
+    'GET /v1/routing/rules/{id}',
+    'GET /v1/smtp-credentials',
+    'GET /v1/smtp-credentials/{id}',
+    'GET /v1/traces',
+    'GET /v1/traces/{trace_id}',
+    'PATCH /v1/destinations/{id}',
+    'PATCH /v1/destinations/{id}/mode',
+    'PATCH /v1/projects/me/no-route-policy',
+    'PATCH /v1/routing/rules/{id}',
+    'PATCH /v1/smtp-credentials/{id}',
+    'POST /v1/api-keys',
+    'POST /v1/api-keys/{id}/rotate',
+    'POST /v1/destinations',
+    'POST /v1/destinations/{id}/promote-to-live',
+    'POST /v1/inboxes/{id}/wait',
+    'POST /v1/messages',
+    'POST /v1/routing/rules',
+    'POST /v1/smtp-credentials',
+    'POST /v1/smtp-credentials/{id}/rotate',
+    'POST /v1/smtp-credentials/{id}/test-connection',
+  ])
+  const open = Object.entries(document.paths).filter(([, methods]) => Object.values(methods).some(({ security }) => security.length === 0))
+  t.deepEqual(
+    open.map(([path]) => path).filter((path) => path.startsWith('/v1') || path.startsWith('/share')),
+    ['/share/traces/{trace_id}'],
+  )
+})

@@ -1,0 +1,89 @@
+import test from 'ava'
+import { addDestination, errorOf, refusal, startRig } from './rig.ts'
+
+test('createRoutingRule takes a match as an object or as text', async (t) => {
+  const { rest } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const matchOf = async (match: unknown) => (await rest.must('POST', '/v1/routing/rules', { match, destination_id }))['match']
+  t.deepEqual(await matchOf({ from: 'Shop@Example.ch' }), { from: 'shop@example.ch' })
+  t.deepEqual(await matchOf({ domain: 'Müller.ch' }), { domain: 'xn--mller-kva.ch' })
+  t.deepEqual(await matchOf({ any: true }), { any: true })
+  t.deepEqual(await matchOf('a@b.ch'), { from: 'a@b.ch' })
+  t.deepEqual(await matchOf('b.ch'), { domain: 'b.ch' })
+  t.deepEqual(await matchOf('@b.ch'), { domain: 'b.ch' })
+  t.deepEqual(await matchOf('*'), { any: true })
+})
+
+test('createRoutingRule answers the whole resource', async (t) => {
+  const { rest, clock } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const made = await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id })
+  t.is(made.status, 201)
+  const { id, project_id, ...others } = made.body as Record<string, unknown>
+  t.regex(String(id), /^rul_[0-9a-f]{32}$/)
+  t.regex(String(project_id), /^prj_/)
+  t.deepEqual(others, { match: { any: true }, destination_id, priority: 100, created_at: new Date(clock.now()).toISOString() })
+  t.deepEqual(await rest.must('GET', `/v1/routing/rules/${String(id)}`), made.body as never)
+})
+
+test('createRoutingRule names what is wrong', async (t) => {
+  const { rest, addProject } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const wrong = async (changes: object) =>
+    errorOf(await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id, ...changes })).message
+  t.is(await wrong({ match: 'a b@c' }), 'match: must be an address such as shop@example.ch')
+  t.is(await wrong({ match: 'a_b..ch' }), 'match: must be an address such as shop@example.ch, a domain such as example.ch, or *')
+  t.is(await wrong({ match: { from: 'x' } }), 'match.from: must be an address such as shop@example.ch')
+  t.is(await wrong({ match: { domain: 'a@b.ch' } }), 'match.domain: must be a domain such as example.ch')
+  t.is(await wrong({ match: { any: false } }), 'match.any: must be true')
+  t.is(await wrong({ match: 7 }), 'match: expected text or an object, got a number')
+  t.is(await wrong({ destination_id: 'dst_none' }), 'destination_id: no destination of this project has this id')
+  t.is(await wrong({ priority: 1.5 }), 'priority: expected a whole number, got 1.5')
+  const other = await addDestination(rest, { project_id: await addProject() })
+  const { project_id } = await rest.must('GET', '/v1/projects/me')
+  t.is(await wrong({ destination_id: other, project_id }), 'destination_id: no destination of this project has this id')
+})
+
+test('a rule belongs to the project of its destination', async (t) => {
+  const { rest, addProject } = await startRig(t)
+  const project = await addProject()
+  const made = await rest.must('POST', '/v1/routing/rules', {
+    match: '*',
+    destination_id: await addDestination(rest, { project_id: project }),
+  })
+  t.is(made['project_id'], project)
+})
+
+test('listRoutingRules shows them in the order in which they are tried, page by page', async (t) => {
+  const { rest } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const make = async (match: string, priority: number) =>
+    (await rest.must('POST', '/v1/routing/rules', { match, destination_id, priority }))['id']
+  const last = await make('*', 10)
+  const address = await make('a@b.ch', 10)
+  const domain = await make('b.ch', 10)
+  const first = await make('*', 1)
+  const seen: unknown[] = []
+  for await (const { id } of rest.rows('/v1/routing/rules', 3)) seen.push(id)
+  t.deepEqual(seen, [first, address, domain, last])
+  const gone = await rest.call('GET', '/v1/routing/rules?cursor=rul_gone')
+  t.deepEqual(refusal(gone), [400, 'validation_failed', 'cursor: the rule it stands on is gone; begin the list again'])
+})
+
+test('updateRoutingRule changes what is given, deleteRoutingRule ends it', async (t) => {
+  const { rest, addProject } = await startRig(t)
+  const destination_id = await addDestination(rest)
+  const made = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id, priority: 3 })
+  const path = `/v1/routing/rules/${String(made['id'])}`
+  t.deepEqual(await rest.must('PATCH', path, { match: 'b.ch' }), { ...made, match: { domain: 'b.ch' } })
+  t.deepEqual(await rest.must('PATCH', path, { priority: 4 }), { ...made, match: { domain: 'b.ch' }, priority: 4 })
+  const foreign = await addDestination(rest, { project_id: await addProject() })
+  t.is(
+    errorOf(await rest.call('PATCH', path, { destination_id: foreign })).message,
+    'destination_id: no destination of this project has this id',
+  )
+  t.is((await rest.call('DELETE', path)).status, 204)
+  const none = [404, 'not_found', 'No routing rule has this id.'] as const
+  for (const answer of [await rest.call('GET', path), await rest.call('DELETE', path), await rest.call('PATCH', path, {})])
+    t.deepEqual(refusal(answer), none)
+})

@@ -1,0 +1,167 @@
+import test from 'ava'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { smtpCredentials } from '#core/access/smtp-credential.ts'
+import { addDestination, errorOf, objectOf, refusal, startRig } from './rig.ts'
+
+const none = [404, 'not_found', 'No SMTP credential has this id.'] as const
+const path = '/v1/smtp-credentials'
+
+test('createSmtpCredential answers the whole resource and, this once, the password', async (t) => {
+  const { rest, database } = await startRig(t)
+  const default_destination_id = await addDestination(rest)
+  const made = await rest.call('POST', path, {
+    label: 'Shop',
+    allowed_from_domains: ['Example.ch', '@example.ch', 'müller.ch'],
+    enforce_header_from: true,
+    default_destination_id,
+    max_rate_per_min: 30,
+    max_message_bytes: 1_000_000,
+    expires_at: '2031-01-01T01:00:00+01:00',
+    verp_enabled: true,
+    verp_bounce_domain: 'Bounces.example.ch',
+    click_tracking_enabled: true,
+  })
+  t.is(made.status, 201)
+  const { id, username, password, project_id, created_at, updated_at, ...settings } = objectOf(made)
+  t.regex(String(id), /^smc_[0-9a-f]{32}$/)
+  t.regex(String(username), /^smtp_[a-z2-7]{16}$/)
+  t.regex(String(password), /^[A-Za-z0-9_-]{27}$/)
+  t.deepEqual(settings, {
+    label: 'Shop',
+    allowed_from_domains: ['example.ch', 'xn--mller-kva.ch'],
+    enforce_header_from: true,
+    default_destination_id,
+    max_rate_per_min: 30,
+    max_message_bytes: 1_000_000,
+    expires_at: '2031-01-01T00:00:00.000Z',
+    verp_enabled: true,
+    verp_bounce_domain: 'bounces.example.ch',
+    click_tracking_enabled: true,
+    open_tracking_enabled: false,
+  })
+  const found = await database.lookup(smtpCredentials, 'username', [String(username)])
+  t.true(new SecretBox(Buffer.alloc(32, 7)).matches(String(password), found?.record.passwordFingerprint ?? ''))
+  const shown = { id, username, project_id, created_at, updated_at, ...settings }
+  t.deepEqual(await rest.must('GET', `${path}/${String(id)}`), shown)
+  t.deepEqual(await rest.must('GET', path), { data: [shown], next_cursor: null })
+})
+
+test('createSmtpCredential names what is wrong, all of it', async (t) => {
+  const { rest, clock } = await startRig(t)
+  const wrong = await rest.call('POST', path, {
+    allowed_from_domains: ['ok.ch', 'not a domain'],
+    default_destination_id: 'dst_none',
+    verp_bounce_domain: 'a@b',
+    expires_at: new Date(clock.now()).toISOString(),
+  })
+  t.deepEqual(errorOf(wrong).details, {
+    fields: [
+      { path: 'allowed_from_domains[1]', message: 'must be a domain such as example.ch' },
+      { path: 'default_destination_id', message: 'no destination of this project has this id' },
+      { path: 'verp_bounce_domain', message: 'must be a domain such as bounces.example.ch' },
+      { path: 'expires_at', message: 'must be in the future; null is for a credential that does not expire' },
+    ],
+  })
+  const message = async (body: unknown) => errorOf(await rest.call('POST', path, body)).message
+  t.is(await message({ max_rate_per_min: 0 }), 'max_rate_per_min: at least 1')
+  t.is(await message({ max_message_bytes: 10 }), 'max_message_bytes: at least 1024')
+  t.is(await message({ label: 'a\u0085b' }), 'label: must be on one line, without control characters')
+  t.is(await message({ password: 'mine' }), 'password: is not a known field')
+})
+
+test('createSmtpCredential keeps to the number that the plan allows, also at the same time', async (t) => {
+  const { rest } = await startRig(t, { plan: 'free' })
+  const answers = await Promise.all([1, 2, 3].map(() => rest.call('POST', path, { click_tracking_enabled: true })))
+  t.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 429, 429])
+  const [made] = answers.filter(({ status }) => status === 201)
+  t.is(made && objectOf(made)['click_tracking_enabled'], false, 'tracking is off on the plan free')
+  const [refused] = answers.filter(({ status }) => status === 429)
+  t.like(refused && errorOf(refused), {
+    code: 'quota_exhausted',
+    message: 'The plan free allows 1 SMTP credential; revoke one, or raise the plan.',
+    next_action: 'upgrade',
+  })
+  const id = String(made && objectOf(made)['id'])
+  t.is((await rest.call('POST', `${path}/${id}/rotate`)).status, 200, 'rotation leaves the count unchanged')
+  t.is((await rest.call('DELETE', `${path}/${id}`)).status, 204)
+  t.is((await rest.call('POST', path, {})).status, 201)
+})
+
+test('rotateSmtpCredential replaces user name and password and nothing else', async (t) => {
+  const { rest, database } = await startRig(t)
+  const before = await rest.must('POST', path, { label: 'Shop', max_rate_per_min: 5 })
+  const after = await rest.must('POST', `${path}/${String(before['id'])}/rotate`)
+  t.not(after['username'], before['username'])
+  t.not(after['password'], before['password'])
+  t.deepEqual({ ...after, username: '', password: '' }, { ...before, username: '', password: '' })
+  t.is(await database.lookup(smtpCredentials, 'username', [String(before['username'])]), undefined)
+  t.deepEqual(refusal(await rest.call('POST', `${path}/smc_none/rotate`)), none)
+})
+
+test('updateSmtpCredential changes only what is given, and clears with empty text', async (t) => {
+  const { rest, clock } = await startRig(t)
+  const default_destination_id = await addDestination(rest)
+  const body = { label: 'Shop', default_destination_id, verp_bounce_domain: 'b.ch', max_rate_per_min: 5, allowed_from_domains: ['a.ch'] }
+  const { password: _, ...before } = await rest.must('POST', path, body)
+  const one = `${path}/${String(before['id'])}`
+  clock.advance(1000)
+  const updated_at = new Date(clock.now()).toISOString()
+  t.deepEqual(await rest.must('PATCH', one, { label: 'New' }), { ...before, label: 'New', updated_at })
+  t.like(await rest.must('PATCH', one, { default_destination_id: '', verp_bounce_domain: '', max_rate_per_min: null }), {
+    default_destination_id: null,
+    verp_bounce_domain: null,
+    max_rate_per_min: null,
+    allowed_from_domains: ['a.ch'],
+  })
+  t.like(await rest.must('PATCH', one, { allowed_from_domains: [] }), { allowed_from_domains: [], label: 'New' })
+  t.deepEqual(refusal(await rest.call('PATCH', `${path}/smc_none`, {})), none)
+})
+
+test('revokeSmtpCredential is idempotent', async (t) => {
+  const { rest } = await startRig(t)
+  const { id } = await rest.must('POST', path, {})
+  for (let i = 0; i < 2; i++) t.is((await rest.call('DELETE', `${path}/${String(id)}`)).status, 204)
+  t.deepEqual(refusal(await rest.call('GET', `${path}/${String(id)}`)), none)
+})
+
+test('testSmtpCredential shows every check, and asks a live provider', async (t) => {
+  const { rest, clock, transport, withKey } = await startRig(t)
+  const login = { username: 'u', password: 'the password' }
+  const credentials = { host: '127.0.0.1', port: 2600, security: 'none', ...login }
+  const destination = await addDestination(rest, { name: 'Webhoster', credentials })
+  const expires_at = new Date(clock.now() + 60_000).toISOString()
+  const { id, username } = await rest.must('POST', path, { expires_at })
+  const sender = await withKey(['api:send'])
+  const run = () => sender.must('POST', `${path}/${String(id)}/test-connection`)
+
+  t.deepEqual(await run(), {
+    ok: false,
+    checks: [
+      { check: 'credential_active', ok: true, detail: `${String(username)} is active until ${expires_at}.` },
+      { check: 'destination_resolves', ok: false, detail: 'No default destination is set; set default_destination_id.' },
+    ],
+  })
+  await rest.must('PATCH', `${path}/${String(id)}`, { default_destination_id: destination })
+  const verbatim = {
+    check: 'adapter_forwards_verbatim',
+    ok: true,
+    detail: 'The provider smtp relays the message byte for byte as submitted, below a Received header of ours.',
+  }
+  const sandboxed = 'Webhoster (127.0.0.1:2600); mail would be captured, because it is in sandbox mode.'
+  t.deepEqual(((await run())['checks'] as unknown[]).slice(1), [{ check: 'destination_resolves', ok: true, detail: sandboxed }, verbatim])
+  t.deepEqual(transport.probed, [])
+
+  await rest.must('POST', `/v1/destinations/${destination}/promote-to-live`)
+  clock.advance(60_000)
+  t.deepEqual(await run(), {
+    ok: false,
+    checks: [
+      { check: 'credential_active', ok: false, detail: `${String(username)} expired at ${expires_at}.` },
+      { check: 'destination_resolves', ok: true, detail: 'Webhoster (127.0.0.1:2600); mail would be relayed.' },
+      verbatim,
+      { check: 'provider_auth', ok: true, detail: 'The login was accepted.', milliseconds: 3 },
+    ],
+  })
+  t.like(transport.probed, [{ destinationId: destination, host: '127.0.0.1', port: 2600, ...login }])
+  t.deepEqual(refusal(await rest.call('POST', `${path}/smc_none/test-connection`)), none)
+})

@@ -1,0 +1,109 @@
+import test from 'ava'
+import { addDestination, errorOf, objectOf, refusal, startRig } from './rig.ts'
+
+const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }
+const none = [404, 'not_found', 'No trace has this id.'] as const
+
+test('readTrace tells the story of a send', async (t) => {
+  const { rest, clock } = await startRig(t)
+  const destination_id = await addDestination(rest, { name: 'Webhoster' }, true)
+  const rule = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id })
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, cc: 'bob@example.ch' })
+  const trace = await rest.must('GET', `/v1/traces/${String(trace_id)}`)
+  const at = new Date(clock.now()).toISOString()
+  const { size, project_id, timeline, ...told } = trace
+  t.true(Number(size) > 100)
+  t.regex(String(project_id), /^prj_/)
+  const reason = 'Rule any (priority 100) names the destination Webhoster.'
+  t.deepEqual(told, {
+    trace_id,
+    status: 'queued',
+    outcome: 'relayed',
+    outcome_reason: 'The destination Webhoster is live.',
+    door: 'rest',
+    submitted_by: 'key_environment',
+    from: 'shop@example.ch',
+    mail_from: 'shop@example.ch',
+    to: ['ada@example.ch', 'bob@example.ch'],
+    recipients: [
+      { address: 'ada@example.ch', status: 'queued', reply: null },
+      { address: 'bob@example.ch', status: 'queued', reply: null },
+    ],
+    subject: 'Bestellung für Ada',
+    message_id: `${String(trace_id)}@example.ch`,
+    destination_id,
+    route: { by: 'rule', rule_id: rule['id'], reason },
+    attempts: 0,
+    next_attempt_at: at,
+    created_at: at,
+    updated_at: at,
+  })
+  t.deepEqual(
+    (timeline as { event: string; message: string; at: string }[]).map(({ event, message }) => [event, message]),
+    [
+      ['accepted', `Accepted by the REST API: ${String(size)} bytes for 2 recipients.`],
+      ['routed', reason],
+      ['queued', 'The destination Webhoster is live.'],
+    ],
+  )
+  t.deepEqual(refusal(await rest.call('GET', '/v1/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b')), none)
+})
+
+test('listTraces filters and pages', async (t) => {
+  const { rest, clock, addProject } = await startRig(t)
+  const sandbox = await addDestination(rest)
+  const project_id = await addProject()
+  const send = async (body: object) => {
+    clock.advance(1000)
+    return String((await rest.must('POST', '/v1/messages', { ...plain, ...body }))['trace_id'])
+  }
+  const first = await send({ to: ['Ada@example.ch', 'eva@example.ch'] })
+  const second = await send({ from: 'other@example.ch', to: 'bob@example.ch' })
+  const middle = new Date(clock.now()).toISOString()
+  const third = await send({ destination_id: sandbox })
+  const fourth = await send({ project_id })
+  const ids = async (query: string) => {
+    const seen: unknown[] = []
+    for await (const { trace_id } of rest.rows(`/v1/traces?${query}`, 2)) seen.push(trace_id)
+    return seen
+  }
+  t.deepEqual(await ids(''), [fourth, third, second, first])
+  t.deepEqual(await ids('to=ADA@example.ch'), [fourth, third, first])
+  t.deepEqual(await ids('from=Other@example.ch'), [second])
+  t.deepEqual(await ids('outcome=captured.sandbox_destination'), [third])
+  t.deepEqual(await ids('status=queued'), [])
+  t.deepEqual(await ids(`destination_id=${sandbox}`), [third])
+  t.deepEqual(await ids(`project=${project_id}`), [fourth])
+  t.deepEqual(await ids(`since=${middle}`), [fourth, third, second])
+  t.deepEqual(await ids(`until=${middle}`), [first])
+  t.deepEqual(await ids(`to=ada@example.ch&until=${encodeURIComponent(middle.replace('Z', '+00:00'))}`), [first])
+  const wrong = async (query: string) => errorOf(await rest.call('GET', `/v1/traces?${query}`)).message
+  t.regex(await wrong('status=lost'), /^status: must be one of pending, queued, /)
+  t.is(await wrong('since=yesterday'), 'since: must be a time such as 2026-11-21T13:00:00Z')
+  t.is(await wrong('limit=500'), 'limit: at most 200')
+  t.is(await wrong('stauts=sent'), 'stauts: is not a known field; did you mean status?')
+})
+
+test('readSharedTrace needs no key, and shows nothing but the allow list', async (t) => {
+  const { rest, client } = await startRig(t)
+  const secret = { subject: 'Very secret subject', text: 'very secret text' }
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, ...secret })
+  const answer = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
+  t.is(answer.status, 200)
+  t.like(answer.headers, { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'no-referrer' })
+  const { timeline, created_at, updated_at, ...shown } = objectOf(answer)
+  t.deepEqual(shown, {
+    trace_id,
+    status: 'captured',
+    outcome: 'captured.no_route',
+    provider: null,
+    recipients: [{ address: 'a***@e***', status: 'captured' }],
+  })
+  t.is(created_at, updated_at)
+  t.deepEqual(
+    (timeline as object[]).map((entry) => Object.keys(entry)),
+    [1, 2, 3].map(() => ['at', 'event']),
+  )
+  for (const word of ['secret', 'ada@', 'shop@', 'prj_', 'key_']) t.false(answer.bytes.toString('utf8').includes(word), word)
+  t.deepEqual(refusal(await client('none').call('GET', '/share/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b')), none)
+})

@@ -1,0 +1,58 @@
+/** When a message is tried again, and when it is given up. */
+import test from 'ava'
+import { defaultRetryPolicy, nextAttempt, type RetryPolicy } from '#core/delivery/backoff.ts'
+import { Seeded } from '../../support/seeded.ts'
+import { startOfTime as now } from '../fake-clock.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const exact: RetryPolicy = { ...defaultRetryPolicy, jitter: 0 }
+const after = (attempts: number, unknown = false): number | undefined => {
+  const due = nextAttempt(exact, { createdAt: now, attempts, unknown }, now, 0.5)
+  return due === undefined ? undefined : due - now
+}
+
+test('nextAttempt() follows the documented schedule', (t) => {
+  const expected = [minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 6 * hour, 8 * hour, 8 * hour, 8 * hour]
+  t.deepEqual(
+    expected.map((_, i) => after(i + 1)),
+    expected,
+  )
+})
+
+test('nextAttempt() waits longer after an unknown outcome', (t) => {
+  t.deepEqual(
+    [1, 2, 3, 4, 5].map((n) => after(n, true)),
+    [15 * minute, 15 * minute, 15 * minute, 30 * minute, hour],
+  )
+})
+
+test('nextAttempt() varies a delay by its jitter either way, and by no more', (t) => {
+  const random = new Seeded('jitter')
+  const dues = Array.from({ length: 1000 }, () => {
+    const message = { createdAt: now, attempts: 2, unknown: false }
+    return (nextAttempt(defaultRetryPolicy, message, now, random.fraction()) ?? 0) - now
+  })
+  t.true(Math.min(...dues) >= 4 * minute && Math.max(...dues) <= 6 * minute)
+  t.true(Math.min(...dues) < 4.1 * minute && Math.max(...dues) > 5.9 * minute)
+  t.true(dues.every(Number.isInteger), 'keys of the queue are whole numbers')
+})
+
+test('nextAttempt() gives up when the attempt would come after the maximum age', (t) => {
+  const at = (age: number): number | undefined => nextAttempt(exact, { createdAt: now - age, attempts: 9, unknown: false }, now, 0.5)
+  t.is(at(40 * hour), now + 8 * hour)
+  t.is(at(40 * hour + 1), undefined)
+  t.is(at(-hour), now + 8 * hour, 'a message from the future, after the clock was set back')
+})
+
+test('nextAttempt() tries about 14 times in 48 hours', (t) => {
+  let [time, attempts] = [now, 1]
+  for (;;) {
+    const due = nextAttempt(exact, { createdAt: now, attempts, unknown: false }, time, 0.5)
+    if (due === undefined) break
+    time = due
+    attempts++
+  }
+  t.is(attempts, 13)
+  t.true(time - now > 40 * hour && time - now <= 48 * hour)
+})

@@ -1,0 +1,444 @@
+/** The queue over a real store: who gets a connection when, and that no entry is lost or done twice. */
+import test from 'ava'
+import { Change } from '#store/change.ts'
+import { dequeue, enqueue, queueHead, type QueueEntry } from '#store/queue.ts'
+import { newTraceId } from '#store/ids.ts'
+import { traces, type Trace } from '#core/trace/trace.ts'
+import { House, houseOf, organizationId, projectId, quiet, until } from '../house.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { hang, report, ScriptedTransport, take } from '../scripted-transport.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+/** A destination with a rule that sends a From of its own there. */
+async function lane(house: House, id: string, changes: object = {}): Promise<string> {
+  await house.destination({ id, ...changes })
+  await house.rule({ from: `${id}@example.com` }, id)
+  return id
+}
+
+const submitTo = (house: House, id: string, recipient = 'anna@example.net') =>
+  house.submit({ facts: { headerFrom: `${id}@example.com` } as never, rcptTo: [recipient] })
+
+const sent = (house: House): number => house.attempted.filter(({ trace }) => trace.status === 'sent').length
+
+test('DeliveryQueue delivers what is accepted, from memory, once', async (t) => {
+  const house = await houseOf(t)
+  await lane(house, 'dst_1')
+  const { traceId, outcome } = await submitTo(house, 'dst_1')
+  t.is(outcome, 'relayed')
+  await until('sent', () => sent(house) === 1)
+  t.is((await house.trace(traceId)).status, 'sent')
+  t.is(await house.queueLength(), 0)
+  t.is(house.queue.active, 0)
+  t.is(house.transport.calls.length, 1)
+})
+
+test('DeliveryQueue keeps to the connections of a destination and to the total', async (t) => {
+  const transport = new ScriptedTransport(hang)
+  const house = await houseOf(t, { transport, connectionsMax: 8 })
+  await lane(house, 'dst_a', { maxConnections: 1 })
+  await lane(house, 'dst_b', { maxConnections: 5 })
+  for (let i = 0; i < 20; i++) await Promise.all([submitTo(house, 'dst_a'), submitTo(house, 'dst_b')])
+  await quiet(house)
+  t.is(transport.mostActive.get('dst_a'), 2, 'two messages a connection: one under way, one behind it')
+  t.is(transport.mostActive.get('dst_b'), 4)
+  t.is(house.queue.active, 6, 'the last quarter is kept for destinations that have nothing under way')
+  await lane(house, 'dst_c')
+  await lane(house, 'dst_d')
+  await lane(house, 'dst_e')
+  for (const id of ['dst_c', 'dst_c', 'dst_d', 'dst_e']) await submitTo(house, id)
+  await quiet(house)
+  t.is(house.queue.active, 8)
+  t.deepEqual([transport.active.get('dst_c'), transport.active.get('dst_d')], [1, 1])
+  const stopped = house.queue.stop(1000)
+  house.clock.advance(1000)
+  await stopped
+})
+
+test('DeliveryQueue does not let destinations that hang delay 180 others', async (t) => {
+  const transport = new ScriptedTransport((call) => (call.target.destinationId.startsWith('hang') ? hang(call) : take(call)))
+  const house = await houseOf(t, { transport, connectionsMax: 200 })
+  const hanging = Array.from({ length: 20 }, (_, i) => `hang_${i}`)
+  const healthy = Array.from({ length: 180 }, (_, i) => `dst_${i}`)
+  for (const id of [...hanging, ...healthy]) await lane(house, id, { maxConnections: 10 })
+  for (let i = 0; i < 30; i++) await Promise.all(hanging.map((id) => submitTo(house, id)))
+  await quiet(house)
+  t.is(house.queue.active, 150)
+  for (let i = 0; i < 3; i++) await Promise.all(healthy.map((id) => submitTo(house, id)))
+  await until('all healthy ones are sent', () => sent(house) === 540)
+  t.true(hanging.every((id) => (transport.mostActive.get(id) ?? 0) <= 20))
+  const stopped = house.queue.stop(1000)
+  house.clock.advance(1000)
+  await stopped
+  t.is(await house.queueLength(), 600)
+})
+
+test('DeliveryQueue serves destinations in turn, whatever their backlog', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const transport = new ScriptedTransport(async (call) => {
+    await gate.promise
+    return take(call)
+  })
+  const house = await houseOf(t, { transport, connectionsMax: 1 })
+  await lane(house, 'dst_big')
+  await lane(house, 'dst_small')
+  for (let i = 0; i < 50; i++) await submitTo(house, 'dst_big')
+  for (let i = 0; i < 5; i++) await submitTo(house, 'dst_small')
+  gate.resolve()
+  await until('all are sent', () => sent(house) === 55)
+  const small = transport.calls.flatMap(({ target }, place) => (target.destinationId === 'dst_small' ? [place] : []))
+  t.true((small.at(-1) ?? 99) <= 11, `the small ones came at ${small.join()}`)
+})
+
+test('DeliveryQueue delivers a backlog larger than its memory once each, while new messages arrive', async (t) => {
+  const before = await houseOf(t, { deaf: true })
+  for (const id of ['dst_1', 'dst_2', 'dst_3']) await lane(before, id, { maxConnections: 4 })
+  const ids: string[] = []
+  for (let i = 0; i < 40; i++) {
+    const some = await Promise.all(Array.from({ length: 50 }, (_, k) => submitTo(before, `dst_${(k % 3) + 1}`)))
+    ids.push(...some.map(({ traceId }) => traceId))
+    before.clock.advance(1)
+  }
+  const house = await before.crash({ deaf: false })
+  await house.queue.start()
+  for (let i = 0; i < 10; i++) {
+    const some = await Promise.all(Array.from({ length: 30 }, (_, k) => submitTo(house, `dst_${(k % 3) + 1}`)))
+    ids.push(...some.map(({ traceId }) => traceId))
+  }
+  await until('all are sent', () => sent(house) === 2300)
+  await quiet(house)
+  t.is(house.transport.calls.length, 2300)
+  t.is(new Set(house.transport.calls.map(({ job }) => job.traceId)).symmetricDifference(new Set(ids)).size, 0)
+  t.is(await house.queueLength(), 0)
+  t.deepEqual(house.errors, [])
+})
+
+test('DeliveryQueue takes entries that are offered out of order, and those it was offered twice once', async (t) => {
+  const transport = new ScriptedTransport()
+  const house = await houseOf(t, { deaf: true, transport })
+  await lane(house, 'dst_1', { maxConnections: 1 })
+  for (let i = 0; i < 700; i++) {
+    house.clock.advance(1)
+    await submitTo(house, 'dst_1')
+  }
+  const shuffled = house.queued.toSorted((a, b) => (a.traceId < b.traceId ? -1 : 1))
+  for (const entry of shuffled) house.queue.offer(entry, undefined, true)
+  for (const entry of shuffled.slice(0, 300)) house.queue.offer(entry, undefined, true)
+  await until('all are sent', () => sent(house) === 700)
+  await quiet(house)
+  t.is(transport.calls.length, 700)
+  t.is(await house.queueLength(), 0)
+})
+
+test('DeliveryQueue does nothing for a row that was done while it was being read', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  await lane(house, 'dst_1', { maxConnections: 1 })
+  const { traceId } = await submitTo(house, 'dst_1')
+  const [entry] = house.queued
+  if (!entry) return t.fail()
+  // the read of the queue sees the row, and comes back after the attempt that was offered meanwhile has ended
+  const range = house.kv.range.bind(house.kv)
+  const done = Promise.withResolvers<void>()
+  house.kv.range = async function* (asked) {
+    const rows = await Array.fromAsync(range(asked))
+    if ((asked.limit ?? 0) > 1 && rows.some(({ key }) => Buffer.from(key).includes(traceId))) await done.promise
+    yield* rows
+  }
+  await house.queue.start()
+  house.transport.script = (call) => report(call, 'transient')
+  house.queue.offer(entry, undefined, true)
+  await until('the attempt is over', () => house.attempted.length === 1 && house.queue.active === 0)
+  done.resolve()
+  house.kv.range = range
+  await quiet(house)
+  t.is(house.transport.calls.length, 1, 'the retry waits for its time')
+  t.is(await house.queueLength(), 1)
+  house.transport.script = (call) => take(call)
+  house.clock.advance(minute)
+  await until('sent', () => sent(house) === 1)
+  t.is(await house.queueLength(), 0)
+})
+
+test('DeliveryQueue retries at the due time, also when other entries are due earlier and later', async (t) => {
+  const house = await houseOf(t, { retry: { delaysMs: [minute, 5 * minute] } })
+  await lane(house, 'dst_1')
+  house.transport.script = (call) => (call.nth < 3 ? report(call, 'transient') : take(call))
+  const first = await submitTo(house, 'dst_1')
+  await until('first attempt', () => house.attempted.length === 1)
+  house.clock.advance(30_000)
+  const second = await submitTo(house, 'dst_1')
+  await until('second message', () => house.attempted.length === 2)
+  house.clock.advance(29_999)
+  await quiet(house)
+  t.is(house.attempted.length, 2)
+  house.clock.advance(1)
+  await until('retry of the first', () => house.attempted.length === 3)
+  house.clock.advance(30_000)
+  await until('retry of the second', () => house.attempted.length === 4)
+  house.clock.advance(5 * minute)
+  await until('both are sent', () => sent(house) === 2)
+  t.is((await house.trace(first.traceId)).attempts, 3)
+  t.is((await house.trace(second.traceId)).attempts, 3)
+  t.is(await house.queueLength(), 0)
+})
+
+test('DeliveryQueue goes on when the clock is set back by an hour, and delays what was queued by no more', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  await lane(house, 'dst_1')
+  await submitTo(house, 'dst_1')
+  const next = await house.crash({ deaf: false })
+  next.clock.step(-hour)
+  await next.queue.start()
+  await submitTo(next, 'dst_1')
+  await until('the new one is sent', () => sent(next) === 1)
+  next.transport.script = (call) => (call.nth === 1 ? report(call, 'transient') : take(call))
+  await submitTo(next, 'dst_1')
+  await until('put off', () => next.attempted.length === 2)
+  next.clock.advance(minute)
+  await until('its retry is on time', () => next.attempted.length === 3)
+  await quiet(next)
+  next.clock.advance(hour)
+  await until('the old one too', () => next.attempted.length >= 4)
+  next.clock.step(-hour)
+  next.clock.advance(2 * hour)
+  await until('all', () => sent(next) === 3)
+  t.is(await next.queueLength(), 0)
+})
+
+test('DeliveryQueue keeps to the rate of a destination, also when it is idle between messages and the clock is set back', async (t) => {
+  const house = await houseOf(t)
+  await lane(house, 'dst_1', { maxRatePerMin: 6, maxConnections: 5 })
+  for (let i = 0; i < 12; i++) await submitTo(house, 'dst_1')
+  await quiet(house)
+  t.is(house.transport.calls.length, 1)
+  for (let i = 2; i <= 6; i++) {
+    house.clock.advance(9_999)
+    await quiet(house)
+    t.is(house.transport.calls.length, i - 1)
+    house.clock.advance(1)
+    await until(`message ${i}`, () => sent(house) === i)
+  }
+  house.clock.step(-hour)
+  for (let i = 7; i <= 12; i++) {
+    house.clock.advance(10_000)
+    await until(`message ${i}`, () => sent(house) === i)
+  }
+  await quiet(house)
+  await submitTo(house, 'dst_1')
+  await quiet(house)
+  t.is(house.transport.calls.length, 12, 'an empty lane remembers its last attempt')
+  house.clock.advance(10_000)
+  await until('the last one', () => sent(house) === 13)
+  house.clock.advance(hour)
+  await quiet(house)
+  t.is(house.clock.pending, 0, 'an idle queue has no timer')
+})
+
+test('DeliveryQueue sees new limits of a destination', async (t) => {
+  const house = await houseOf(t)
+  const gates: (() => void)[] = []
+  house.transport.script = async (call) => {
+    await new Promise<void>((resolve) => gates.push(resolve))
+    return take(call)
+  }
+  await lane(house, 'dst_1', { maxConnections: 3 })
+  for (let i = 0; i < 12; i++) await submitTo(house, 'dst_1')
+  await until('six are under way', () => house.queue.active === 6)
+  await house.destination({ id: 'dst_1', maxConnections: 1, updatedAt: startOfTime + 1 })
+  house.transport.mostActive.clear()
+  for (const open of gates.splice(0)) open()
+  await until('six are sent', () => sent(house) === 6)
+  await quiet(house)
+  t.is(house.queue.active, 2)
+  for (let n = 8; n <= 12; n += 2) {
+    for (const open of gates.splice(0)) open()
+    await until(`${n} are sent`, () => sent(house) === n)
+    await quiet(house)
+  }
+})
+
+test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands back what is called off', async (t) => {
+  const house = await houseOf(t)
+  await lane(house, 'dst_1', { maxConnections: 2 })
+  const gate = Promise.withResolvers<void>()
+  house.transport.script = async (call) => {
+    if (call.job.rcptTo[0] === 'slow@example.net') return hang(call)
+    await gate.promise
+    return take(call)
+  }
+  const quick = await submitTo(house, 'dst_1')
+  const slow = await submitTo(house, 'dst_1', 'slow@example.net')
+  await until('two are under way', () => house.queue.active === 2)
+  for (let i = 0; i < 300; i++) await submitTo(house, 'dst_1', `r${i}@example.net`)
+  await until('four are under way', () => house.queue.active === 4)
+  let stopped = false
+  const stopping = house.queue.stop(10_000).then(() => (stopped = true))
+  gate.resolve()
+  await until('three ended', () => house.queue.active === 1)
+  await quiet(house)
+  t.false(stopped)
+  house.clock.advance(10_000)
+  await stopping
+  t.is((await house.trace(quick.traceId)).status, 'sent')
+  const handedBack = await house.trace(slow.traceId)
+  t.is(handedBack.status, 'queued')
+  t.is(handedBack.nextAttemptAt, house.clock.now())
+  t.is(house.transport.calls.length, 4)
+  t.is(await house.queueLength(), 299)
+
+  const next = await house.crash({})
+  next.transport.script = (call) => take(call)
+  await next.queue.start()
+  await until('the rest is sent', () => sent(next) === 299)
+  t.is(await next.queueLength(), 0)
+})
+
+test('DeliveryQueue.stop() waits for reads of the queue, and is done at once when there is nothing', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  await house.queue.stop(1000)
+  await lane(house, 'dst_1')
+  await submitTo(house, 'dst_1')
+  const next = await house.crash()
+  await next.queue.start()
+  await next.queue.stop(1000)
+  t.is(next.kv.busy, 0)
+  await quiet(next)
+  t.true(next.transport.calls.length <= 1)
+})
+
+test('DeliveryQueue after a crash delivers everything that was accepted, at any moment of the crash', async (t) => {
+  let house = await houseOf(t, { connectionsMax: 4 })
+  await lane(house, 'dst_1', { maxConnections: 4 })
+  const ids = new Set<string>()
+  for (let writes = 1; writes <= 40; writes += 3) {
+    let left = writes
+    house.kv.beforeWrite = () => void (--left === 0 && void house.kv.cut())
+    for (let i = 0; i < 8; i++) void submitTo(house, 'dst_1').then(({ traceId }) => ids.add(traceId))
+    await until('the crash, or the end of the work', () => left <= 0 || sent(house) === 8)
+    house = await house.crash()
+    await house.queue.start()
+  }
+  await quiet(house)
+  await until('the queue is empty', async () => (await house.queueLength()) === 0)
+  t.true(ids.size > 20, `${ids.size} accepted`)
+  for (const id of ids) t.is((await house.trace(id)).status, 'sent')
+  t.deepEqual(house.errors, [])
+})
+
+test('DeliveryQueue keeps contents in memory only as far as it may', async (t) => {
+  const contents: boolean[] = []
+  const house = await houseOf(t, { memoryBytesMax: 10_000 })
+  const run = house.attempts.run.bind(house.attempts)
+  house.attempts.run = (entry, content, fresh, signal) => {
+    contents.push(content !== undefined)
+    return run(entry, content, fresh, signal)
+  }
+  await lane(house, 'dst_1', { maxConnections: 1 })
+  const gate = Promise.withResolvers<void>()
+  house.transport.script = async (call) => {
+    await gate.promise
+    return take(call)
+  }
+  const content = `Subject: x\r\n\r\n${'x'.repeat(3986)}`
+  const submit = () => house.submit({ content, facts: { headerFrom: 'dst_1@example.com' } as never })
+  for (let i = 0; i < 6; i++) await submit()
+  gate.resolve()
+  await until('six are sent', () => sent(house) === 6)
+  t.deepEqual(contents, [true, true, false, false, false, false])
+  for (let i = 0; i < 2; i++) await submit()
+  await until('eight are sent', () => sent(house) === 8)
+  t.deepEqual(contents.slice(6), [true, true], 'the memory was given back')
+})
+
+for (const place of ['before', 'after'] as const) {
+  test(`DeliveryQueue keeps an entry whose attempt throws ${place} it was committed`, async (t) => {
+    const house = await houseOf(t)
+    await lane(house, 'dst_1')
+    const run = house.attempts.run.bind(house.attempts)
+    let broken = 2
+    house.attempts.run = async (...given) => {
+      if (place === 'before' && broken-- > 0) throw new Error('a defect')
+      const next = await run(...given)
+      if (place === 'after' && broken-- > 0) throw new Error('a defect')
+      return next
+    }
+    house.transport.script = (call) => (call.nth === 1 ? report(call, 'transient') : take(call))
+    const { traceId } = await submitTo(house, 'dst_1')
+    await until('a defect', () => house.errors.length === 1)
+    t.is(await house.queueLength(), 1)
+    await quiet(house)
+    t.is(house.errors.length, 1, 'it rests')
+    for (let i = 0; i < 6; i++) {
+      house.clock.advance(minute)
+      await quiet(house)
+    }
+    t.is((await house.trace(traceId)).status, 'sent')
+    t.is((await house.trace(traceId)).attempts, 2)
+    t.is(await house.queueLength(), 0)
+    t.is(house.errors.length, 2)
+  })
+}
+
+test('DeliveryQueue survives that limits cannot be read', async (t) => {
+  const house = await houseOf(t)
+  await lane(house, 'dst_1')
+  const of = house.policies.of.bind(house.policies)
+  let broken = false
+  house.policies.of = (id) => (broken ? Promise.reject(new Error('unreadable')) : of(id))
+  house.onQueued = () => void (broken = true)
+  await submitTo(house, 'dst_1')
+  await until('defects', () => house.errors.length >= 2)
+  await quiet(house)
+  t.is(house.queue.active, 0)
+  broken = false
+  house.onQueued = undefined
+  house.clock.advance(minute)
+  await until('sent', () => sent(house) === 1)
+  t.is(await house.queueLength(), 0)
+})
+
+test('DeliveryQueue removes entries of traces that are gone or done', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  await lane(house, 'dst_1')
+  const gone = await submitTo(house, 'dst_1')
+  await house.remove(traces, gone.traceId)
+  const canceled = await submitTo(house, 'dst_1')
+  await house.put<Trace>(traces, { ...(await house.trace(canceled.traceId)), status: 'canceled' })
+  const next = await house.crash()
+  await next.queue.start()
+  await until('the queue is empty', async () => (await next.queueLength()) === 0)
+  t.deepEqual(next.transport.calls, [])
+  t.deepEqual(await queueHead(next.database, 'dst_1', { limit: 10 }), [])
+})
+
+test('DeliveryQueue.start() finds every destination, with entries due and not yet due', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  for (const id of ['dst_1', 'dst_2']) await lane(house, id)
+  const { traceId } = await submitTo(house, 'dst_2')
+  const [entry] = house.queued
+  if (!entry) return t.fail()
+  const later: QueueEntry = { ...entry, dueMs: startOfTime + hour }
+  await house.database.commit(enqueue(dequeue(new Change(), entry), later))
+  await submitTo(house, 'dst_1')
+  const next = await house.crash({ deaf: false })
+  await next.queue.start()
+  await until('the due one', () => sent(next) === 1)
+  next.clock.advance(hour - 1)
+  await quiet(next)
+  t.is(sent(next), 1)
+  next.clock.advance(1)
+  await until('the later one', () => sent(next) === 2)
+  t.is((await next.trace(traceId)).status, 'sent')
+})
+
+test('DeliveryQueue ignores no organization: entries of any of them are delivered under their own scope', async (t) => {
+  const house = await houseOf(t)
+  await lane(house, 'dst_1')
+  const { traceId } = await submitTo(house, 'dst_1')
+  await until('sent', () => sent(house) === 1)
+  t.is(house.queued[0]?.organizationId, organizationId)
+  t.is((await house.trace(traceId)).projectId, projectId)
+  t.is(newTraceId().length, traceId.length)
+})
