@@ -36,7 +36,10 @@ const changes = {
     .max(100)
     .optional()
     .meta({ description: 'Domains that MAIL FROM may have, each exactly; empty means any.' }),
-  enforce_header_from: z.boolean().optional().meta({ description: 'The header From must be at one of these domains too.' }),
+  enforce_header_from: z
+    .boolean()
+    .optional()
+    .meta({ description: 'The header From must be at one of these domains too; true unless told.' }),
   default_destination_id: z
     .string()
     .max(64)

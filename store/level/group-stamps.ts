@@ -6,7 +6,7 @@ import { seal, versionOf } from './codec.ts'
 import type { Operation } from './group.ts'
 import type { Bytes } from '../kv.ts'
 
-/** More groups than one of LevelDB's logs holds: what has left the log is safe in its tables. */
+/** More groups of the usual size than one of LevelDB's logs holds: what has left the log is safe in its tables. */
 const ringSize = 65_536
 const nothing = Buffer.alloc(0)
 

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../support/deadline.ts'
 import { Seeded } from '../support/seeded.ts'
 import { auditCaptures, auditTraces } from './audit.ts'
-import { faultNames, faultScript, type FaultName } from './faults.ts'
+import { faultNames, faultScript, refuseForGood, type FaultName } from './faults.ts'
 import { Ledger, type Fate } from './ledger.ts'
 import { repeatKeys, restLoad, smtpLoad, type Load } from './load.ts'
 import { Site } from './site.ts'
@@ -45,8 +45,9 @@ export async function crashTest({ seed, rounds, seconds, say = () => undefined }
   const random = new Seeded(seed)
   await using site = await Site.build(ledger)
   for (let number = 0; number < rounds; number++) {
-    const fault = faultNames[number % faultNames.length] ?? 'accept'
-    const round: Round = { number, fault, random: random.branch(`round ${String(number)}`), seconds, gentle: number === rounds - 1 }
+    const gentle = number === rounds - 1
+    const fault = gentle ? 'slow' : (faultNames[number % faultNames.length] ?? 'accept')
+    const round: Round = { number, fault, random: random.branch(`round ${String(number)}`), seconds, gentle }
     if (number > 0) await nextLife(site, ledger, round)
     await playRound(site, ledger, round)
     say(
@@ -74,7 +75,9 @@ async function nextLife(site: Site, ledger: Ledger, { random }: Round): Promise<
 async function playRound(site: Site, ledger: Ledger, round: Round): Promise<void> {
   const over = new AbortController()
   const ended = Promise.withResolvers<void>()
-  site.sink.script = faultScript(round.fault, `${String(round.random.fraction())}`, ended.promise)
+  const seed = String(round.random.fraction())
+  const hangingUpOn = (content: Buffer): void => ledger.hungUpOn(content)
+  site.sink.script = faultScript({ name: round.fault, seed, ended: ended.promise, hangingUpOn })
   const { daemon } = site
   const clients = Promise.all(startClients(site, ledger, round, over.signal))
   await Promise.race([pause(round.random.between(200, round.seconds * 1000)), daemon.exited])
@@ -125,12 +128,14 @@ function startClients(site: Site, ledger: Ledger, { number, random }: Round, ove
 
 /** A last life in peace: everything acknowledged must arrive now. */
 async function drain(site: Site, ledger: Ledger): Promise<void> {
-  site.sink.script = faultScript('accept', 'drain', Promise.resolve())
+  site.sink.script = { recipient: refuseForGood }
   const daemon = await site.start()
   const drained = within(drainMs, `delivery of the last ${String(ledger.awaited)} recipients`, ledger.drained())
   await drained.catch(async (error: unknown) => {
     const { bytes } = await daemon.rest.call('GET', `/v1/traces/${String(ledger.oneAwaited()?.traceId)}`)
-    ledger.problem(`${String(error)}; ${String(ledger.awaited)} are missing, one of them:\n${bytes.toString('utf8')}\n${daemon.log.slice(-2000)}`)
+    ledger.problem(
+      `${String(error)}; ${String(ledger.awaited)} are missing, one of them:\n${bytes.toString('utf8')}\n${daemon.log.slice(-2000)}`,
+    )
   })
   // The answers of the smart host are recorded once the daemon has ended in order; nothing has to be waited for.
   const exit = await daemon.stop()
@@ -156,6 +161,7 @@ function summarize(ledger: Ledger, site: Site, seed: number): string {
     `${String(ledger.count('refused'))} refused or unfinished`,
     `${String(ledger.count('unknown'))} unknown`,
     `${String(ledger.duplicated().length)} delivered twice inside the window`,
+    `${String(ledger.postponed().length)} hung up on after the final dot`,
     `slowest start ${String(Math.round(Math.max(...site.starts)))} ms`,
     `${String(ledger.problems.length)} problems`,
   ]

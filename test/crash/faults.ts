@@ -7,23 +7,36 @@ import { markerOf } from './letters.ts'
 export const faultNames = ['accept', 'hold', 'slow', 'defer', 'drop'] as const
 export type FaultName = (typeof faultNames)[number]
 
-const refusal = '550 5.1.1 no such user here'
+/** What the smart host says in every round to recipients that it does not know. */
+export const refuseForGood = (address: string): string | undefined =>
+  isRefusedForGood(address) ? '550 5.1.1 no such user here' : undefined
 
-/** Scripts the sink for one round. `ended` resolves at the end of the round and lets go of what is held. */
-export function faultScript(name: FaultName, seed: string, ended: Promise<void>): SinkScript {
+/** A round's fault; `ended` resolves at the end of the round and lets go of what is held. */
+export interface Fault {
+  readonly name: FaultName
+  readonly seed: string
+  readonly ended: Promise<void>
+  /** Told of every message whose sender is hung up on after the final dot while it lives. */
+  readonly hangingUpOn: (content: Buffer) => void
+}
+
+/** Scripts the sink for one round. */
+export function faultScript({ name, seed, ended, hangingUpOn }: Fault): SinkScript {
   const random = new Seeded(seed)
   const seen = new Set<string>()
   const firstTime = (what: string): boolean => !seen.has(what) && seen.add(what) !== undefined
   const recipient = (address: string): string | undefined => {
-    if (isRefusedForGood(address)) return refusal
-    return name === 'defer' && random.chance(0.3) && firstTime(address) ? '450 4.2.1 mailbox busy, try again' : undefined
+    const busy = name === 'defer' && random.chance(0.3) && firstTime(address)
+    return refuseForGood(address) ?? (busy ? '450 4.2.1 mailbox busy, try again' : undefined)
   }
   const message = async (content: Buffer): Promise<Verdict | undefined> => {
     const fresh = firstTime(markerOf(content) ?? '')
     if (name === 'hold') return ended.then((): Verdict => 'drop')
     if (name === 'slow') await new Promise((resolve) => setTimeout(resolve, random.between(0, 300)))
     if (name === 'defer' && fresh && random.chance(0.2)) return { reply: '451 4.3.0 cannot keep it now' }
-    return name === 'drop' && fresh && random.chance(0.2) ? 'drop' : undefined
+    if (name !== 'drop' || !fresh || !random.chance(0.2)) return undefined
+    hangingUpOn(content)
+    return 'drop'
   }
   return { recipient, message: (_from, _to, content) => message(content) }
 }

@@ -43,12 +43,15 @@ mountable('serve refuses with 452 and 503 on a full disk, keeps what it acknowle
   {
     await using daemon = await Daemon.start(options, adminKey)
     const login = await setUp(daemon)
-    await sendUntilRefused(daemon, login, told, 20)
+    await using session = await openSession(daemon, login)
+    await session.sendUntilRefused(told, 20)
     t.is(told.refusal, undefined)
     await disk.fill(3 * mebibyte)
-    await eventually(30_000, 'a refusal on the full disk', async () => (await sendUntilRefused(daemon, login, told, 50), told.refusal))
-    t.regex(String(told.refusal), /^452 /)
+    await session.sendUntilRefused(told, 5000)
+    t.regex(String(told.refusal), /^452 4\.3\.1 /)
+    await t.throwsAsync(openSession(daemon, login), { message: /421 4\.3\.\d / })
     t.is((await post(daemon)).status, 503)
+    t.is((await daemon.rest.call('GET', `/v1/traces/${String(told.acked[0])}`)).status, 200)
     await disk.free()
     await eventually(20_000, 'service after there is room', async () => ((await post(daemon)).status === 200 ? true : undefined))
     await daemon.kill()
@@ -65,10 +68,11 @@ test('serve ends after a failed write instead of acknowledging on top of it, and
   {
     await using daemon = await Daemon.start(options, adminKey)
     const login = await setUp(daemon)
-    await sendUntilRefused(daemon, login, told, 20)
+    await using session = await openSession(daemon, login)
+    await session.sendUntilRefused(told, 20)
     t.is(told.acked.length, 20)
     await run('prlimit', ['--pid', String(daemon.addresses.pid), `--fsize=${String(mebibyte / 4)}`])
-    await sendUntilRefused(daemon, login, told, 2000)
+    await session.sendUntilRefused(told, 2000)
     t.not(told.refusal, undefined, 'no file may grow beyond 256 KiB, yet 2000 messages of 2 KiB were acknowledged')
     const exit = await daemon.exited
     t.is(exit.code, 70, daemon.log.slice(-1500))
@@ -83,10 +87,9 @@ async function fillWhileItWrites(
 ): Promise<void> {
   {
     await using daemon = await Daemon.start(options, adminKey)
-    const login = await loginOf(daemon)
+    await using session = await openSession(daemon, await loginOf(daemon))
     await disk.fill(mebibyte / 2)
-    delete told.refusal
-    await sendUntilRefused(daemon, login, told, 4000)
+    await session.sendUntilRefused(told, 5000)
     t.not(told.refusal, undefined, 'the disk has no room, yet everything was acknowledged')
     await disk.free()
     await daemon.kill()
@@ -105,24 +108,32 @@ async function loginOf(daemon: Daemon): Promise<Login> {
   throw new Error('the destination is gone')
 }
 
-/** Sends up to `most` messages in one session, until one is not acknowledged. */
-async function sendUntilRefused(daemon: Daemon, login: Login, told: Told, most: number): Promise<void> {
-  delete told.refusal
-  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) }).catch(() => undefined)
-  if (!client) return
-  const content = (n: number): Buffer => letterOf({ marker: `mk-disk-${String(n)}`, size: 2048 }, sender, ['b@inbox.test'])
-  try {
-    await client.authenticate(login.username, login.password)
-    for (let i = 0; i < most && told.refusal === undefined; i++) {
-      const { accepted, reply } = await client.send({ from: sender, to: ['b@inbox.test'], content: content(i) })
-      if (accepted) told.acked.push(String(traceIdOf(reply)))
-      else told.refusal = replyText(reply)
-    }
-  } catch (error) {
-    if (!(error instanceof LinkLost)) throw error
-    told.refusal = error.message
-  } finally {
-    client.destroy()
+interface Session extends AsyncDisposable {
+  /** Sends up to `most` messages until one is not acknowledged. */
+  sendUntilRefused: (told: Told, most: number) => Promise<void>
+}
+
+/** Rejects with the daemon's words when it takes no session now. */
+async function openSession(daemon: Daemon, { username, password }: Login): Promise<Session> {
+  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
+  await client.authenticate(username, password)
+  const to = ['b@inbox.test']
+  const content = letterOf({ marker: 'mk-disk', size: 2048 }, sender, to)
+  return {
+    sendUntilRefused: async (told, most) => {
+      delete told.refusal
+      try {
+        for (let i = 0; i < most && told.refusal === undefined; i++) {
+          const { accepted, reply } = await client.send({ from: sender, to, content })
+          if (accepted) told.acked.push(String(traceIdOf(reply)))
+          else told.refusal = replyText(reply)
+        }
+      } catch (error) {
+        if (!(error instanceof LinkLost)) throw error
+        told.refusal = error.message
+      }
+    },
+    [Symbol.asyncDispose]: () => client.quit(),
   }
 }
 

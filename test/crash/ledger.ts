@@ -32,6 +32,8 @@ export const isRefusedForGood = (address: string): boolean => address.startsWith
 
 /** How long after the smart host's answer a kill may still cost a second copy. */
 const windowMs = 3000
+/** How long after the kill the smart host may still answer what a dead peer had sent. */
+const afterlifeMs = 1000
 
 export class Ledger {
   readonly entries = new Map<string, Entry>()
@@ -39,6 +41,7 @@ export class Ledger {
   readonly #kills: number[] = []
   readonly #copies = new Map<string, Copy[]>()
   readonly #awaited = new Set<string>()
+  readonly #postponed = new Set<Entry>()
   #drained: (() => void) | undefined
 
   open(entry: Omit<Entry, 'status'>): Entry {
@@ -53,9 +56,28 @@ export class Ledger {
     else if (entry.traceId !== undefined && entry.traceId !== traceId) this.problem(`${entry.marker}: the repeated key gave another trace`)
     else entry.traceId = traceId
     entry.status = 'acked'
-    if (entry.fate === 'capture') return
-    for (const recipient of entry.to)
-      if (!isRefusedForGood(recipient) && !this.#copies.has(copyKey(entry, recipient))) this.#awaited.add(copyKey(entry, recipient))
+    if (entry.fate === 'capture' || this.#postponed.has(entry)) return
+    const owed = entry.to.filter((recipient) => !isRefusedForGood(recipient) && !this.#copies.has(copyKey(entry, recipient)))
+    for (const recipient of owed) this.#awaited.add(copyKey(entry, recipient))
+  }
+
+  /** The smart host hung up instead of answering: the daemon may wait long before it risks a second copy. */
+  hungUpOn(content: Buffer): void {
+    const entry = this.entries.get(markerOf(content) ?? '')
+    if (!entry) return
+    this.#postponed.add(entry)
+    for (const recipient of entry.to) this.#awaited.delete(copyKey(entry, recipient))
+    this.#lookWhetherDrained()
+  }
+
+  /** Entries that the smart host ever hung up on. */
+  postponed(): readonly Entry[] {
+    return [...this.#postponed]
+  }
+
+  /** Whether everybody who accepts mail has a copy. */
+  isServed(entry: Entry): boolean {
+    return entry.to.every((recipient) => isRefusedForGood(recipient) || this.#copies.has(copyKey(entry, recipient)))
   }
 
   /** A refusal, or an outcome nobody can know. What was acknowledged once stays so. */
@@ -83,7 +105,7 @@ export class Ledger {
       this.#copies.set(key, [...(this.#copies.get(key) ?? []), { entry, recipient, answeredAt }])
       this.#awaited.delete(key)
     }
-    if (this.#awaited.size === 0) this.#drained?.()
+    this.#lookWhetherDrained()
   }
 
   get awaited(): number {
@@ -125,13 +147,17 @@ export class Ledger {
     for (const [key, copies] of this.#copies) this.#auditCopies(key, copies)
   }
 
+  #lookWhetherDrained(): void {
+    if (this.#awaited.size === 0) this.#drained?.()
+  }
+
   #auditCopies(key: string, copies: readonly Copy[]): void {
     const { entry, recipient } = copies[0] as Copy
     if (entry.status === 'refused') this.problem(`${key}: refused or never finished, yet delivered`)
     if (entry.fate === 'capture') this.problem(`${key}: meant for capture, yet delivered`)
     if (!entry.to.includes(recipient)) this.problem(`${key}: delivered to somebody else`)
     for (const { answeredAt } of copies.slice(0, -1)) {
-      const excused = this.#kills.some((kill) => kill >= answeredAt && kill - answeredAt <= windowMs)
+      const excused = this.#kills.some((kill) => kill - answeredAt <= windowMs && answeredAt - kill <= afterlifeMs)
       if (!excused) this.problem(`${key}: delivered again although no kill came within ${String(windowMs)} ms of the answer`)
     }
   }

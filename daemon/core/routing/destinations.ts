@@ -160,7 +160,7 @@ type Plain = Pick<Destination, 'name' | 'environment' | 'priority' | 'from' | 'm
 function changed({ name, environment, priority, from, maxConnections, maxRatePerMin }: DestinationChanges): Partial<Plain> {
   return Object.fromEntries(
     Object.entries({ name, environment, priority, from, maxConnections, maxRatePerMin }).filter(([, value]) => value !== undefined),
-  ) as Partial<Plain>
+  )
 }
 
 function checkFrom(from: string | null | undefined): void {

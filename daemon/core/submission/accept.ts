@@ -209,5 +209,9 @@ function captureOf(trace: Trace, captureReason: CaptureReason, headerAddresses: 
 }
 
 /** The same mailbox in other letters of case counts once; the first spelling stays. */
-const distinct = (addresses: readonly string[]): string[] =>
-  addresses.length === 1 ? [...addresses] : [...new Map(addresses.toReversed().map((a) => [foldAddress(a), a])).values()].toReversed()
+function distinct(addresses: readonly string[]): string[] {
+  if (addresses.length === 1) return [...addresses]
+  const byFolded = new Map<string, string>()
+  for (const address of addresses) if (!byFolded.has(foldAddress(address))) byFolded.set(foldAddress(address), address)
+  return [...byFolded.values()]
+}

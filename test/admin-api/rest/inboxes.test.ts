@@ -54,7 +54,8 @@ test('readInboxMessage shows a captured send in full', async (t) => {
   t.deepEqual(listed, summary)
   const path = `/v1/inboxes/${inbox}/messages/${String(summary.id)}`
   const { headers, html, text, attachments, ...message } = await rig.rest.must('GET', path)
-  t.deepEqual(message, { ...summary, raw_url: `${baseUrl}${path}/raw` })
+  const seen = ['ada@example.ch', 'bob@example.ch', 'help@example.ch', 'shop@example.ch']
+  t.deepEqual(message, { ...summary, addresses_seen: seen, raw_url: `${baseUrl}${path}/raw` })
   t.deepEqual(
     (headers as { name: string; value: string }[]).find(({ name }) => name === 'From'),
     { name: 'From', value: 'Shop <shop@example.ch>' },
@@ -62,7 +63,7 @@ test('readInboxMessage shows a captured send in full', async (t) => {
   t.is(String(text).trim(), plain.text)
   t.regex(String(html), /Hello/)
   t.notRegex(String(html), /script|onclick/)
-  t.deepEqual(attachments as unknown, [
+  t.deepEqual(attachments, [
     { filename: 'Rechnung ü.html', content_type: 'text/html', size: 8, inline: false, url: `${baseUrl}${path}/attachments/0` },
   ])
   const raw = await rig.rest.call('GET', `${path}/raw`)

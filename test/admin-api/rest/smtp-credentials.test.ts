@@ -72,7 +72,7 @@ test('createSmtpCredential names what is wrong, all of it', async (t) => {
 test('createSmtpCredential keeps to the number that the plan allows, also at the same time', async (t) => {
   const { rest } = await startRig(t, { plan: 'free' })
   const answers = await Promise.all([1, 2, 3].map(() => rest.call('POST', path, { click_tracking_enabled: true })))
-  t.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 429, 429])
+  t.deepEqual(answers.map(({ status }) => String(status)).toSorted(), ['201', '429', '429'])
   const [made] = answers.filter(({ status }) => status === 201)
   t.is(made && objectOf(made)['click_tracking_enabled'], false, 'tracking is off on the plan free')
   const [refused] = answers.filter(({ status }) => status === 429)
@@ -85,6 +85,14 @@ test('createSmtpCredential keeps to the number that the plan allows, also at the
   t.is((await rest.call('POST', `${path}/${id}/rotate`)).status, 200, 'rotation leaves the count unchanged')
   t.is((await rest.call('DELETE', `${path}/${id}`)).status, 204)
   t.is((await rest.call('POST', path, {})).status, 201)
+})
+
+test('createSmtpCredential needs no field; what is left out gets the careful default', async (t) => {
+  const { rest } = await startRig(t)
+  t.like(await rest.must('POST', path, {}), {
+    ...{ label: '', allowed_from_domains: [], enforce_header_from: true, default_destination_id: null },
+    ...{ max_rate_per_min: null, max_message_bytes: null, expires_at: null, verp_enabled: false, verp_bounce_domain: null },
+  })
 })
 
 test('rotateSmtpCredential replaces user name and password and nothing else', async (t) => {

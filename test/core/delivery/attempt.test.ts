@@ -251,20 +251,14 @@ test('a report about recipients who were done before changes nothing for them', 
   const house = await relaying(t, async (call) => {
     await call.job.beforeFinalDot()
     const said = report(call, { 'ben@example.net': 'transient' })
-    return {
-      ...said,
-      recipients: [
-        ...said.recipients.filter(({ address }) => call.nth === 1 || address === 'ben@example.net'),
-        { address: 'anna@example.net', verdict: 'permanent' },
-      ],
-    }
+    if (call.nth === 1) return said
+    return { ...said, recipients: [...said.recipients, { address: 'anna@example.net', verdict: 'permanent' }] }
   })
   const { traceId } = await house.submit({ rcptTo: three.slice(0, 2) })
   await until('first', () => house.attempted.length === 1)
   house.clock.advance(minute)
   await until('second', () => house.attempted.length === 2)
-  const trace = await house.trace(traceId)
-  t.is(trace.recipients[0]?.status, (house.attempted[0] as { trace: Trace }).trace.recipients[0]?.status)
+  t.deepEqual(fates(await house.trace(traceId)), ['anna@example.net sent', 'ben@example.net queued'])
 })
 
 for (const code of ['aborted', 'closed']) {

@@ -144,6 +144,14 @@ test('LevelKv fails once and for all with the n-th batch, and keeps exactly what
 })
 const keysOfPairs = (numbers: ReadonlySet<number>): Set<string> => new Set([...numbers].flatMap((i) => [name(key(i)), name(key(i + 1))]))
 
+test('LevelKv takes a write after its closing for a defect of the caller, not for a failure of the medium', async (t) => {
+  const failures: StoreFailure[] = []
+  const { kv } = await storeOf(t, { onFailure: (failure) => failures.push(failure) })
+  await kv[Symbol.asyncDispose]()
+  await t.throwsAsync(set(kv, 1), { instanceOf: StoreFailure, message: 'The store is closed.' })
+  t.deepEqual(failures, [])
+})
+
 test('LevelKv fails for good when the value log cannot be written', async (t) => {
   const { kv, folder } = await storeOf(t, { inlineMax: 10, segmentBytes: 1 })
   await set(kv, 1, Buffer.alloc(100))

@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { ApiKeys } from '#core/access/api-keys.ts'
+import { bootstrap } from '#core/bootstrap.ts'
+import { Policies } from '#core/routing/policy.ts'
+import { SettingWrites } from '#core/setting-writes.ts'
+import type { Bytes, Kv } from '#store/kv.ts'
+import { Database } from '#store/database.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { temporaryFolder } from '../../support/workspace.ts'
+
+/** Keys over a store that counts what is read. */
+async function openKeys(t: ExecutionContext) {
+  const folder = await temporaryFolder('keys')
+  const kv = await LevelKv.open(join(folder.path, 'store'))
+  t.teardown(async () => {
+    await kv[Symbol.asyncDispose]()
+    await folder[Symbol.asyncDispose]()
+  })
+  let reads = 0
+  const counting = new Proxy<Kv>(kv, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown
+      if (name === 'get') return (key: Bytes) => (reads++, target.get(key))
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+  const database = new Database(counting)
+  const clock = new ManualClock()
+  const keys = new ApiKeys({ database, clock, policies: new Policies(database), writes: new SettingWrites(database) })
+  const { apiKey = '' } = await bootstrap({ database, clock, adminKey: undefined, plan: 'enterprise' })
+  return { keys, apiKey, clock, reads: () => reads, database }
+}
+
+const refused = { message: 'This API key is unknown, expired or revoked; use a current one.', code: 'unauthorized' } as const
+
+test('authenticate() reads the store once until settings change', async (t) => {
+  const { keys, apiKey, reads } = await openKeys(t)
+  const scope = await keys.authenticate(apiKey)
+  const before = reads()
+  t.is(await keys.authenticate(apiKey), scope)
+  t.is(reads(), before)
+  const { key } = await keys.mint(scope, { name: 'x', scopes: ['api:read'] })
+  t.deepEqual(await keys.authenticate(apiKey), scope)
+  t.true(reads() > before)
+  t.deepEqual((await keys.authenticate(key)).rights, ['api:read'])
+})
+
+test('authenticate() notices expiry although the key is kept in memory', async (t) => {
+  const { keys, apiKey, clock } = await openKeys(t)
+  const { key } = await keys.mint(await keys.authenticate(apiKey), { name: 'x', scopes: ['api:read'], expiresAt: clock.now() + 10 })
+  await keys.authenticate(key)
+  clock.advance(9)
+  await keys.authenticate(key)
+  clock.advance(1)
+  await t.throwsAsync(keys.authenticate(key), refused)
+})
+
+test('authenticate() never revives a key that is revoked while it is looked up', async (t) => {
+  const { keys, apiKey } = await openKeys(t)
+  const scope = await keys.authenticate(apiKey)
+  for (let round = 0; round < 20; round++) {
+    const { key, record } = await keys.mint(scope, { name: 'x', scopes: ['api:read'] })
+    await Promise.allSettled([keys.authenticate(key), keys.revoke(scope, record.id), keys.authenticate(key)])
+    await t.throwsAsync(keys.authenticate(key), refused)
+  }
+})
+
+test('mint() gives no right that the minting key does not have', async (t) => {
+  const { keys, apiKey } = await openKeys(t)
+  const scope = { ...(await keys.authenticate(apiKey)), rights: ['api:send'] as const }
+  await t.throwsAsync(keys.mint(scope, { name: 'x', scopes: ['api:admin'] }), {
+    message: 'This needs the scope api:admin; the key has api:send.',
+  })
+  t.deepEqual((await keys.mint(scope, { name: 'x', scopes: ['api:read', 'api:send', 'api:read'] })).record.scopes, ['api:read', 'api:send'])
+})

@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
+import { SettingWrites } from '#core/setting-writes.ts'
+import { Change } from '#store/change.ts'
+import { Database } from '#store/database.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { temporaryFolder } from '../support/workspace.ts'
+
+const rule = (id: string, priority = 1): RoutingRule => ({
+  ...{ id, projectId: 'p', match: { any: true }, destinationId: 'd', priority, createdAt: 1 },
+})
+
+async function openStore(t: ExecutionContext): Promise<Database> {
+  const folder = await temporaryFolder('settings')
+  const kv = await LevelKv.open(join(folder.path, 'store'))
+  t.teardown(async () => {
+    await kv[Symbol.asyncDispose]()
+    await folder[Symbol.asyncDispose]()
+  })
+  return new Database(kv)
+}
+
+const rulesOf = async (database: Database) => (await database.all(routingRules, { organizationId: 'o' })).map(({ record }) => record)
+
+test('run() lets changes of one organization follow each other', async (t) => {
+  const database = await openStore(t)
+  const writes = new SettingWrites(database)
+  const addUnlessFull = (id: string) =>
+    writes.run('o', async (change) => {
+      const full = (await rulesOf(database)).length >= 2
+      if (!full) change.insert(routingRules, 'o', rule(id))
+      return !full
+    })
+  t.deepEqual(await Promise.all(['a', 'b', 'c', 'd'].map(addUnlessFull)), [true, true, false, false])
+  t.is((await rulesOf(database)).length, 2)
+})
+
+test('run() decides again when another process wrote settings meanwhile', async (t) => {
+  const database = await openStore(t)
+  const [ours, theirs] = [new SettingWrites(database), new SettingWrites(database)]
+  let decided = 0
+  await ours.run('o', async (change) => {
+    if (decided++ === 0) await theirs.run('o', (other) => other.insert(routingRules, 'o', rule('theirs')))
+    change.insert(routingRules, 'o', rule('ours', (await rulesOf(database)).length))
+  })
+  t.is(decided, 2)
+  t.like(
+    (await rulesOf(database)).find(({ id }) => id === 'ours'),
+    { priority: 1 },
+  )
+})
+
+test('run() gives up with a conflict when others are always faster', async (t) => {
+  const database = await openStore(t)
+  const [ours, theirs] = [new SettingWrites(database), new SettingWrites(database)]
+  let round = 0
+  const run = ours.run('o', async (change) => {
+    await theirs.run('o', (other) => other.insert(routingRules, 'o', rule(`theirs ${round++}`)))
+    change.insert(routingRules, 'o', rule('ours'))
+  })
+  await t.throwsAsync(run, { message: 'The settings were changed by somebody else at the same time; read them and try again.' })
+  t.false((await rulesOf(database)).some(({ id }) => id === 'ours'))
+})
+
+test('run() writes nothing for an empty change, and goes on after a refusal', async (t) => {
+  const database = await openStore(t)
+  const writes = new SettingWrites(database)
+  t.is(await writes.run('o', () => 7), 7)
+  t.is(database.commits, 0)
+  const refused = writes.run('o', () => {
+    throw new Error('no')
+  })
+  const after = writes.run('o', (change: Change) => change.insert(routingRules, 'o', rule('a')))
+  await t.throwsAsync(refused, { message: 'no' })
+  await after
+  t.is((await rulesOf(database)).length, 1)
+})

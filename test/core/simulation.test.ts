@@ -1,0 +1,185 @@
+/**
+ * Random days of the send pipeline: submissions, providers in every mood, crashes, shutdowns and clocks that jump, after
+ * which the promises must hold. Everything follows from the seed in the title; one seed is new with every run.
+ */
+import test from 'ava'
+import { readAttempts } from '#core/trace/attempt-record.ts'
+import { traces, type Trace } from '#core/trace/trace.ts'
+import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'
+import { queuedDestinations } from '#store/queue.ts'
+import { Seeded } from '../support/seeded.ts'
+import { houseOf, organizationId, quiet, until, type House } from './house.ts'
+import { report, ScriptedTransport, type Call } from './scripted-transport.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const destinationIds = ['dst_1', 'dst_2', 'dst_3']
+
+/** A provider took a recipient's copy. `told`: we heard so, and wrote it down unless the process died first. */
+interface Delivery {
+  readonly era: number
+  told: boolean
+}
+
+class Simulation {
+  readonly random: Seeded
+  readonly ledger = new Map<string, Delivery[]>()
+  readonly acknowledged = new Map<string, string>()
+  readonly keys = new Map<string, string>()
+  /** What recipients had become, as far as it cannot change any more. */
+  readonly settled = new Map<string, string>()
+  era = 0
+  submissions = 0
+  house!: House
+
+  constructor(seed: number) {
+    this.random = new Seeded(seed)
+  }
+
+  /** What the provider does follows from who is written to, and how often it was tried. */
+  readonly provider = async (call: Call): Promise<AttemptReport> => {
+    const { era } = this
+    const mood = this.random.branch(`${call.job.rcptTo.join()} ${call.nth}`)
+    for (let turns = mood.between(0, 6); turns > 0; turns--) await new Promise(setImmediate)
+    if (call.job.signal.aborted) return report(call, 'transient', 'aborted')
+    if (mood.chance(0.15)) return report(call, 'transient', 'connect_timeout')
+    if (mood.chance(0.03)) throw new Error('planned defect')
+    await call.job.beforeFinalDot()
+    const verdicts = call.job.rcptTo.map((address): RecipientReport => {
+      const verdict = mood.pick(['accepted', 'accepted', 'accepted', 'transient', 'permanent'] as const)
+      return { address, verdict }
+    })
+    const taken = verdicts.flatMap(({ address, verdict }) => (verdict === 'accepted' ? [this.#record(address, era)] : []))
+    for (let turns = mood.between(0, 6); turns > 0; turns--) await new Promise(setImmediate)
+    if (mood.chance(0.03)) throw new Error('planned defect')
+    if (mood.chance(0.1)) return report(call, 'unknown', 'connection_lost')
+    for (const delivery of taken) delivery.told = true
+    return { ...report(call, 'accepted'), recipients: verdicts }
+  }
+
+  #record(address: string, era: number): Delivery {
+    const delivery = { era, told: false }
+    this.ledger.set(address, [...(this.ledger.get(address) ?? []), delivery])
+    return delivery
+  }
+
+  submit(): void {
+    const { random } = this
+    const n = this.submissions++
+    const key = random.chance(0.2) ? `key ${random.between(0, 5)}` : undefined
+    const before = key === undefined ? undefined : this.keys.get(key)
+    const known = this.house.clock.now()
+    const rcptTo = Array.from({ length: random.between(1, 3) }, (_, i) => `m${n}.r${i}@example.net`)
+    const content = `Subject: ${n}\r\n\r\n${'x'.repeat(random.chance(0.05) ? 400_000 : 500)}`
+    const destinationId = random.pick(destinationIds)
+    const accepted = this.house.submit({ rcptTo, content, destinationId, ...(key !== undefined && { idempotencyKey: key }) })
+    const house = this.house
+    void accepted.then(({ traceId, repeated }) => {
+      if (house !== this.house) return
+      if (!repeated) this.acknowledged.set(traceId, String(n))
+      if (key === undefined) return
+      if (before !== undefined && known - Number(before.split(' ')[1]) < day && before.split(' ')[0] !== traceId)
+        this.faults.push(`${key} is ${traceId}, not ${before}`)
+      if (!repeated) this.keys.set(key, `${traceId} ${known}`)
+    })
+  }
+  readonly faults: string[] = []
+
+  async step(): Promise<void> {
+    const { random, house } = this
+    const what = random.fraction()
+    if (what < 0.45) for (let i = random.between(1, 6); i > 0; i--) this.submit()
+    else if (what < 0.7) house.clock.advance(random.pick([10, 1000, minute, 10 * minute, hour]))
+    else if (what < 0.78) await this.crash()
+    else if (what < 0.82) house.clock.step(random.pick([-hour, -minute, minute, hour]))
+    else if (what < 0.86) await this.restart()
+    else for (let turns = random.between(1, 20); turns > 0; turns--) await new Promise(setImmediate)
+    if (random.chance(0.2)) await this.observe()
+  }
+
+  async crash(): Promise<void> {
+    this.era++
+    this.house = await this.house.crash()
+    await this.house.queue.start()
+  }
+
+  async restart(): Promise<void> {
+    const stopped = this.house.queue.stop(1000)
+    if (this.random.chance(0.5)) this.house.clock.advance(1000)
+    await Promise.race([stopped, until('stopped', () => this.house.queue.active === 0)])
+    await this.crash()
+  }
+
+  /** Nothing that was settled may change. */
+  async observe(): Promise<Trace[]> {
+    const all = (await this.house.database.all(traces, { organizationId })).map(({ record }) => record)
+    for (const { id, recipients } of all) {
+      for (const { address, status } of recipients) {
+        const before = this.settled.get(address)
+        if (before !== undefined && before !== status) this.faults.push(`${id}: ${address} was ${before} and is ${status}`)
+        if (status !== 'queued') this.settled.set(address, status)
+      }
+    }
+    return all
+  }
+
+  /** Time passes until everything has ended. */
+  async finish(): Promise<void> {
+    const { clock } = this.house
+    for (let hours = 0; hours < 200; hours++) {
+      await quiet(this.house)
+      if ((await queuedDestinations(this.house.database)).length === 0) return
+      clock.advance(hour)
+    }
+    this.faults.push('the queue never becomes empty')
+  }
+
+  async audit(): Promise<string[]> {
+    const { faults, house } = this
+    const all = await this.observe()
+    const byId = new Map(all.map((trace) => [trace.id, trace]))
+    for (const [id, n] of this.acknowledged) if (!byId.has(id)) faults.push(`acknowledged message ${n} has no trace`)
+    for (const trace of all) {
+      if (trace.status !== 'sent' && trace.status !== 'failed') faults.push(`${trace.id} ended as ${trace.status}`)
+      if (trace.nextAttemptAt !== null) faults.push(`${trace.id} still waits`)
+      const attempts = await readAttempts(house.database, organizationId, trace.id)
+      if (attempts.length !== trace.attempts) faults.push(`${trace.id} has ${attempts.length} attempts, and counts ${trace.attempts}`)
+      if (attempts.some(({ state }) => state === 'started')) faults.push(`${trace.id} has an attempt without an end`)
+      for (const recipient of trace.recipients) this.#auditRecipient(recipient)
+    }
+    if ((await house.queueLength()) !== 0) faults.push(`the length of the queue is ${await house.queueLength()}`)
+    faults.push(...house.errors.map(String).filter((error) => !error.includes('planned defect')))
+    return faults
+  }
+
+  #auditRecipient({ address, status }: Trace['recipients'][number]): void {
+    const deliveries = this.ledger.get(address) ?? []
+    if (status === 'sent' && deliveries.length === 0) this.faults.push(`${address} is sent, but nobody took it`)
+    if (status === 'failed' && deliveries.some(({ told, era }) => told && era === this.era))
+      this.faults.push(`${address} failed, but was taken`)
+    for (const [i, next] of deliveries.slice(1).entries()) {
+      const earlier = deliveries[i]
+      if (earlier?.told && earlier.era === next.era) this.faults.push(`${address} was delivered twice in era ${next.era}`)
+    }
+  }
+}
+
+for (const seed of [1, 2, 3, 4, Date.now() % 1_000_000]) {
+  test(`the send pipeline keeps its promises through day ${seed}`, async (t) => {
+    const simulation = new Simulation(seed)
+    const transport = new ScriptedTransport(simulation.provider)
+    simulation.house = await houseOf(t, {
+      transport,
+      random: () => simulation.random.fraction(),
+      retry: { jitter: 0.2 },
+      connectionsMax: 6,
+    })
+    for (const [i, id] of destinationIds.entries())
+      await simulation.house.destination({ id, maxConnections: i + 1, maxRatePerMin: i === 2 ? 600 : null })
+    for (let step = 0; step < 150; step++) await simulation.step()
+    await simulation.finish()
+    t.deepEqual(await simulation.audit(), [], `seed ${seed}`)
+    t.true(simulation.acknowledged.size > 50 && simulation.era > 3, `${simulation.acknowledged.size} messages, ${simulation.era} crashes`)
+  })
+}
