@@ -17,10 +17,18 @@ function random(bytes: number): Buffer {
 export function newId(prefix: string, nowMs: number): string {
   const time = nowMs.toString(16).padStart(12, '0')
   const bits = Buffer.from(random(10))
-  bits[0] = ((bits[0] ?? 0) & 0x0f) | 0x70
+  bits.writeUInt16BE(0x7000 | nextInMillisecond(nowMs), 0)
   bits[2] = ((bits[2] ?? 0) & 0x3f) | 0x80
   return `${prefix}_${time}${bits.toString('hex')}`
 }
+
+/** Twelve bits that grow inside a millisecond, so that ids of one process sort in the order in which they were made (RFC 9562 §6.2). */
+function nextInMillisecond(nowMs: number): number {
+  if (nowMs !== latest.ms) latest = { ms: nowMs, sequence: random(1)[0] ?? 0 }
+  else if (latest.sequence < 0xfff) latest.sequence++
+  return latest.sequence
+}
+let latest = { ms: NaN, sequence: 0 }
 
 /** A new public trace id: UUIDv4 (RFC 9562 §5.4). */
 export const newTraceId = (): string => randomUUID()

@@ -24,7 +24,7 @@ const project = z
   .min(1)
   .max(64)
   .optional()
-  .meta({ description: 'Id of the project to look at; the project of the key unless told.' })
+  .meta({ description: 'Id of the project to look at; without it the whole organization, or the one project that the key is bound to.' })
 
 /** The query fields every list shares; spread into the list's own `z.strictObject`. */
 export const pagingFields = { limit, cursor, project }

@@ -19,14 +19,18 @@ export interface Mailbox {
 
 const atext = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u{80}-\u{10ffff}]+$/u
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
-const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+/** Controls, line separators and halves of characters (lone surrogates). */
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Cs}]/u
+/** What cannot be seen in an address, or shows it in another order than it has. */
+const invisible = /[\p{Z}\p{Bidi_Control}\ufeff]/u
 
 /** Reads a bare addr-spec; undefined when it is not exactly one. */
 export function parseAddress(text: string): Mailbox | undefined {
   const at = text.lastIndexOf('@')
   if (at < 1 || text.length > addressOctetsMax || controls.test(text)) return undefined
   const local = text.slice(0, at)
-  if (Buffer.byteLength(local) > localOctetsMax || !local.split('.').every((atom) => atext.test(atom))) return undefined
+  if (Buffer.byteLength(local) > localOctetsMax || !local.split('.').every((atom) => atext.test(atom)) || invisible.test(local))
+    return undefined
   const domain = parseDomain(text.slice(at + 1))
   if (domain === undefined || Buffer.byteLength(local) + 1 + domain.length > addressOctetsMax) return undefined
   return { address: `${local}@${domain}`, local, domain, name: '' }

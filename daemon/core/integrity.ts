@@ -30,6 +30,7 @@ export function integrityChecks(database: Database): VerifyOptions {
     families: [
       { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
       { name: 'idempotency' },
+      { name: 'settings' },
       { name: 'capture.pending', global: true },
     ],
     contents: {

@@ -88,7 +88,10 @@ export class Accept {
     const change = new Change()
     const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)
     const { recipientsMax, messageBytesMax } = this.#options
-    const limits = passGates({ submission, project, decision, nowMs, recipientsMax, messageBytesMax, previousMinute }, change)
+    const limits = passGates(
+      { submission, project, plan: policy.organization.plan, decision, nowMs, recipientsMax, messageBytesMax, previousMinute },
+      change,
+    )
 
     const inMemory = decision.outcome === 'relayed' ? submission.draft.inMemory() : undefined
     const trace = traceOf(submission, route, decision, submission.draft.seal(change), nowMs)

@@ -4,7 +4,7 @@
  */
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import type { Mailbox } from '../addresses.ts'
-import { bodyPart, boundaryFrom, joinParts, type Attachment } from './mime-parts.ts'
+import { bodyPart, boundaryFrom, headerLine, joinParts, type Attachment } from './mime-parts.ts'
 import type { ContentFacts } from './submission.ts'
 
 /** A REST send after validation: every address is one mailbox, every text is free of controls where it must be. */
@@ -65,6 +65,7 @@ export const rfc5322Date = (ms: number): string => new Date(ms).toUTCString().re
 /** A mailbox as it stands in a header field. Domains are A-labels already. */
 export function formatMailbox({ name, address }: Mailbox): string {
   if (name === '') return address
+  if (name.includes('=?')) return `${encodeWords(name, 'Q', 52, true)} <${address}>` // looks like an encoded word (RFC 2047 §7)
   if (/^[\w !#$%&'*+\-/=?^`{|}~]*$/.test(name)) return `${name} <${address}>`
   if (/^[\u0020-\u007e]*$/.test(name)) return `"${name.replaceAll(/["\\]/g, (c) => `\\${c}`)}" <${address}>`
   return `${encodeWords(name, 'Q', 52, true)} <${address}>`
@@ -73,7 +74,10 @@ export function formatMailbox({ name, address }: Mailbox): string {
 const addressLine = (field: string, mailboxes: readonly Mailbox[]): string =>
   mailboxes.length === 0 ? '' : folded(`${field}: ${mailboxes.map(formatMailbox).join(', ')}`)
 
-const folded = (line: string): string => (line.length <= 76 ? line : foldLines(line, 76))
+const folded = (line: string): string => {
+  const safe = headerLine(line)
+  return safe.length <= 76 ? safe : foldLines(safe, 76)
+}
 
 const headerAddresses = ({ from, to, cc, replyTo }: SendRequest): string[] =>
   [from, ...to, ...cc, ...replyTo].map((m) => m.address.toLowerCase())

@@ -2,12 +2,13 @@
  * Every gate a send passes, on one screen: doors as columns, gates as rows in a fixed order. A gate throws a refusal,
  * or adds a bounded counter to the write, which then fails as a whole when the bound is met; so a refused send consumes nothing.
  */
+import { plans, type PlanName } from '#config/plans.ts'
 import type { Change } from '#store/change.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { Refusal } from '../refusals.ts'
 import type { Decision } from '../routing/outcome.ts'
 import type { Project } from '../tenancy/organization.ts'
-import { captureCounter, dayOf, minuteOf, monthOf, rateCounter, sendCounter } from '../tenancy/counters.ts'
+import { captureCounter, dayOf, minuteOf, monthOf, organizationSendCounter, rateCounter, sendCounter } from '../tenancy/counters.ts'
 import type { Door } from '../trace/trace.ts'
 import type { Submission } from './submission.ts'
 
@@ -15,6 +16,7 @@ import type { Submission } from './submission.ts'
 export interface Candidate {
   readonly submission: Submission
   readonly project: Project
+  readonly plan: PlanName
   readonly decision: Decision
   readonly nowMs: number
   readonly recipientsMax: number
@@ -41,9 +43,10 @@ const gate = (pass: Pass, doors: readonly Door[]): Gate => ({ name: pass.name, d
 const gates: readonly Gate[] = [
   gate(recipientCount, [REST, SMTP]),
   gate(messageSize,    [REST, SMTP]),
+  gate(attachments,    [REST      ]),
   gate(submitterRate,  [      SMTP]),
   gate(captureCap,     [REST, SMTP]),
-  gate(dailySends,     [REST, SMTP]),
+  gate(planSends,      [REST, SMTP]),
   gate(sendBudget,     [REST, SMTP]), // last: a refused send consumes nothing
 ]
 
@@ -82,6 +85,12 @@ function messageSize({ submission, messageBytesMax }: Candidate): void {
     )
 }
 
+/** Spec "Limits" 7. */
+function attachments({ submission, plan }: Candidate): void {
+  if ((submission.attachments ?? 0) === 0 || plans[plan].attachments) return
+  throw new Refusal('quota_exhausted', `The plan ${plan} sends no attachments; link to the files, or raise the plan.`)
+}
+
 /** The two-bucket sliding window: what is left of the previous minute counts by its share. */
 function submitterRate({ submission, nowMs, previousMinute }: Candidate, change: Change, limits: Limits): void {
   const { ratePerMinute, submittedBy, scope } = submission
@@ -103,14 +112,19 @@ function captureCap({ submission, project, decision, nowMs }: Candidate, change:
   bounded(change, limits, key, project.monthlyCaptureCap, new Refusal('quota_exhausted_captures', message))
 }
 
-/** Counted per project and, as the sum, shown as `sends_today`; caps by plan are set on the organization. */
-function dailySends({ submission, project, nowMs }: Candidate, change: Change): void {
-  if (project.sendBudget === null) change.add(sendCounter(submission.scope.organizationId, project.id, dayOf(nowMs)), 1)
+/** Spec "Limits" 1 and 2: a fixed plan refuses what goes beyond it; where the overage is billed, it is only counted. */
+function planSends({ submission, plan, nowMs }: Candidate, change: Change, limits: Limits): void {
+  const { sendsPerDay, overageBilled } = plans[plan]
+  if (sendsPerDay === undefined || overageBilled) return
+  const key = organizationSendCounter(submission.scope.organizationId, dayOf(nowMs))
+  const message = `The ${sendsPerDay} sends a day of the plan ${plan} are used up; raise the plan, or send again after midnight UTC.`
+  bounded(change, limits, key, sendsPerDay, new Refusal('quota_exhausted', message, { retryAfterSeconds: secondsToMidnight(nowMs) }))
 }
 
+/** Every send is counted, for `sends_today`; with a budget, only so many are taken. */
 function sendBudget({ submission, project, nowMs }: Candidate, change: Change, limits: Limits): void {
-  if (project.sendBudget === null) return
   const key = sendCounter(submission.scope.organizationId, project.id, dayOf(nowMs))
+  if (project.sendBudget === null) return void change.add(key, 1)
   const message = `The project's budget of ${project.sendBudget} sends a day is used up; raise it, or send again after midnight UTC.`
   bounded(
     change,

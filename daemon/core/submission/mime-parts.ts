@@ -39,6 +39,12 @@ export function bodyPart(
   }
 }
 
+/** A header field before folding. A break in it is a defect of whoever checked the request: nothing may add fields of its own. */
+export function headerLine(line: string): string {
+  if (/[\r\n\0]/.test(line)) throw new TypeError('a header field must not hold a line break or NUL')
+  return line
+}
+
 /** RFC 2046 §5.1: mixed( alternative( text, related( html, inline… ) ), file… ), leaving out levels with one member. */
 export function joinParts(
   body: { readonly text: Part | undefined; readonly html: Part | undefined },
@@ -62,10 +68,7 @@ function multipart(kind: 'mixed' | 'alternative' | 'related', parts: readonly Pa
   if (parts.every((part) => typeof part.body === 'string')) {
     return { headers, body: parts.map((part, i) => (open[i] ?? '') + (part.body as string)).join('\r\n') + close }
   }
-  const pieces = parts.flatMap((part, i) => [
-    Buffer.from((i > 0 ? '\r\n' : '') + (open[i] ?? '')),
-    Buffer.from(part.body),
-  ])
+  const pieces = parts.flatMap((part, i) => [Buffer.from((i > 0 ? '\r\n' : '') + (open[i] ?? '')), Buffer.from(part.body)])
   return { headers, body: Buffer.concat([...pieces, Buffer.from(close)]) }
 }
 
@@ -86,10 +89,10 @@ function filePart({ filename, contentType, content, contentId }: Attachment): Pa
   )
   return {
     headers: [
-      `Content-Type: ${contentType}`,
+      headerLine(`Content-Type: ${contentType}`),
       'Content-Transfer-Encoding: base64',
       foldLines(`Content-Disposition: ${[disposition, ...parameters].join('; ')}`, 76),
-      ...(contentId === undefined ? [] : [`Content-ID: <${contentId}>`]),
+      ...(contentId === undefined ? [] : [headerLine(`Content-ID: <${contentId}>`)]),
     ],
     body: base64Lines(content),
   }

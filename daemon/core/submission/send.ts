@@ -1,5 +1,4 @@
 /** Sends a message that came as fields (REST): finds project and From, composes once, and hands over to `accept`. */
-import { plans } from '#config/plans.ts'
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { newTraceId } from '#store/ids.ts'
@@ -40,7 +39,6 @@ export class SendMessages {
     const { database, policies, accept, clock } = this.#options
     const policy = await policies.of(scope.organizationId)
     const projectId = owningProject(scope, policy.projects, order.projectId)
-    checkPlan(policy, order)
     const request: SendRequest = { ...order, from: order.from ?? defaultFrom(policy, projectId, order.destinationId) }
     const traceId = newTraceId()
     const { content, facts } = compose(request, traceId, clock.now())
@@ -52,6 +50,7 @@ export class SendMessages {
       projectId,
       traceId,
       mailFrom: request.from.address,
+      attachments: request.attachments.length,
       rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
       facts,
       draft,
@@ -60,12 +59,6 @@ export class SendMessages {
       submittedBy: scope.grantId,
     })
   }
-}
-
-/** Spec "Limits" 7. */
-function checkPlan({ organization: { plan } }: Policy, { attachments }: SendOrder): void {
-  if (attachments.length > 0 && !plans[plan].attachments)
-    throw new Refusal('quota_exhausted', `The plan ${plan} sends no attachments; link to the files, or raise the plan.`)
 }
 
 /** The From of the destination that is named, or else of the first one that rules give to any sender. */

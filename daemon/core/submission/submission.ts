@@ -32,6 +32,8 @@ export interface Submission {
   /** The caller chose the destination (REST `destination_id`, SMTP credential). */
   readonly destinationId?: string | undefined
   readonly idempotencyKey?: string | undefined
+  /** Files that the caller attached (REST); bytes that SMTP relays are not looked into. */
+  readonly attachments?: number | undefined
   /** Who submitted: id of the SMTP credential or API key. */
   readonly submittedBy: string
   /** A sliding-window limit of the submitter, in messages a minute. */

@@ -18,6 +18,12 @@ export const sendCounter = (organizationId: string, projectId: string, day: stri
   projectId,
   day,
 ]
+export const organizationSendCounter = (organizationId: string, day: string): readonly Element[] => [
+  organizationId,
+  'counter',
+  'plan_sends',
+  day,
+]
 export const captureCounter = (organizationId: string, projectId: string, month: string): readonly Element[] => [
   organizationId,
   'counter',

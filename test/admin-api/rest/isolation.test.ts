@@ -14,7 +14,8 @@ async function makeOneOfEach(rest: RestClient) {
   const credential = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id: destination_id })
   const key = await rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
   const { trace_id } = await rest.must('POST', '/v1/messages', plain)
-  const [inbox] = (await rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
+  const { project_id } = await rest.must('GET', '/v1/projects/me')
+  const [inbox] = (await rest.must('GET', `/v1/inboxes?project=${String(project_id)}`))['data'] as { id: string }[]
   const [message] = (await rest.must('GET', `/v1/inboxes/${inbox?.id ?? ''}/messages`))['data'] as { id: string }[]
   const inboxPath = `/v1/inboxes/${inbox?.id ?? ''}`
   const messagePath = `${inboxPath}/messages/${message?.id ?? ''}`

@@ -42,12 +42,10 @@ test('sendMessage takes lists, objects and display names, and keeps Bcc out of t
     html: '<p>Thank you.</p>',
   })
   const { trace, text } = await storedOf(rig, sent['trace_id'])
-  t.deepEqual(trace.recipients.map(({ address }) => address), [
-    'ada@example.ch',
-    'bob@example.ch',
-    'carl@xn--mller-kva.ch',
-    'dora@example.ch',
-  ])
+  t.deepEqual(
+    trace.recipients.map(({ address }) => address),
+    ['ada@example.ch', 'bob@example.ch', 'carl@xn--mller-kva.ch', 'dora@example.ch'],
+  )
   t.true(text.includes('\r\nTo: ada@example.ch, Bob <bob@example.ch>\r\nCc: Carl <carl@xn--mller-kva.ch>\r\n'))
   t.true(text.includes('\r\nReply-To: one@example.ch, Two <two@example.ch>\r\n'))
   t.true(text.includes('\r\nX-Order: 17\r\nList-Unsubscribe: <mailto:u@example.ch>\r\n'))
