@@ -51,7 +51,7 @@ export function cleanText(text: unknown): string {
 
 /** With `minLength` 0 the library's `flush` would not wait for the write that is under way. */
 function openStream(name: 'stdout' | 'stderr'): pino.DestinationStream {
-  return pino.destination({ fd: name === 'stdout' ? 1 : 2, sync: false, minLength: 1, maxLength: bufferMaxBytes })
+  return pino.destination({ fd: name === 'stdout' ? 1 : 2, sync: false, minLength: 8192, periodicFlush: 100, maxLength: bufferMaxBytes })
 }
 
 function cleanse(value: unknown, depth: number): unknown {

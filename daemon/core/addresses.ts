@@ -5,7 +5,7 @@
  */
 import { domainToASCII } from 'node:url'
 
-export const addressOctetsMax = 254
+const addressOctetsMax = 254
 const localOctetsMax = 64
 
 /** A checked mailbox. `address` has the local part as written and the domain in lower case A-label form. */

@@ -49,7 +49,7 @@ interface Changes {
 const nothing = Buffer.alloc(0)
 const done: WriteResult = { ok: true }
 /** A string that stands for the key in maps. */
-const id = (key: Bytes): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+export const nameOf = (key: Bytes): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 
 export function planGroup(writes: readonly Write[], look: Look, lastVersion: bigint, inlineMax: number): Plan {
   const checked = writes.length > 1 && writes.some((write) => write.checks.length > 0)
@@ -77,7 +77,7 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
       operations.push(operation)
       if (value.length > inlineMax) large.push({ key, value, version, operation })
       else operation.value = seal(version, value)
-      changes.versions?.set(id(key), version)
+      changes.versions?.set(nameOf(key), version)
     }
   }
   for (const { key, value, changed } of changes.counters.values()) {
@@ -96,7 +96,7 @@ export function pointTo(large: readonly LargeValue[], pointers: readonly Pointer
 
 function failedCheck(write: Write, { look, versions }: Changes): WriteResult | undefined {
   for (const { key, version } of write.checks) {
-    const name = versions && id(key)
+    const name = versions && nameOf(key)
     const stored = name !== undefined && versions?.has(name) ? versions.get(name) : versionAt(look(key))
     if (stored !== version) return { ok: false, reason: 'conflict', key }
   }
@@ -118,14 +118,14 @@ function failedLimit(write: Write, changes: Changes): WriteResult | undefined {
 }
 
 function counterAt(key: Bytes, { look, counters, deleted }: Changes): Counter {
-  const name = id(key)
+  const name = nameOf(key)
   let counter = counters.get(name)
   if (!counter) counters.set(name, (counter = { key, value: deleted.has(name) ? 0 : counterOf(look(key)), changed: false }))
   return counter
 }
 
 function forget(key: Bytes, { versions, counters, deleted }: Changes): void {
-  const name = id(key)
+  const name = nameOf(key)
   versions?.set(name, undefined)
   counters.delete(name)
   deleted.add(name)

@@ -10,7 +10,8 @@ import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from 
 import { collectSegments } from './collect.ts'
 import { groupStamp, missingGroups } from './group-stamps.ts'
 import { lastGroupInLog } from './log-tail.ts'
-import { planGroup, pointTo, type Operation } from './group.ts'
+import { nameOf, planGroup, pointTo, type Operation } from './group.ts'
+import { RecentValues } from './recent.ts'
 import { ValueLog } from './value-log.ts'
 
 type Engine = Level<Uint8Array, Uint8Array>
@@ -44,11 +45,15 @@ const mebibyte = 1024 * 1024
 /** Measured; see the README. */
 const defaults = { inlineMax: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 32 * mebibyte }
 
+const recentBytesMax = 12 * 1024 * 1024
+const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
+
 export class LevelKv implements Kv {
   readonly #db: Engine
   readonly #log: ValueLog
   readonly #options: LevelOptions
   readonly #inlineMax: number
+  readonly #recent = new RecentValues(recentBytesMax)
   /** Numbers of groups that are missing although later ones were there: the write-ahead log was damaged. */
   readonly missingGroups: readonly number[]
   #version: bigint
@@ -166,6 +171,7 @@ export class LevelKv implements Kv {
     operations.push({ type: 'put', key: versionKey, value: seal(plan.version, Buffer.alloc(0)) }, groupStamp(this.#groupNumber + 1))
     this.#options.beforeBatch?.(operations.length)
     await this.#db.batch(operations as (Operation & { type: 'put' })[], { sync: true })
+    this.#remember(operations)
     this.#version = plan.version
     this.#groupNumber++
     return plan.results
@@ -178,7 +184,17 @@ export class LevelKv implements Kv {
     this.#options.onFailure?.(this.#failure)
   }
 
+  /** Empty values, which index rows have, are not worth the memory. */
+  #remember(operations: readonly Operation[]): void {
+    for (const { type, key, value } of operations) {
+      if (type === 'put' && value.length > emptyStoredBytes) this.#recent.put(nameOf(key), value)
+      else this.#recent.delete(nameOf(key))
+    }
+  }
+
   #look(key: Bytes): Bytes | undefined {
+    const recent = this.#recent.get(nameOf(key))
+    if (recent) return recent
     try {
       return this.#db.getSync(key)
     } catch (error) {

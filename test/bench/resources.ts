@@ -29,6 +29,18 @@ export async function processorTimeOfTree(root: number): Promise<number> {
   return (await Promise.all(times)).reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond
 }
 
+/** Waits until a process has used less than a tenth of a processor for a second, `mostSeconds` at most; gives the seconds it took. */
+export async function untilQuiet(pid: number, mostSeconds: number): Promise<number> {
+  const begun = performance.now()
+  for (let before = await processorTimeOfTree(pid); ;) {
+    await pause(1000)
+    const now = await processorTimeOfTree(pid)
+    const elapsed = (performance.now() - begun) / 1000
+    if (now - before < 0.1 || elapsed > mostSeconds) return elapsed
+    before = now
+  }
+}
+
 /** Octets that a process causes to be written to the disk while nobody asks anything of it. */
 export async function writtenWhileIdle(pid: number, seconds: number): Promise<number> {
   const written = async (): Promise<number> => Number(/^write_bytes: (\d+)/m.exec(await readFile(`/proc/${String(pid)}/io`, 'utf8'))?.[1])

@@ -51,6 +51,7 @@ export interface HouseOptions {
   readonly random?: () => number
   readonly connectionsMax?: number
   readonly memoryBytesMax?: number
+  readonly readyMax?: number
   readonly recipientsMax?: number
   readonly messageBytesMax?: number
   readonly admission?: { check(): void }
@@ -133,6 +134,7 @@ export class House {
         (await policies.of(id)).destinations.get(destinationId) ?? { maxConnections: 1, maxRatePerMin: null },
       connectionsMax: options.connectionsMax ?? 200,
       memoryBytesMax: options.memoryBytesMax ?? 1e9,
+      readyMax: options.readyMax ?? 100,
       onError,
     })
     this.backgroundRead = new BackgroundRead({ database, reader, onError })
@@ -349,7 +351,7 @@ export async function houseOf(t: ExecutionContext, options: HouseOptions = {}): 
 
 /** Lets the work that is under way go on until something holds; for work that has no event of its own. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 8000
+  const end = performance.now() + 30_000
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`did not come about: ${what}`)
     await new Promise(setImmediate)
@@ -358,7 +360,7 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
 
 /** Lets everything happen that needs no time to pass: no write is under way, and turns of the event loop bring no new call. */
 export async function quiet(house: House): Promise<void> {
-  const end = performance.now() + 8000
+  const end = performance.now() + 30_000
   for (let still = 0, before = ''; still < 4;) {
     if (performance.now() > end) throw new Error('the house does not become quiet')
     await new Promise(setImmediate)

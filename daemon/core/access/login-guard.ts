@@ -8,7 +8,7 @@ export interface LoginLimits {
   readonly failuresPerAddress: number
 }
 
-export const defaultLoginLimits: LoginLimits = { windowMs: 15 * 60_000, failuresPerUser: 20, failuresPerAddress: 50 }
+const defaultLoginLimits: LoginLimits = { windowMs: 15 * 60_000, failuresPerUser: 20, failuresPerAddress: 50 }
 /** Beyond this many keys the oldest are forgotten, so that a flood cannot fill the memory. */
 const keysMax = 50_000
 

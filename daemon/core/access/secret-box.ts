@@ -6,6 +6,8 @@ export type SealedSecret = string
 
 const tagBytes = 16
 const nonceBytes = 12
+/** Without it a tag that was cut to four bytes would do. */
+const gcm = { authTagLength: tagBytes } as const
 
 export class SecretBox {
   readonly #key: Buffer
@@ -24,7 +26,7 @@ export class SecretBox {
   /** `place` is record kind, id and field, joined by slashes: a secret copied elsewhere does not open. */
   seal(secret: string, place: string): SealedSecret {
     const nonce = randomBytes(nonceBytes)
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(place))
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, gcm).setAAD(Buffer.from(place))
     const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
     return `v1.${this.keyId}.${nonce.toString('base64url')}.${sealed.toString('base64url')}`
   }
@@ -35,7 +37,7 @@ export class SecretBox {
     if (version !== 'v1' || keyId !== this.keyId) return undefined
     const bytes = Buffer.from(body, 'base64url')
     try {
-      const decipher = createDecipheriv('aes-256-gcm', this.#key, Buffer.from(nonce, 'base64url')).setAAD(Buffer.from(place))
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, Buffer.from(nonce, 'base64url'), gcm).setAAD(Buffer.from(place))
       decipher.setAuthTag(bytes.subarray(-tagBytes))
       return Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()]).toString('utf8')
     } catch {

@@ -1,7 +1,8 @@
 /** Virtual inboxes: which captures are in them, one capture in full, and the long poll. Spec "Virtual inboxes". */
 import { readWholeContent } from '#store/content.ts'
 import type { Database, Page } from '#store/database.ts'
-import type { Stored } from '#store/record-kind.ts'
+import { indexPrefix, type Stored } from '#store/record-kind.ts'
+import { pack, type Element } from '#store/tuple.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
@@ -69,14 +70,13 @@ export class Inboxes {
   ): Promise<Page<CaptureSummary>> {
     const inbox = await this.get(scope, inboxId)
     const { rows, nextCursor } = await this.#options.database.list(captures, scope, {
-      index: 'project',
-      values: [inbox.projectId],
+      ...walk(inbox.projectId),
       limit: page.limit,
-      cursor: page.cursor,
+      ascending: page.since !== undefined,
+      cursor: page.cursor ?? (page.since && cursorAfter(scope, inbox.projectId, page.since)),
     })
-    const newer = rows.filter(({ record }) => page.since === undefined || isAfter(record, page.since))
-    const summaries = await Promise.all(newer.map(async ({ record }) => ({ capture: record, trace: await this.#trace(scope, record) })))
-    return { rows: summaries, nextCursor: newer.length < rows.length ? undefined : nextCursor }
+    const summaries = await Promise.all(rows.map(async ({ record }) => ({ capture: record, trace: await this.#trace(scope, record) })))
+    return { rows: summaries, nextCursor }
   }
 
   async message(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {
@@ -131,17 +131,9 @@ export class Inboxes {
   }
 
   async #firstAfter(scope: Scope, projectId: string, since: Since): Promise<Capture | undefined> {
-    let first: Capture | undefined
-    let cursor: string | undefined
-    do {
-      const page = await this.#options.database.list(captures, scope, { index: 'project', values: [projectId], limit: 100, cursor })
-      for (const { record } of page.rows) {
-        if (!isAfter(record, since)) return first
-        first = record
-      }
-      cursor = page.nextCursor
-    } while (cursor !== undefined)
-    return first
+    const cursor = cursorAfter(scope, projectId, since)
+    const { rows } = await this.#options.database.list(captures, scope, { ...walk(projectId), limit: 1, ascending: true, cursor })
+    return rows[0]?.record
   }
 
   async #raw(scope: Scope, inboxId: string, captureId: string): Promise<CaptureSummary & { readonly raw: Uint8Array }> {
@@ -175,6 +167,20 @@ export class Inboxes {
       else this.#waitsByGrant.delete(grantId)
     }
   }
+}
+
+/** The captures of a project by id, which is the order in which they were made. */
+const walk = (projectId: string): { index: string; values: readonly Element[] } => ({ index: 'project', values: [projectId] })
+
+/** A cursor behind everything up to `since`. Ids begin with their time in hexadecimal (`newId`), in which there is no `g`. */
+function cursorAfter({ organizationId }: Scope, projectId: string, since: Since): string {
+  const last =
+    'at' in since
+      ? `cap_${Math.min(Math.max(since.at, 0), 2 ** 48 - 1)
+          .toString(16)
+          .padStart(12, '0')}g`
+      : since.captureId
+  return Buffer.from(pack([...indexPrefix(captures.name, organizationId, 'project'), projectId, last])).toString('base64url')
 }
 
 /** Capture ids grow with time, so they compare like times. */

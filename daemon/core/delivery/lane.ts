@@ -15,11 +15,8 @@ export interface LaneLimits {
   readonly maxRatePerMin: number | null
 }
 
-/** Entries kept in memory for a destination; the rest stays in the store until there is room. */
-const readyMax = 256
-
 /** While one message waits for the provider's word, the next one can already ride behind it on the same connection. */
-export const attemptsPerConnection = 2
+const attemptsPerConnection = 2
 
 export class Lane {
   readonly destinationId: string
@@ -38,11 +35,14 @@ export class Lane {
   limits: LaneLimits | undefined
   /** On the monotonic clock. */
   #notBeforeMs = 0
+  readonly #readyMax: number
   /** Rows that were done while a refill was under way, which may have read them before. */
   readonly #doneMeanwhile = new Set<string>()
 
-  constructor(destinationId: string) {
+  /** `readyMax`: entries kept in memory; the rest stays in the store until there is room. */
+  constructor(destinationId: string, readyMax: number) {
     this.destinationId = destinationId
+    this.#readyMax = readyMax
   }
 
   /** Attempts that may be under way at a time. Until the limits are known, one goes ahead and finds them out. */
@@ -73,7 +73,7 @@ export class Lane {
       this.nextDueMs = Math.min(this.nextDueMs, entry.dueMs)
       return false
     }
-    if (this.unread !== undefined || this.ready.length >= readyMax) {
+    if (this.unread !== undefined || this.ready.length >= this.#readyMax) {
       this.readFrom(entry)
       return false
     }
@@ -128,7 +128,7 @@ export class Lane {
 
   /** How many entries to read at a time: those that are held come again and must not crowd out new ones. */
   get refillLimit(): number {
-    return readyMax + this.held.size
+    return this.#readyMax + this.held.size
   }
 }
 

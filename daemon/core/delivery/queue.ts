@@ -16,6 +16,8 @@ export interface DeliveryQueueOptions {
   /** Limits of a destination now; a destination that is gone still gets its entries failed. */
   readonly limitsOf: (organizationId: string, destinationId: string) => Promise<LaneLimits>
   readonly connectionsMax: number
+  /** Entries kept in memory for a destination; 2,048 when not given. */
+  readonly readyMax?: number
   /** Bytes of content that may wait in memory for their first attempt. */
   readonly memoryBytesMax: number
   /** Hears of defects; the entry is tried again later. */
@@ -24,6 +26,7 @@ export interface DeliveryQueueOptions {
 
 /** After a defect in our own code an entry rests this long. */
 const defectPauseMs = 60_000
+const standardReadyMax = 2048
 /** Beyond this share of all connections a destination that has one gets no further, so that others that hang leave it one. */
 const sharedPart = 0.75
 
@@ -79,7 +82,7 @@ export class DeliveryQueue {
 
   #lane(destinationId: string): Lane {
     let lane = this.#lanes.get(destinationId)
-    if (!lane) this.#lanes.set(destinationId, (lane = new Lane(destinationId)))
+    if (!lane) this.#lanes.set(destinationId, (lane = new Lane(destinationId, this.#options.readyMax ?? standardReadyMax)))
     return lane
   }
 

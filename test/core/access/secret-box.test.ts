@@ -1,0 +1,74 @@
+/** Secrets at rest: they open where they belong, under their key, and unchanged. */
+import test from 'ava'
+import { SecretBox } from '#core/access/secret-box.ts'
+
+const box = new SecretBox(Buffer.alloc(32, 1))
+const place = 'destination/dst_1/password'
+
+test('SecretBox.open() gives back what was sealed', (t) => {
+  for (const secret of ['', 'x', 'pässwörd 🔑', 'x'.repeat(10_000)]) t.is(box.open(box.seal(secret, place), place), secret)
+  t.is(new SecretBox(Buffer.alloc(32, 1)).open(box.seal('x', place), place), 'x', 'another process with the same key')
+})
+
+test('SecretBox.seal() never gives the same twice, and shows nothing of the secret', (t) => {
+  const sealed = box.seal('hunter2', place)
+  t.not(sealed, box.seal('hunter2', place))
+  t.regex(sealed, /^v1\.[0-9a-f]{8}\.[\w-]{16}\.[\w-]+$/)
+  t.false(sealed.includes(Buffer.from('hunter2').toString('base64url')))
+})
+
+test('SecretBox.open() refuses another place', (t) => {
+  const sealed = box.seal('x', place)
+  for (const other of ['destination/dst_2/password', 'destination/dst_1', '', `${place}/`]) t.is(box.open(sealed, other), undefined)
+})
+
+test('SecretBox.open() refuses another key, also one that pretends to be the same', (t) => {
+  const other = new SecretBox(Buffer.alloc(32, 2))
+  const sealed = box.seal('x', place)
+  t.is(other.open(sealed, place), undefined)
+  t.is(other.open(sealed.replace(box.keyId, other.keyId), place), undefined)
+  t.not(other.keyId, box.keyId)
+})
+
+test('SecretBox.open() refuses every changed octet, and everything that is no sealed secret', (t) => {
+  const sealed = box.seal('secret', place)
+  const [version = '', keyId = '', nonce = '', body = ''] = sealed.split('.')
+  for (const [name, part] of Object.entries({ nonce, body })) {
+    const bytes = Buffer.from(part, 'base64url')
+    for (let i = 0; i < bytes.length; i++) {
+      const changed = Buffer.from(bytes)
+      changed[i] = (changed[i] ?? 0) ^ 1
+      const text = changed.toString('base64url')
+      const parts = name === 'nonce' ? [version, keyId, text, body] : [version, keyId, nonce, text]
+      t.is(box.open(parts.join('.'), place), undefined, `${name} ${i}`)
+    }
+  }
+  const cut = Buffer.from(body, 'base64url')
+  const junk = [
+    ...['', 'v1', 'v2' + sealed.slice(2), 'x', `v1.${keyId}`, `v1.${keyId}..`, `v1.${keyId}.${nonce}.`, `v1.${keyId}..${body}`],
+    ...[4, 8, 12, 15].map((n) => `v1.${keyId}.${nonce}.${cut.subarray(-n).toString('base64url')}`),
+  ]
+  for (const text of junk) t.is(box.open(text, place), undefined, text)
+})
+
+test('SecretBox.fingerprint() is keyed, and matches() compares it', (t) => {
+  const print = box.fingerprint('password')
+  t.true(box.matches('password', print))
+  t.false(box.matches('passwore', print))
+  t.false(box.matches('', print))
+  t.false(box.matches('password', ''))
+  t.not(new SecretBox(Buffer.alloc(32, 2)).fingerprint('password'), print)
+})
+
+test('SecretBox wants a key of 32 bytes', (t) => {
+  t.throws(() => new SecretBox(Buffer.alloc(31)), { instanceOf: TypeError, message: 'a master key has 32 bytes' })
+})
+
+test('SecretBox.open() refuses a tag that was cut short, though it begins right', (t) => {
+  // the empty secret is nothing but its tag
+  const [version, keyId, nonce, tag = ''] = box.seal('', place).split('.')
+  for (const bytes of [4, 8, 12, 13, 14, 15]) {
+    const cut = Buffer.from(tag, 'base64url').subarray(0, bytes).toString('base64url')
+    t.is(box.open([version, keyId, nonce, cut].join('.'), place), undefined, `${bytes}`)
+  }
+})

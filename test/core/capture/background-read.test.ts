@@ -1,0 +1,113 @@
+/** Bodies of captures are read for addresses after the acknowledgement, each once, and through crashes. */
+import test from 'ava'
+import { captures } from '#core/capture/capture.ts'
+import { traces } from '#core/trace/trace.ts'
+import { houseOf, NoReader, organizationId, quiet, until, type House } from '../house.ts'
+
+const pending = async (house: House): Promise<number> => (await house.keys('capture.pending')).length
+const seen = async (house: House): Promise<string[][]> =>
+  (await house.database.all(captures, { organizationId })).map(({ record }) => [...record.addressesSeen])
+
+test('BackgroundRead adds the addresses of the body to those of headers and envelope', async (t) => {
+  const reader = new NoReader()
+  reader.addresses = ['body@example.org', 'anna@example.net']
+  const house = await houseOf(t, { reader })
+  await house.submit()
+  await until('read', async () => (await pending(house)) === 0)
+  t.deepEqual(await seen(house), [['anna@example.net', 'body@example.org', 'shop@example.com']])
+  t.is(reader.reads, 1)
+})
+
+test('BackgroundRead takes up what an earlier process left', async (t) => {
+  const house = await houseOf(t)
+  await house.backgroundRead.stop()
+  for (let i = 0; i < 30; i++) await house.submit()
+  t.is(await pending(house), 30)
+  const reader = new NoReader()
+  reader.addresses = ['body@example.org']
+  const next = await house.crash({ reader })
+  next.backgroundRead.wake()
+  await until('read', async () => (await pending(next)) === 0)
+  t.true((await seen(next)).every((addresses) => addresses.includes('body@example.org')))
+  t.is(reader.reads, 30)
+})
+
+test('BackgroundRead reads what comes while it reads, and nothing twice', async (t) => {
+  const reader = new NoReader()
+  const house = await houseOf(t, { reader })
+  await Promise.all(Array.from({ length: 40 }, () => house.submit()))
+  for (let i = 0; i < 10; i++) await house.submit()
+  await until('read', async () => (await pending(house)) === 0)
+  await quiet(house)
+  t.is(reader.reads, 50)
+})
+
+test('BackgroundRead goes on after one message that cannot be read, and tries that again later', async (t) => {
+  const reader = new NoReader()
+  const read = reader.read.bind(reader)
+  reader.read = (raw) => (Buffer.from(raw).includes('bad') ? Promise.reject(new Error('a defect')) : read(raw))
+  const house = await houseOf(t, { reader })
+  await house.submit({ content: 'Subject: bad\r\n\r\n' })
+  await house.submit()
+  await until('the good one is read', async () => (await pending(house)) === 1)
+  t.deepEqual(
+    house.errors.map(String),
+    Array.from(house.errors, () => 'Error: a defect'),
+  )
+  reader.read = read
+  house.backgroundRead.wake()
+  await until('both are read', async () => (await pending(house)) === 0)
+})
+
+test('BackgroundRead gives up what cannot be parsed, and what is gone', async (t) => {
+  const reader = new NoReader()
+  reader.read = () => Promise.resolve({ ok: false, unreadable: 'No.' })
+  const house = await houseOf(t, { reader })
+  await house.submit()
+  await until('given up', async () => (await pending(house)) === 0)
+  t.deepEqual(await seen(house), [['anna@example.net', 'shop@example.com']])
+  await house.backgroundRead.stop()
+  const { traceId } = await house.submit()
+  await house.remove(traces, traceId)
+  const next = await house.crash()
+  next.backgroundRead.wake()
+  await until('gone', async () => (await pending(next)) === 0)
+  t.deepEqual(next.errors, [])
+})
+
+test('BackgroundRead.stop() waits for the message under way, and begins no other', async (t) => {
+  const reader = new NoReader()
+  const gate = Promise.withResolvers<void>()
+  const read = reader.read.bind(reader)
+  reader.read = async (raw) => {
+    const result = await read(raw)
+    await gate.promise
+    return result
+  }
+  const house = await houseOf(t, { reader })
+  for (let i = 0; i < 3; i++) await house.submit()
+  await until('reading', () => reader.reads === 1)
+  let stopped = false
+  const stopping = house.backgroundRead.stop().then(() => (stopped = true))
+  t.false(stopped)
+  gate.resolve()
+  await stopping
+  t.is(await pending(house), 2)
+  house.backgroundRead.wake()
+  await quiet(house)
+  t.is(reader.reads, 1)
+})
+
+test('BackgroundRead survives a store that cannot be read', async (t) => {
+  const house = await houseOf(t)
+  const range = house.kv.range.bind(house.kv)
+  house.kv.range = () => {
+    throw new Error('unreadable')
+  }
+  house.backgroundRead.wake()
+  await until('told', () => house.errors.length === 1)
+  house.kv.range = range
+  await house.submit()
+  await until('read', async () => (await pending(house)) === 0)
+  t.is(house.errors.length, 1)
+})

@@ -1,0 +1,261 @@
+/** Virtual inboxes over real captures: lists, one message in full, and the long poll. */
+import test from 'ava'
+import { inboxes } from '#core/capture/capture.ts'
+import type { CapturedMessage } from '#core/capture/inboxes.ts'
+import type { Scope } from '#core/access/scope.ts'
+import { systemClock } from '#core/clock.ts'
+import { WorkerMessageReader } from '#ingest/message-reader.ts'
+import { houseOf, organizationId, projectId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
+import { startOfTime } from '../fake-clock.ts'
+
+async function capturing(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
+  const house = await houseOf(t, options)
+  await house.inbox()
+  return house
+}
+
+/** Captures `n` messages, a second apart, and answers their capture ids. */
+async function captureSome(house: House, n: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < n; i++) {
+    house.clock.advance(1000)
+    await house.submit({ content: `Subject: ${i}\r\n\r\nx` })
+    ids.push(house.captured.at(-1)?.id ?? '')
+  }
+  return ids
+}
+
+const idsOf = (page: { readonly rows: readonly { readonly capture: { readonly id: string } }[] }): string[] =>
+  page.rows.map(({ capture }) => capture.id)
+const never = new AbortController().signal
+
+test('Inboxes.list() keeps to the project of a bound scope, also when another one is asked for', async (t) => {
+  const house = await capturing(t)
+  await house.project({ id: 'prj_2', isDefault: false })
+  await house.inbox({ id: 'inb_2', projectId: 'prj_2' })
+  const list = async (asking: Scope, asked?: string) =>
+    (await house.inboxes.list(asking, { limit: 10, projectId: asked })).rows.map(({ record }) => record.id).toSorted()
+  t.deepEqual(await list(scope), ['inb_1', 'inb_2'])
+  t.deepEqual(await list(scope, 'prj_2'), ['inb_2'])
+  t.deepEqual(await list({ ...scope, bound: true }), ['inb_1'])
+  t.deepEqual(await list({ ...scope, bound: true }, 'prj_1'), ['inb_1'])
+  t.deepEqual(await list({ ...scope, bound: true }, 'prj_2'), [])
+  t.deepEqual(await list({ ...scope, organizationId: 'org_2' }), [])
+})
+
+test('Inboxes.get() answers alike for missing and foreign ids', async (t) => {
+  const house = await capturing(t)
+  const gone = { code: 'not_found', message: 'No virtual inbox has this id.' }
+  t.is((await house.inboxes.get(scope, 'inb_1')).addressPattern, '*')
+  await t.throwsAsync(house.inboxes.get(scope, 'inb_9'), gone)
+  await t.throwsAsync(house.inboxes.get({ ...scope, organizationId: 'org_2' }, 'inb_1'), gone)
+  await t.throwsAsync(house.inboxes.get({ ...scope, bound: true, projectId: 'prj_2' }, 'inb_1'), gone)
+})
+
+test('Inboxes.messages() pages through everything once, newest first', async (t) => {
+  const house = await capturing(t)
+  const ids = await captureSome(house, 7)
+  const seen: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await house.inboxes.messages(scope, 'inb_1', { limit: 3, cursor })
+    t.true(page.rows.length <= 3)
+    t.true(page.rows.every(({ capture, trace }) => capture.traceId === trace.id))
+    seen.push(...idsOf(page))
+    cursor = page.nextCursor
+    if (seen.length === 3) await captureSome(house, 1) // what comes later does not disturb the walk
+  } while (cursor !== undefined)
+  t.deepEqual(seen, ids.toReversed())
+})
+
+// alone, because ids grow inside a millisecond only while a process has one clock
+test.serial('Inboxes.messages() after a time or a message goes in order of arrival', async (t) => {
+  const house = await capturing(t)
+  const ids = await captureSome(house, 6)
+  const after = async (since: { at: number } | { captureId: string }, cursor?: string) => {
+    const page = await house.inboxes.messages(scope, 'inb_1', { limit: 2, since, cursor })
+    return { ids: idsOf(page), cursor: page.nextCursor }
+  }
+  for (const since of [{ at: startOfTime + 2000 }, { captureId: ids[1] ?? '' }]) {
+    const first = await after(since)
+    t.deepEqual(first.ids, ids.slice(2, 4))
+    const second = await after(since, first.cursor)
+    t.deepEqual(second.ids, ids.slice(4, 6))
+    t.is(second.cursor, undefined)
+  }
+  t.deepEqual((await after({ at: startOfTime + 2999 })).ids, ids.slice(2, 4))
+  t.deepEqual((await after({ at: -1 })).ids, ids.slice(0, 2))
+  t.deepEqual((await after({ at: 8.64e15 })).ids, [])
+  t.deepEqual((await after({ captureId: ids[5] ?? '' })).ids, [])
+  await Promise.all(Array.from({ length: 30 }, () => house.submit()))
+  const [first = '', ...rest] = house.captured.slice(6).map(({ id }) => id)
+  t.is(
+    (await house.inboxes.messages(scope, 'inb_1', { limit: 100, since: { captureId: first } })).rows.length,
+    rest.length,
+    'of one millisecond',
+  )
+})
+
+test('an inbox holds the captures of its project only', async (t) => {
+  const house = await capturing(t)
+  await house.project({ id: 'prj_2', isDefault: false })
+  await house.inbox({ id: 'inb_2', projectId: 'prj_2' })
+  await house.submit({ projectId: 'prj_2' })
+  await house.submit()
+  const [there, here] = house.captured
+  t.deepEqual(idsOf(await house.inboxes.messages(scope, 'inb_1', { limit: 9 })), [here?.id ?? ''])
+  await t.throwsAsync(house.inboxes.message(scope, 'inb_1', there?.id ?? ''), {
+    code: 'not_found',
+    message: 'No message of this inbox has this id.',
+  })
+  await t.throwsAsync(house.inboxes.raw(scope, 'inb_1', 'cap_9'), { code: 'not_found' })
+  await t.throwsAsync(house.inboxes.raw({ ...scope, bound: true, projectId: 'prj_2' }, 'inb_1', here?.id ?? ''), { code: 'not_found' })
+})
+
+test('Inboxes.message(), raw() and attachment() show what was submitted, read by the real reader', async (t) => {
+  const reader = new WorkerMessageReader(systemClock)
+  t.teardown(() => reader[Symbol.asyncDispose]())
+  const house = await capturing(t, { reader })
+  const content = [
+    'From: Shop <shop@example.com>',
+    'To: anna@example.net',
+    'Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/html',
+    '',
+    '<p onclick="x()">Write to body@example.org</p><script>alert(1)</script>',
+    '--b',
+    'Content-Type: text/plain; name=a.txt',
+    'Content-Disposition: attachment; filename=a.txt',
+    '',
+    'attached',
+    '--b--',
+    '',
+  ].join('\r\n')
+  const prefix = 'Received: from x by y; z\r\n'
+  await house.submit({ content, facts: { prefix, subject: '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=' } as never })
+  const id = house.captured[0]?.id ?? ''
+  t.is(Buffer.from(await house.inboxes.raw(scope, 'inb_1', id)).toString(), prefix + content)
+  const { capture, trace, read } = await house.inboxes.message(scope, 'inb_1', id)
+  t.is(capture.traceId, trace.id)
+  if (!read.ok) return t.fail(read.unreadable)
+  t.is(read.message.subject, 'Grüße')
+  t.is(read.message.headers[0]?.name, 'Received')
+  t.false(/script|onclick/.test(read.message.html))
+  t.like(read.message.attachments[0], { filename: 'a.txt', size: 8 })
+  t.is(Buffer.from(await house.inboxes.attachment(scope, 'inb_1', id, 0)).toString(), 'attached')
+  await t.throwsAsync(house.inboxes.attachment(scope, 'inb_1', id, 1), {
+    code: 'not_found',
+    message: 'The message has no such attachment.',
+  })
+  await until('the body was read', async () => (await house.keys('capture.pending')).length === 0)
+  const again = await house.inboxes.message(scope, 'inb_1', id)
+  t.true(again.capture.addressesSeen.includes('body@example.org'))
+})
+
+test('Inboxes.wait() answers the next capture, and none that was there before', async (t) => {
+  const house = await capturing(t)
+  await captureSome(house, 2)
+  let answer: CapturedMessage | undefined
+  const waiting = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: never }).then((found) => (answer = found))
+  await quiet(house)
+  t.is(answer, undefined)
+  const [id] = await captureSome(house, 1)
+  await waiting
+  t.is(answer?.capture.id, id)
+  t.is(house.bell.waiting(projectId), 0)
+})
+
+test('Inboxes.wait() with since answers at once what is there, the oldest first', async (t) => {
+  const house = await capturing(t)
+  const ids = await captureSome(house, 4)
+  const wait = async (since: { at: number } | { captureId: string }) =>
+    (await house.inboxes.wait(scope, 'inb_1', { since, timeoutMs: 30_000, signal: never }))?.capture.id
+  t.is(await wait({ at: startOfTime }), ids[0])
+  t.is(await wait({ at: startOfTime + 2000 }), ids[2])
+  t.is(await wait({ captureId: ids[2] ?? '' }), ids[3])
+  const next = wait({ captureId: ids[3] ?? '' })
+  await quiet(house)
+  const [fifth] = await captureSome(house, 1)
+  t.is(await next, fifth)
+})
+
+// alone, because ids grow inside a millisecond only while a process has one clock
+test.serial('Inboxes.wait() misses nothing that comes while it looks at what is there', async (t) => {
+  const house = await capturing(t)
+  const [first = ''] = await captureSome(house, 1)
+  for (let i = 0; i < 20; i++) {
+    const since = { captureId: house.captured.at(-1)?.id ?? first }
+    const waiting = house.inboxes.wait(scope, 'inb_1', { since, timeoutMs: 30_000, signal: never })
+    for (let turns = i % 5; turns > 0; turns--) await Promise.resolve()
+    await house.submit()
+    t.is((await waiting)?.capture.id, house.captured.at(-1)?.id)
+  }
+})
+
+test('Inboxes.wait() gives up at its time, or when the caller leaves, and leaves nothing behind', async (t) => {
+  const house = await capturing(t)
+  let over = false
+  const late = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: never }).finally(() => (over = true))
+  await quiet(house)
+  house.clock.advance(29_999)
+  await quiet(house)
+  t.false(over)
+  house.clock.advance(1)
+  t.is(await late, undefined)
+
+  const caller = new AbortController()
+  const left = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
+  await quiet(house)
+  caller.abort()
+  t.is(await left, undefined)
+  t.is(await house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: caller.signal }), undefined)
+  t.is(house.bell.waiting(projectId), 0)
+  t.is(house.clock.pending, 0)
+})
+
+test('Inboxes.wait() hears only captures of its own project', async (t) => {
+  const house = await capturing(t)
+  await house.project({ id: 'prj_2', isDefault: false })
+  const waiting = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 1000, signal: never })
+  await quiet(house)
+  await house.submit({ projectId: 'prj_2' })
+  await quiet(house)
+  house.clock.advance(1000)
+  t.is(await waiting, undefined)
+  await t.throwsAsync(house.inboxes.wait({ ...scope, bound: true, projectId: 'prj_2' }, 'inb_1', { timeoutMs: 1, signal: never }), {
+    code: 'not_found',
+  })
+})
+
+test('Inboxes.wait() is open 20 times for a key and 200 times for a project', async (t) => {
+  const house = await capturing(t)
+  const caller = new AbortController()
+  const wait = (grantId: string) => house.inboxes.wait({ ...scope, grantId }, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
+  const waits: Promise<unknown>[] = []
+  for (let key = 0; key < 10; key++) for (let i = 0; i < 20; i++) waits.push(wait(`key_${key}`))
+  await until('all wait', () => house.bell.waiting(projectId) === 200)
+  await t.throwsAsync(wait('key_0'), {
+    code: 'rate_limit_exceeded',
+    message: 'At most 20 waits of a key and 200 of a project may be open at a time.',
+  })
+  await t.throwsAsync(wait('key_new'), { code: 'rate_limit_exceeded' })
+  caller.abort()
+  await Promise.all(waits)
+  const again = new AbortController()
+  const one = house.inboxes.wait(scope, 'inb_1', { timeoutMs: 1, signal: again.signal })
+  await quiet(house)
+  again.abort()
+  t.is(await one, undefined)
+})
+
+test('captures and inboxes survive the end of the process', async (t) => {
+  const house = await capturing(t)
+  const ids = await captureSome(house, 3)
+  const next = await house.crash()
+  t.deepEqual(idsOf(await next.inboxes.messages(scope, 'inb_1', { limit: 10 })), ids.toReversed())
+  t.is((await next.database.all(inboxes, { organizationId })).length, 1)
+})

@@ -1,0 +1,197 @@
+/** The queue over a real store: shutdowns, crashes and defects lose no entry, and memory has its limits. */
+import test from 'ava'
+import { Change } from '#store/change.ts'
+import { dequeue, enqueue, queueHead, type QueueEntry } from '#store/queue.ts'
+import { traces, type Trace } from '#core/trace/trace.ts'
+import { House, houseOf, quiet, until } from '../house.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { hang, report, take } from '../scripted-transport.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+/** A destination with a rule that sends a From of its own there. */
+async function lane(house: House, id: string, changes: object = {}): Promise<string> {
+  await house.destination({ id, ...changes })
+  await house.rule({ from: `${id}@example.com` }, id)
+  return id
+}
+
+const submitTo = (house: House, id: string, recipient = 'anna@example.net') =>
+  house.submit({ facts: { headerFrom: `${id}@example.com` } as never, rcptTo: [recipient] })
+
+const sent = (house: House): number => house.attempted.filter(({ trace }) => trace.status === 'sent').length
+
+test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands back what is called off', async (t) => {
+  const house = await houseOf(t)
+  await lane(house, 'dst_1', { maxConnections: 2 })
+  const gate = Promise.withResolvers<void>()
+  house.transport.script = async (call) => {
+    if (call.job.rcptTo[0] === 'slow@example.net') return hang(call)
+    await gate.promise
+    return take(call)
+  }
+  const quick = await submitTo(house, 'dst_1')
+  const slow = await submitTo(house, 'dst_1', 'slow@example.net')
+  await until('two are under way', () => house.queue.active === 2)
+  for (let i = 0; i < 300; i++) await submitTo(house, 'dst_1', `r${i}@example.net`)
+  await until('four are under way', () => house.queue.active === 4)
+  let stopped = false
+  const stopping = house.queue.stop(10_000).then(() => (stopped = true))
+  gate.resolve()
+  await until('three ended', () => house.queue.active === 1)
+  await quiet(house)
+  t.false(stopped)
+  house.clock.advance(10_000)
+  await stopping
+  t.is((await house.trace(quick.traceId)).status, 'sent')
+  const handedBack = await house.trace(slow.traceId)
+  t.is(handedBack.status, 'queued')
+  t.is(handedBack.nextAttemptAt, house.clock.now())
+  t.is(house.transport.calls.length, 4)
+  t.is(await house.queueLength(), 299)
+
+  const next = await house.crash({})
+  next.transport.script = (call) => take(call)
+  await next.queue.start()
+  await until('the rest is sent', () => sent(next) === 299)
+  t.is(await next.queueLength(), 0)
+})
+
+test('DeliveryQueue.stop() waits for reads of the queue, and is done at once when there is nothing', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  await house.queue.stop(1000)
+  await lane(house, 'dst_1')
+  await submitTo(house, 'dst_1')
+  const next = await house.crash()
+  await next.queue.start()
+  await next.queue.stop(1000)
+  t.is(next.kv.busy, 0)
+  await quiet(next)
+  t.true(next.transport.calls.length <= 1)
+})
+
+test('DeliveryQueue after a crash delivers everything that was accepted, at any moment of the crash', async (t) => {
+  let house = await houseOf(t, { connectionsMax: 4 })
+  await lane(house, 'dst_1', { maxConnections: 4 })
+  const ids = new Set<string>()
+  for (let writes = 1; writes <= 40; writes += 3) {
+    let left = writes
+    house.kv.beforeWrite = () => void (--left === 0 && void house.kv.cut())
+    for (let i = 0; i < 8; i++) void submitTo(house, 'dst_1').then(({ traceId }) => ids.add(traceId))
+    await until('the crash, or the end of the work', () => left <= 0 || sent(house) === 8)
+    house = await house.crash()
+    await house.queue.start()
+  }
+  await quiet(house)
+  await until('the queue is empty', async () => (await house.queueLength()) === 0)
+  t.true(ids.size > 20, `${ids.size} accepted`)
+  for (const id of ids) t.is((await house.trace(id)).status, 'sent')
+  t.deepEqual(house.errors, [])
+})
+
+test('DeliveryQueue keeps contents in memory only as far as it may', async (t) => {
+  const contents: boolean[] = []
+  const house = await houseOf(t, { memoryBytesMax: 10_000 })
+  const run = house.attempts.run.bind(house.attempts)
+  house.attempts.run = (entry, content, fresh, signal) => {
+    contents.push(content !== undefined)
+    return run(entry, content, fresh, signal)
+  }
+  await lane(house, 'dst_1', { maxConnections: 1 })
+  const gate = Promise.withResolvers<void>()
+  house.transport.script = async (call) => {
+    await gate.promise
+    return take(call)
+  }
+  const content = `Subject: x\r\n\r\n${'x'.repeat(3986)}`
+  const submit = () => house.submit({ content, facts: { headerFrom: 'dst_1@example.com' } as never })
+  for (let i = 0; i < 6; i++) await submit()
+  gate.resolve()
+  await until('six are sent', () => sent(house) === 6)
+  t.deepEqual(contents, [true, true, false, false, false, false])
+  for (let i = 0; i < 2; i++) await submit()
+  await until('eight are sent', () => sent(house) === 8)
+  t.deepEqual(contents.slice(6), [true, true], 'the memory was given back')
+})
+
+for (const place of ['before', 'after'] as const) {
+  test(`DeliveryQueue keeps an entry whose attempt throws ${place} it was committed`, async (t) => {
+    const house = await houseOf(t)
+    await lane(house, 'dst_1')
+    const run = house.attempts.run.bind(house.attempts)
+    let broken = 2
+    house.attempts.run = async (...given) => {
+      if (place === 'before' && broken-- > 0) throw new Error('a defect')
+      const next = await run(...given)
+      if (place === 'after' && broken-- > 0) throw new Error('a defect')
+      return next
+    }
+    house.transport.script = (call) => (call.nth === 1 ? report(call, 'transient') : take(call))
+    const { traceId } = await submitTo(house, 'dst_1')
+    await until('a defect', () => house.errors.length === 1)
+    t.is(await house.queueLength(), 1)
+    await quiet(house)
+    t.is(house.errors.length, 1, 'it rests')
+    for (let i = 0; i < 6; i++) {
+      house.clock.advance(minute)
+      await quiet(house)
+    }
+    t.is((await house.trace(traceId)).status, 'sent')
+    t.is((await house.trace(traceId)).attempts, 2)
+    t.is(await house.queueLength(), 0)
+    t.is(house.errors.length, 2)
+  })
+}
+
+test('DeliveryQueue survives that limits cannot be read', async (t) => {
+  const house = await houseOf(t)
+  await lane(house, 'dst_1')
+  const of = house.policies.of.bind(house.policies)
+  let broken = false
+  house.policies.of = (id) => (broken ? Promise.reject(new Error('unreadable')) : of(id))
+  house.onQueued = () => void (broken = true)
+  await submitTo(house, 'dst_1')
+  await until('defects', () => house.errors.length >= 2)
+  await quiet(house)
+  t.is(house.queue.active, 0)
+  broken = false
+  house.onQueued = undefined
+  house.clock.advance(minute)
+  await until('sent', () => sent(house) === 1)
+  t.is(await house.queueLength(), 0)
+})
+
+test('DeliveryQueue removes entries of traces that are gone or done', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  await lane(house, 'dst_1')
+  const gone = await submitTo(house, 'dst_1')
+  await house.remove(traces, gone.traceId)
+  const canceled = await submitTo(house, 'dst_1')
+  await house.put<Trace>(traces, { ...(await house.trace(canceled.traceId)), status: 'canceled' })
+  const next = await house.crash()
+  await next.queue.start()
+  await until('the queue is empty', async () => (await next.queueLength()) === 0)
+  t.deepEqual(next.transport.calls, [])
+  t.deepEqual(await queueHead(next.database, 'dst_1', { limit: 10 }), [])
+})
+
+test('DeliveryQueue.start() finds every destination, with entries due and not yet due', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  for (const id of ['dst_1', 'dst_2']) await lane(house, id)
+  const { traceId } = await submitTo(house, 'dst_2')
+  const [entry] = house.queued
+  if (!entry) return t.fail()
+  const later: QueueEntry = { ...entry, dueMs: startOfTime + hour }
+  await house.database.commit(enqueue(dequeue(new Change(), entry), later))
+  await submitTo(house, 'dst_1')
+  const next = await house.crash({ deaf: false })
+  await next.queue.start()
+  await until('the due one', () => sent(next) === 1)
+  next.clock.advance(hour - 1)
+  await quiet(next)
+  t.is(sent(next), 1)
+  next.clock.advance(1)
+  await until('the later one', () => sent(next) === 2)
+  t.is((await next.trace(traceId)).status, 'sent')
+})

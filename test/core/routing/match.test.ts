@@ -1,0 +1,157 @@
+/** Which destination takes a message, and what is then done with it. */
+import test from 'ava'
+import { destinations, type Destination } from '#core/routing/destination.ts'
+import { matchRoute, orderRules, type RouteQuestion } from '#core/routing/match.ts'
+import { decideOutcome } from '#core/routing/outcome.ts'
+import type { RoutingRule, RuleMatch } from '#core/routing/rule.ts'
+import { noRoutePolicies, type Project } from '#core/tenancy/organization.ts'
+import { houseOf, organizationId, projectId } from '../house.ts'
+
+const destination = (id: string, changes: Partial<Destination> = {}) =>
+  ({ id, projectId, name: id.toUpperCase(), mode: 'live', ...changes }) as Destination
+const rule = (id: string, match: RuleMatch, destinationId: string, changes: Partial<RoutingRule> = {}): RoutingRule => ({
+  id,
+  projectId,
+  match,
+  destinationId,
+  priority: 10,
+  createdAt: 0,
+  ...changes,
+})
+
+function route(rules: readonly RoutingRule[], question: Partial<RouteQuestion>, more: readonly Destination[] = []) {
+  const all = [destination('d1'), destination('d2'), destination('d3'), destination('foreign', { projectId: 'prj_2' }), ...more]
+  const settings = { destinations: new Map(all.map((one) => [one.id, one])), rules: Map.groupBy(orderRules(rules), (one) => one.projectId) }
+  return matchRoute(settings, { projectId, from: 'shop@example.com', ...question })
+}
+
+test('orderRules() puts the smaller priority first, then the more specific, the older, the smaller id', (t) => {
+  const any = { any: true } as const
+  const rules = [
+    rule('r9', any, 'd1', { priority: 20, createdAt: 1 }),
+    rule('r8', any, 'd1', { priority: 20 }),
+    rule('r7', any, 'd1', { priority: 20 }),
+    rule('r6', { domain: 'x.ch' }, 'd1', { priority: 20 }),
+    rule('r5', { from: 'a@x.ch' }, 'd1', { priority: 20, createdAt: 99 }),
+    rule('r4', any, 'd1', { priority: 0 }),
+    rule('r3', any, 'd1', { priority: -5 }),
+  ]
+  t.deepEqual(
+    orderRules(rules).map(({ id }) => id),
+    ['r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9'],
+  )
+})
+
+test('matchRoute() takes the first rule that matches, whatever is more specific further down', (t) => {
+  const rules = [rule('r1', { domain: 'example.com' }, 'd1', { priority: 1 }), rule('r2', { from: 'shop@example.com' }, 'd2')]
+  t.like(route(rules, {}), { by: 'rule', ruleId: 'r1', reason: 'Rule domain example.com (priority 1) names the destination D1.' })
+  t.is(
+    route(
+      rules.toReversed().map((one) => ({ ...one, priority: 1 })),
+      {},
+    ).ruleId,
+    'r2',
+  )
+})
+
+test('matchRoute() compares addresses and domains without case, and domains exactly', (t) => {
+  const rules = [
+    rule('r1', { from: 'shop@example.com' }, 'd1'),
+    rule('r2', { domain: 'example.com' }, 'd2'),
+    rule('r3', { any: true }, 'd3'),
+  ]
+  const to = (from: string) => route(rules, { from }).destination?.id
+  t.is(to('SHOP@Example.COM'), 'd1')
+  t.is(to('blog@EXAMPLE.com'), 'd2')
+  for (const from of ['shop@sub.example.com', 'shop@notexample.com', 'shop@example.com.test', 'example.com@x.test', ''])
+    t.is(to(from), 'd3', from)
+})
+
+test('matchRoute() passes over rules of other projects and of destinations that are gone', (t) => {
+  const rules = [
+    rule('r1', { any: true }, 'gone', { priority: 1 }),
+    rule('r2', { any: true }, 'd2', { projectId: 'prj_2', priority: 1 }),
+    rule('r3', { any: true }, 'd3'),
+  ]
+  t.is(route(rules, {}).ruleId, 'r3')
+  t.deepEqual(route(rules.slice(0, 2), {}), {
+    by: 'none',
+    destination: undefined,
+    ruleId: null,
+    reason: 'No routing rule of the project matches shop@example.com.',
+  })
+  t.is(route([], { from: '' }).reason, 'No routing rule of the project matches the message.')
+})
+
+test('matchRoute() does what was asked for, and refuses missing and foreign destinations alike', (t) => {
+  const rules = [rule('r1', { any: true }, 'd1')]
+  t.like(route(rules, { asked: { by: 'request', destinationId: 'd2' } }), {
+    by: 'request',
+    ruleId: null,
+    reason: 'The request names the destination D2.',
+  })
+  t.like(route(rules, { asked: { by: 'credential', destinationId: 'd2' } }), {
+    by: 'credential',
+    reason: 'The SMTP credential names the destination D2.',
+  })
+  for (const destinationId of ['foreign', 'gone', '']) {
+    t.throws(() => route(rules, { asked: { by: 'request', destinationId } }), {
+      code: 'validation_failed',
+      message: 'destination_id: no destination of this project has this id',
+    })
+    t.throws(() => route(rules, { asked: { by: 'credential', destinationId } }), {
+      code: 'destination_misconfigured',
+      message: 'The default destination of this SMTP credential no longer exists; set another one.',
+    })
+  }
+})
+
+test('decideOutcome() follows the five rules for every project, destination and policy', (t) => {
+  for (const status of ['anonymous', 'claimed'] as const) {
+    for (const mode of ['live', 'sandbox', undefined] as const) {
+      for (const noRoutePolicy of noRoutePolicies) {
+        const project = { status, noRoutePolicy } as Project
+        const found = mode && destination('d1', { mode })
+        const chosen = { by: found ? 'rule' : 'none', destination: found, ruleId: null, reason: 'No rule.' } as const
+        const decide = () => decideOutcome(project, chosen)
+        if (status === 'anonymous') t.like(decide(), { outcome: 'captured.anonymous_project', destinationId: null })
+        else if (mode === 'sandbox') t.like(decide(), { outcome: 'captured.sandbox_destination', destinationId: 'd1' })
+        else if (mode === 'live') t.like(decide(), { outcome: 'relayed', destinationId: 'd1' })
+        else if (noRoutePolicy === 'capture') t.like(decide(), { outcome: 'captured.no_route', destinationId: null })
+        else t.throws(decide, { code: 'no_route', message: new RegExp(`^No rule\\. The project's no-route policy is ${noRoutePolicy};`) })
+      }
+    }
+  }
+})
+
+test('Policies.of() reads once, and again when a setting of the organization was written', async (t) => {
+  const house = await houseOf(t)
+  const first = await house.policies.of(organizationId)
+  t.is(await house.policies.of(organizationId), first)
+  await house.submit()
+  t.is(await house.policies.of(organizationId), first, 'messages are no settings')
+  await house.destination()
+  const second = await house.policies.of(organizationId)
+  t.deepEqual([...second.destinations.keys()], ['dst_1'])
+  await house.rule({ any: true })
+  t.is((await house.policies.of(organizationId)).rules.get(projectId)?.length, 1)
+  await house.remove(destinations, 'dst_1')
+  t.is((await house.policies.of(organizationId)).destinations.size, 0)
+  const [one, two] = await Promise.all([house.policies.of(organizationId), house.policies.of(organizationId)])
+  t.is(one, two)
+})
+
+test('Policies.of() sees a setting that was written while it read', async (t) => {
+  const house = await houseOf(t)
+  await house.destination()
+  const reading = house.policies.of(organizationId)
+  await house.destination({ mode: 'sandbox' })
+  await reading
+  t.is((await house.policies.of(organizationId)).destinations.get('dst_1')?.mode, 'sandbox')
+})
+
+test('Policies.of() fails for an organization that is not there, and tries again the next time', async (t) => {
+  const house = await houseOf(t)
+  await t.throwsAsync(house.policies.of('org_2'), { message: 'organization org_2 is missing' })
+  await t.throwsAsync(house.policies.of('org_2'), { message: 'organization org_2 is missing' })
+})

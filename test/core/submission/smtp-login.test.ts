@@ -1,0 +1,243 @@
+/** The core behind the SMTP door: who may log in, what a live session may do, and what is added to a message. */
+import test from 'ava'
+import { smtpCredentials } from '#core/access/smtp-credential.ts'
+import { destinations } from '#core/routing/destination.ts'
+import { Refusal } from '#core/refusals.ts'
+import type { SmtpLogin, SmtpMessage } from '#core/submission/smtp-door.ts'
+import { readWholeContent } from '#store/content.ts'
+import { houseOf, organizationId, secrets, until, type House, type HouseOptions } from '../house.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { contentOf } from '../scripted-transport.ts'
+
+const refusedLogin = { code: 'unauthorized', message: 'Login refused; check user name and password of the SMTP credential.' }
+const refusedSession = {
+  code: 'unauthorized',
+  message: 'This SMTP credential was revoked, rotated or has expired; log in with a current one.',
+}
+const content = 'From: shop@example.com\r\nTo: anna@example.net\r\nSubject: hi\r\nMessage-ID: <a@b>\r\nDate: now\r\n\r\nhello\r\n'
+
+async function doorOf(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
+  const house = await houseOf(t, { deaf: true, ...options })
+  await house.destination()
+  await house.credential('right')
+  return house
+}
+
+const login = (house: House, password = 'right', username = 'cms-user') => house.door.login(username, password, '192.0.2.1')
+
+async function submit(live: SmtpLogin, text = content, changes: Partial<SmtpMessage> = {}) {
+  const draft = live.openDraft()
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += 65_536) await draft.write(bytes.subarray(at, at + 65_536))
+  const envelope = {
+    mailFrom: 'shop@example.com',
+    rcptTo: ['anna@example.net'],
+    eightBit: false,
+    helo: 'cms.example',
+    protocol: 'ESMTPSA',
+  } as const
+  return live.submit({ ...envelope, draft, head: bytes.subarray(0, 262_144), ...changes })
+}
+
+test('SubmissionDoor.login() answers alike for an unknown user, a wrong password and an expired credential', async (t) => {
+  const house = await doorOf(t)
+  await house.credential('old', { id: 'crd_2', username: 'expired', expiresAt: startOfTime })
+  await t.throwsAsync(login(house, 'right', 'nobody'), refusedLogin)
+  await t.throwsAsync(login(house, 'wrong'), refusedLogin)
+  await t.throwsAsync(login(house, '', ''), refusedLogin)
+  await t.throwsAsync(login(house, 'old', 'expired'), refusedLogin)
+  await t.throwsAsync(login(house, 'x'.repeat(100_000), 'y'.repeat(100_000)), refusedLogin)
+  await house.remove(smtpCredentials, 'crd_1')
+  await t.throwsAsync(login(house), refusedLogin)
+})
+
+test('SubmissionDoor.login() lets the right one in, and holds off who guesses', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  t.like(live, { credentialId: 'crd_1', username: 'cms-user' })
+  for (let i = 0; i < 20; i++) await t.throwsAsync(login(house, `guess ${i}`), refusedLogin)
+  await t.throwsAsync(login(house), { code: 'rate_limit_exceeded' })
+  house.clock.advance(15 * 60_000)
+  t.truthy(await login(house))
+})
+
+test('LiveLogin.submit() takes a message for the default destination of the credential', async (t) => {
+  const house = await doorOf(t)
+  await house.destination({ id: 'dst_2', name: 'Other' })
+  await house.rule({ any: true }, 'dst_2')
+  const acceptance = await submit(await login(house), content, { eightBit: true, mailFrom: 'bounce@example.com' })
+  t.is(acceptance.outcome, 'relayed')
+  const trace = await house.trace(acceptance.traceId)
+  t.like(trace, {
+    door: 'smtp',
+    submittedBy: 'crd_1',
+    destinationId: 'dst_1',
+    mailFrom: 'bounce@example.com',
+    headerFrom: 'shop@example.com',
+    subject: 'hi',
+    messageId: 'a@b',
+    eightBit: true,
+    route: { by: 'credential', ruleId: null, reason: 'The SMTP credential names the destination Provider.' },
+  })
+  t.is(Buffer.from(await readWholeContent(house.database, organizationId, trace.content)).toString(), content)
+})
+
+test('LiveLogin.submit() puts Received before the message, and Message-ID and Date only where they are missing', async (t) => {
+  const house = await doorOf(t, { deaf: false })
+  const live = await login(house)
+  const prefixOf = async (text: string, helo = 'cms.example') => {
+    const { traceId } = await submit(live, text, { helo, protocol: 'ESMTPA' })
+    await until('sent', () => house.attempted.some(({ trace }) => trace.id === traceId))
+    const call = house.transport.calls.find(({ job }) => job.traceId === traceId)
+    const sent = call ? (await contentOf(call)).toString() : ''
+    t.true(sent.endsWith(text), 'byte for byte behind our own')
+    return { traceId, prefix: sent.slice(0, sent.length - text.length) }
+  }
+  const date = 'Tue, 15 Jan 2030 12:00:00 +0000'
+  const whole = await prefixOf(content)
+  t.is(whole.prefix, `Received: from cms.example\r\n\tby mx.postern.test (Postern) with ESMTPA id ${whole.traceId};\r\n\t${date}\r\n`)
+  const bare = await prefixOf('Subject: x\r\n\r\nhello')
+  t.true(bare.prefix.endsWith(`Message-ID: <${bare.traceId}@mx.postern.test>\r\nDate: ${date}\r\n`))
+  t.is((await house.trace(bare.traceId)).messageId, `${bare.traceId}@mx.postern.test`)
+  const hostile = await prefixOf(content, 'a\r\nBcc: q@evil.test (x) <y>'.padEnd(1000, 'z'))
+  t.regex(hostile.prefix, /^Received: from a\?\?Bcc:\?q\?evil\.test\?\?x\?\?\?y\?z{200,}\r\n\tby /)
+  t.is((await prefixOf(content, '')).prefix.split('\r\n')[0], 'Received: from unknown')
+})
+
+test('LiveLogin refuses to send without a default destination, and for one that was deleted', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  await house.credential('right', { defaultDestinationId: null })
+  await t.throwsAsync(submit(live), {
+    code: 'destination_misconfigured',
+    message: 'This SMTP credential has no default destination; set default_destination_id before sending.',
+  })
+  t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'destination_misconfigured' })
+  await house.credential('right')
+  t.is((await submit(live)).outcome, 'relayed')
+  await house.remove(destinations, 'dst_1')
+  await t.throwsAsync(submit(live), {
+    code: 'destination_misconfigured',
+    message: 'The default destination of this SMTP credential no longer exists; set another one.',
+  })
+})
+
+test('LiveLogin captures for a destination in sandbox mode', async (t) => {
+  const house = await doorOf(t)
+  await house.destination({ mode: 'sandbox' })
+  t.is((await submit(await login(house))).outcome, 'captured.sandbox_destination')
+})
+
+for (const { title, change } of [
+  { title: 'revoked', change: (house: House) => house.remove(smtpCredentials, 'crd_1') },
+  { title: 'rotated', change: (house: House) => house.credential('new') },
+  { title: 'expired', change: (house: House) => house.credential('right', { expiresAt: house.clock.now() }) },
+] as { title: string; change: (house: House) => Promise<unknown> }[]) {
+  test(`LiveLogin.submit() ends a session whose credential was ${title}, and keeps nothing of the message`, async (t) => {
+    const house = await doorOf(t)
+    const live = await login(house)
+    await submit(live)
+    await change(house)
+    const before = await house.keys('')
+    await t.throwsAsync(submit(live), refusedSession)
+    await t.throwsAsync(submit(live, content + 'x'.repeat(600_000)), refusedSession)
+    t.deepEqual(await house.keys(''), before)
+  })
+}
+
+test('LiveLogin obeys limits that were changed during the session', async (t) => {
+  const house = await doorOf(t, { messageBytesMax: 5000 })
+  const live = await login(house)
+  t.is(live.maxMessageBytes(), 5000)
+  await house.credential('right', { maxMessageBytes: 200, maxRatePerMin: 1, allowedFromDomains: ['example.com'] })
+  await t.throwsAsync(submit(live, content + 'x'.repeat(200)), {
+    code: 'request_too_large',
+    message: `The message has ${content.length + 200} bytes; this SMTP credential may send 200.`,
+  })
+  t.is(live.maxMessageBytes(), 200)
+  t.is((await submit(live)).outcome, 'relayed')
+  await t.throwsAsync(submit(live), { code: 'rate_limit_exceeded' })
+  t.throws(() => live.checkMailFrom('a@other.example'), { code: 'sender_not_allowed' })
+})
+
+test('LiveLogin.checkMailFrom() keeps to the whitelist of the credential', async (t) => {
+  const house = await doorOf(t)
+  const domains = ['example.com', 'xn--bcher-kva.example', ...Array.from({ length: 10 }, (_, i) => `d${i}.example`)]
+  await house.credential('right', { allowedFromDomains: domains })
+  const live = await login(house)
+  for (const good of ['shop@example.com', 'Shop@EXAMPLE.com', 'x@Bücher.example']) t.notThrows(() => live.checkMailFrom(good))
+  t.throws(() => live.checkMailFrom('shop@sub.example.com'), {
+    code: 'sender_not_allowed',
+    message:
+      'MAIL FROM shop@sub.example.com is not allowed for this SMTP credential; use an address at example.com, xn--bcher-kva.example, d0.example, d1.example, d2.example.',
+  })
+  for (const bad of ['', 'shop@example.com.evil.test', 'shop@notexample.com', '"shop@example.com"@evil.test']) {
+    t.throws(() => live.checkMailFrom(bad), { code: 'sender_not_allowed' }, bad)
+  }
+})
+
+test('LiveLogin.submit() keeps the header From to the whitelist, unless the credential says otherwise', async (t) => {
+  const house = await doorOf(t)
+  await house.credential('right', { allowedFromDomains: ['example.com'] })
+  const live = await login(house)
+  const from = (fields: string) => submit(live, `${fields}Subject: x\r\n\r\nFrom: shop@example.com\r\n`)
+  t.is((await from('From: Shop <shop@example.com>\r\n')).outcome, 'relayed')
+  const elsewhere = { code: 'sender_not_allowed', message: /^The header From boss@evil\.test is not allowed for this SMTP credential/ }
+  await t.throwsAsync(from('From: boss@evil.test\r\n'), elsewhere)
+  await t.throwsAsync(from('From: "shop@example.com" <boss@evil.test>\r\n'), elsewhere)
+  const one = { code: 'sender_not_allowed', message: 'The message needs exactly one From header field for this SMTP credential.' }
+  await t.throwsAsync(from(''), one)
+  await t.throwsAsync(from('From: shop@example.com\r\nfrom : boss@evil.test\r\n'), one)
+  const unreadable = { code: 'sender_not_allowed', message: /^The header From \(none\) is not allowed/ }
+  await t.throwsAsync(from('From: shop@example.com, boss@evil.test\r\n'), unreadable)
+  await t.throwsAsync(from('From: x:shop@example.com;\r\n'), unreadable)
+  const filler = `X-Filler: ${'x'.repeat(900)}\r\n`.repeat(320)
+  await t.throwsAsync(from(`From: shop@example.com\r\n${filler}From: boss@evil.test\r\n`), {
+    code: 'sender_not_allowed',
+    message: 'The header block is too long to find its From; use a shorter one.',
+  })
+  await house.credential('right', { allowedFromDomains: ['example.com'], enforceHeaderFrom: false })
+  t.is((await from('From: boss@evil.test\r\n')).outcome, 'relayed')
+})
+
+test('SubmissionDoor refuses everything while nothing may be accepted', async (t) => {
+  let open = true
+  const check = (): void => {
+    if (!open) throw new Refusal('overloaded', 'Too much to do; try again soon.')
+  }
+  const house = await doorOf(t, { admission: { check } })
+  const live = await login(house)
+  open = false
+  t.throws(() => house.door.checkOpen(), { code: 'overloaded' })
+  t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'overloaded' })
+  await t.throwsAsync(submit(live), { code: 'overloaded' })
+  open = true
+  t.is((await submit(live)).outcome, 'relayed')
+})
+
+test('LiveLogin.openDraft() gives a draft that its door cannot take back once it was submitted', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  const draft = live.openDraft()
+  const bytes = Buffer.from(content + 'x'.repeat(700_000))
+  await draft.write(bytes)
+  t.is(draft.size, bytes.length)
+  const head = bytes.subarray(0, 200)
+  const envelope = { mailFrom: 'shop@example.com', rcptTo: ['anna@example.net'], eightBit: false, helo: 'x', protocol: 'ESMTPA' } as const
+  const submitted = live.submit({ ...envelope, draft, head })
+  await draft.discard() // the client left while its message was being accepted
+  const { traceId } = await submitted
+  await draft.discard()
+  const trace = await house.trace(traceId)
+  t.is(Buffer.compare(await readWholeContent(house.database, organizationId, trace.content), bytes), 0)
+})
+
+test('LiveLogin.openDraft() gives a draft that leaves nothing when it is discarded', async (t) => {
+  const house = await doorOf(t)
+  const before = await house.keys('')
+  const draft = (await login(house)).openDraft()
+  await draft.write(Buffer.alloc(700_000))
+  await draft.discard()
+  t.deepEqual(await house.keys(''), before)
+  t.true(secrets.matches('right', secrets.fingerprint('right')))
+})

@@ -1,0 +1,115 @@
+/** Finding traces: one, lists by filter with a steady cursor, and the public view. */
+import test from 'ava'
+import type { TraceFilter } from '#core/trace/read.ts'
+import type { Scope } from '#core/access/scope.ts'
+import { traces, type Trace } from '#core/trace/trace.ts'
+import { newTraceId } from '#store/ids.ts'
+import { houseOf, organizationId, scope, type House } from '../house.ts'
+import { startOfTime } from '../fake-clock.ts'
+
+/** Submits `n` messages, one each second, the i-th as `vary` says; answers their ids. */
+async function submitSome(house: House, n: number, vary: (i: number) => Parameters<House['submit']>[0] = () => ({})): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < n; i++) {
+    ids.push((await house.submit(vary(i))).traceId)
+    house.clock.advance(1000)
+  }
+  return ids
+}
+
+/** All pages of a list, at most `limit` each. */
+async function pages(house: House, filter: TraceFilter, limit: number, asking: Scope = scope): Promise<string[][]> {
+  const all: string[][] = []
+  let cursor: string | undefined
+  do {
+    const page = await house.traces.list(asking, filter, limit, cursor)
+    all.push(page.rows.map(({ id }) => id))
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return all
+}
+
+test('TraceReader.get() answers alike for missing and foreign ids', async (t) => {
+  const house = await houseOf(t)
+  const { traceId } = await house.submit()
+  const gone = { code: 'not_found', message: 'No trace has this id.' }
+  t.is((await house.traces.get(scope, traceId)).trace.id, traceId)
+  await t.throwsAsync(house.traces.get(scope, newTraceId()), gone)
+  await t.throwsAsync(house.traces.get({ ...scope, organizationId: 'org_2' }, traceId), gone)
+  await t.throwsAsync(house.traces.get({ ...scope, bound: true, projectId: 'prj_2' }, traceId), gone)
+  await t.throwsAsync(house.traces.shared(newTraceId()), gone)
+  t.is((await house.traces.shared(traceId)).traceId, traceId, 'the public view needs no scope')
+})
+
+test('TraceReader.list() shows everything once, newest first, whatever the size of the page', async (t) => {
+  const house = await houseOf(t)
+  const ids = (await submitSome(house, 23)).toReversed()
+  for (const limit of [1, 2, 7, 22, 23, 24, 100]) {
+    const all = await pages(house, {}, limit)
+    t.deepEqual(all.flat(), ids)
+    t.true(all.every(({ length }) => length <= limit))
+  }
+})
+
+test('TraceReader.list() keeps its place while new traces come', async (t) => {
+  const house = await houseOf(t)
+  const ids = (await submitSome(house, 6)).toReversed()
+  const first = await house.traces.list(scope, {}, 3, undefined)
+  await submitSome(house, 3)
+  const second = await house.traces.list(scope, {}, 3, first.nextCursor)
+  t.deepEqual(
+    [...first.rows, ...second.rows].map(({ id }) => id),
+    ids,
+  )
+})
+
+test('TraceReader.list() filters', async (t) => {
+  const house = await houseOf(t)
+  await house.project({ id: 'prj_2', isDefault: false })
+  await house.destination()
+  await house.rule({ from: 'relay@example.com' })
+  const ids = await submitSome(house, 12, (i) => ({
+    rcptTo: i % 3 === 0 ? ['Anna@example.net', 'ben@example.net'] : ['carl@example.net'],
+    projectId: i % 4 === 3 ? 'prj_2' : 'prj_1',
+    mailFrom: i % 2 ? 'bounce@example.com' : 'shop@example.com',
+    facts: { headerFrom: i === 4 ? 'Relay@Example.com' : 'shop@example.com' } as never,
+  }))
+  await house.put<Trace>(traces, { ...(await house.trace(ids[4] ?? '')), status: 'sent' })
+  const list = async (filter: TraceFilter, asking: Scope = scope) =>
+    (await pages(house, filter, 2, asking))
+      .flat()
+      .map((id) => ids.indexOf(id))
+      .toSorted((a, b) => a - b)
+  t.deepEqual(await list({ to: 'anna@EXAMPLE.net' }), [0, 3, 6, 9])
+  t.deepEqual(await list({ to: 'ben@example.net', projectId: 'prj_2' }), [3])
+  t.deepEqual(await list({ to: 'nobody@example.net' }), [])
+  t.deepEqual(await list({ projectId: 'prj_2' }), [3, 7, 11])
+  t.deepEqual(await list({ status: 'sent' }), [4])
+  t.deepEqual(await list({ outcome: 'relayed' }), [4])
+  t.deepEqual(await list({ destinationId: 'dst_1' }), [4])
+  t.deepEqual(await list({ from: 'relay@example.com' }), [4])
+  t.deepEqual(await list({ from: 'BOUNCE@example.com' }), [1, 3, 5, 7, 9, 11])
+  t.deepEqual(await list({ since: startOfTime + 8000 }), [8, 9, 10, 11])
+  t.deepEqual(await list({ until: startOfTime + 2000 }), [0, 1])
+  t.deepEqual(await list({ since: startOfTime + 3000, until: startOfTime + 7000, to: 'anna@example.net' }), [3, 6])
+  t.deepEqual(await list({}, { ...scope, bound: true, projectId: 'prj_2' }), [3, 7, 11])
+  t.deepEqual(await list({ projectId: 'prj_1' }, { ...scope, bound: true, projectId: 'prj_2' }), [])
+  t.deepEqual(await list({ to: 'anna@example.net' }, { ...scope, bound: true, projectId: 'prj_2' }), [3])
+  t.deepEqual(await list({}, { ...scope, organizationId: 'org_2' }), [])
+})
+
+test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes on from there', async (t) => {
+  const house = await houseOf(t)
+  const rare = await house.submit({ mailFrom: 'rare@example.com' })
+  house.clock.advance(1)
+  for (let i = 0; i < 45; i++) await Promise.all(Array.from({ length: 50 }, () => house.submit()))
+  const first = await house.traces.list(scope, { from: 'rare@example.com' }, 50, undefined)
+  t.deepEqual(first.rows, [])
+  t.truthy(first.nextCursor)
+  const second = await house.traces.list(scope, { from: 'rare@example.com' }, 50, first.nextCursor)
+  t.deepEqual(
+    second.rows.map(({ id }) => id),
+    [rare.traceId],
+  )
+  t.is((await house.database.get(traces, { organizationId }, rare.traceId))?.record.id, rare.traceId)
+})

@@ -1,0 +1,198 @@
+/** The table of trace states, and what its timeline and its public view tell. */
+import test from 'ava'
+import type { AttemptRecord } from '#core/trace/attempt-record.ts'
+import { maskAddress, redactTrace } from '#core/trace/redact.ts'
+import { advance, traceStatuses, worstStatus, type TraceEvent, type TraceStatus } from '#core/trace/states.ts'
+import { timelineOf } from '#core/trace/timeline.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { startOfTime } from '../fake-clock.ts'
+
+const events: readonly TraceEvent[] = [
+  ...(['routed', 'captured', 'invalid', 'suppressed', 'accepted_by_provider', 'gave_up'] as const),
+  ...(['retried', 'canceled', 'delivery_reported', 'bounce_reported', 'complaint_reported'] as const),
+]
+
+test('advance() knows exactly the transitions of the specification and of the architecture', (t) => {
+  const found = traceStatuses.flatMap((from) =>
+    events.flatMap((event) => (advance(from, event) === from ? [] : [`${from} --${event}--> ${advance(from, event)}`])),
+  )
+  t.deepEqual(found, [
+    'pending --routed--> queued',
+    'pending --captured--> captured',
+    'pending --invalid--> validation_failed',
+    'pending --suppressed--> suppressed',
+    'queued --accepted_by_provider--> sent',
+    'queued --gave_up--> failed',
+    'queued --canceled--> canceled',
+    'sent --delivery_reported--> delivered',
+    'sent --bounce_reported--> bounced',
+    'sent --complaint_reported--> complained',
+    'failed --retried--> queued',
+  ])
+})
+
+test('worstStatus() is queued while any recipient is, and else the worst', (t) => {
+  const worst = (...statuses: TraceStatus[]) => worstStatus(statuses)
+  t.is(worst('sent', 'queued', 'failed'), 'queued')
+  t.is(worst('sent', 'failed'), 'failed')
+  t.is(worst('delivered', 'sent'), 'sent')
+  t.is(worst('bounced', 'delivered', 'complained'), 'bounced')
+  t.is(worst('captured'), 'captured')
+  t.is(worst(), 'pending')
+  for (const a of traceStatuses) for (const b of traceStatuses) t.is(worst(a, b), worst(b, a), `${a} ${b}`)
+})
+
+const sha256 = 'f'.repeat(64)
+const trace: Trace = {
+  id: '5f0c1f60-3c5e-4b58-9d1e-0f6f8f7b6a11',
+  projectId: 'prj_secret',
+  door: 'smtp',
+  submittedBy: 'crd_secret',
+  createdAt: startOfTime,
+  updatedAt: startOfTime + 2000,
+  status: 'failed',
+  outcome: 'relayed',
+  outcomeReason: 'The destination Topsecret is live.',
+  mailFrom: 'bounce@sender-secret.example',
+  recipients: [
+    { address: 'anna@recipient-secret.example', status: 'sent', reply: { code: 250, text: 'queued as reply-secret' } },
+    { address: 'zoë@other-secret.example', status: 'failed', reply: { code: 550, text: 'reply-secret' } },
+  ],
+  headerFrom: 'shop@header-secret.example',
+  subject: 'subject-secret',
+  messageId: 'message-secret@id',
+  destinationId: 'dst_secret',
+  route: { by: 'rule', ruleId: 'rul_secret', reason: 'Rule any (priority 1) names the destination Topsecret.' },
+  content: { id: 'content-secret', size: 4711, sha256, rows: 1 },
+  prefix: 'Received: from helo-secret\r\n',
+  eightBit: false,
+  smtputf8: false,
+  attempts: 1,
+  unknownAttempts: 0,
+  nextAttemptAt: null,
+}
+const attempt: AttemptRecord = {
+  number: 1,
+  destinationId: 'dst_secret',
+  startedAt: startOfTime + 500,
+  endedAt: startOfTime + 2000,
+  state: 'finished',
+  host: 'host-secret.example',
+  port: 2525,
+  address: '192.0.2.77',
+  tls: { version: 'TLSv1.3', cipher: 'cipher-secret', verified: true },
+  reused: false,
+  error: { code: 'error-secret', message: 'message-secret of the error', phase: 'rcpt' },
+  milliseconds: { total: 1500 },
+  recipients: trace.recipients.map(({ address, reply }) => ({ address, verdict: 'permanent', reply })),
+  nextAttemptAt: startOfTime + 60_000,
+}
+
+test('redactTrace() shows what is on its list', (t) => {
+  t.deepEqual(redactTrace(trace, [attempt]), {
+    traceId: trace.id,
+    status: 'failed',
+    outcome: 'relayed',
+    createdAt: startOfTime,
+    updatedAt: startOfTime + 2000,
+    provider: 'smtp',
+    recipients: [
+      { address: 'a***@r***', status: 'sent' },
+      { address: 'z***@o***', status: 'failed' },
+    ],
+    timeline: [
+      { at: startOfTime, event: 'accepted' },
+      { at: startOfTime, event: 'routed' },
+      { at: startOfTime, event: 'queued' },
+      { at: startOfTime + 500, event: 'attempt' },
+      { at: startOfTime + 2000, event: 'retry_scheduled' },
+      { at: startOfTime + 2000, event: 'partly_sent' },
+    ],
+  })
+})
+
+test('redactTrace() lets nothing else of a trace or its attempts out', (t) => {
+  for (const outcome of ['relayed', 'captured.sandbox_destination', 'captured.no_route', 'captured.anonymous_project'] as const) {
+    const shown = JSON.stringify(redactTrace({ ...trace, outcome }, [attempt, { ...attempt, number: 2, state: 'unknown' }]))
+    t.false(/secret/i.test(shown), shown)
+    for (const value of ['192.0.2.77', '2525', '4711', sha256, 'TLSv1.3', 'zoë', 'anna', 'shop', 'bounce', '550', '1500'])
+      t.false(shown.includes(value), value)
+  }
+})
+
+test('maskAddress() leaves one character either side', (t) => {
+  t.is(maskAddress('anna@shop.example'), 'a***@s***')
+  t.is(maskAddress('😀x@b.ch'), '😀***@b***')
+  t.is(maskAddress('a@b'), 'a***@b***')
+})
+
+const story = (changes: Partial<Trace>, ...attempts: AttemptRecord[]): string[] =>
+  timelineOf({ ...trace, ...changes }, attempts).map(({ event, message }) => `${event}: ${message}`)
+
+test('timelineOf() tells a capture', (t) => {
+  const captured = { outcome: 'captured.no_route', status: 'captured', outcomeReason: 'No destination matches.', door: 'rest' } as const
+  t.deepEqual(story({ ...captured, recipients: [{ address: 'a@b.ch', status: 'captured' }] }), [
+    'accepted: Accepted by the REST API: 4711 bytes for 1 recipient.',
+    'routed: Rule any (priority 1) names the destination Topsecret.',
+    'captured: No destination matches.',
+  ])
+})
+
+test('timelineOf() tells a relay with a retry, in order of time', (t) => {
+  const done = trace.recipients.map(({ address }) => ({ address, status: 'sent' }) as const)
+  const {
+    error: _error,
+    nextAttemptAt: _next,
+    ...second
+  } = { ...attempt, number: 2, startedAt: startOfTime + 60_000, endedAt: startOfTime + 60_100 }
+  const first: AttemptRecord = { ...attempt, recipients: done.map(({ address }) => ({ address, verdict: 'transient' })) }
+  const relayed = { status: 'sent', recipients: done, updatedAt: startOfTime + 60_100, attempts: 2 } as const
+  const last: AttemptRecord = { ...second, recipients: done.map(({ address }) => ({ address, verdict: 'accepted' })), nextAttemptAt: null }
+  t.deepEqual(story(relayed, first, last), [
+    'accepted: Accepted by SMTP submission: 4711 bytes for 2 recipients.',
+    'routed: Rule any (priority 1) names the destination Topsecret.',
+    'queued: The destination Topsecret is live.',
+    'attempt: Attempt 1 to host-secret.example:2525 took 1500 ms: message-secret of the error',
+    'retry_scheduled: Attempt 2 for 2 recipients is due at 2030-01-15T12:01:00.000Z.',
+    'attempt: Attempt 2 to host-secret.example:2525 took 100 ms: 2 accepted.',
+    'sent: The provider took the message for all recipients.',
+  ])
+  const times = timelineOf({ ...trace, ...relayed }, [first, last]).map(({ at }) => at)
+  t.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  )
+})
+
+test('timelineOf() tells attempts under way, unknown ones, and every end', (t) => {
+  const running: AttemptRecord = { number: 1, destinationId: 'd', startedAt: startOfTime, state: 'started', host: 'h', port: 25 }
+  t.is(story({ status: 'queued' }, running).at(-1), 'attempt: Attempt 1 to h:25 is under way.')
+  const { error: _none, nextAttemptAt: _later, ...bare } = attempt
+  t.is(
+    story({ status: 'queued' }, { ...bare, state: 'unknown', recipients: [{ address: 'x', verdict: 'unknown' }] }).at(-1),
+    'attempt: Attempt 1 to host-secret.example:2525 took 1500 ms: 1 unknown. The outcome is unknown: the provider may have the message.',
+  )
+  const failed = trace.recipients.map((one) => ({ ...one, status: 'failed' }) as const)
+  t.is(story({ recipients: failed }).at(-1), 'failed: The message was given up for all recipients.')
+  t.is(story({ status: 'canceled' }).at(-1), 'canceled: The message was canceled before it was sent.')
+})
+
+test('timelineOf() gives the details that belong to an attempt, under wire names', (t) => {
+  const [, , , entry] = timelineOf(trace, [attempt])
+  t.deepEqual(entry?.detail, {
+    attempt: 1,
+    state: 'finished',
+    destination_id: 'dst_secret',
+    host: 'host-secret.example',
+    port: 2525,
+    address: '192.0.2.77',
+    tls: { version: 'TLSv1.3', cipher: 'cipher-secret', verified: true },
+    connection_reused: false,
+    error: attempt.error,
+    milliseconds: { total: 1500 },
+    recipients: [
+      { address: 'anna@recipient-secret.example', verdict: 'permanent', reply: { code: 250, text: 'queued as reply-secret' } },
+      { address: 'zoë@other-secret.example', verdict: 'permanent', reply: { code: 550, text: 'reply-secret' } },
+    ],
+  })
+})
