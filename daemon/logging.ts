@@ -49,7 +49,7 @@ export function cleanText(text: unknown): string {
   return cut.replaceAll(controls, '\u{fffd}')
 }
 
-/** With `minLength` 0 the library's `flush` would not wait for the write that is under way. */
+/** Lines are gathered for at most a tenth of a second: a write for each would cost more than the line. */
 function openStream(name: 'stdout' | 'stderr'): pino.DestinationStream {
   return pino.destination({ fd: name === 'stdout' ? 1 : 2, sync: false, minLength: 8192, periodicFlush: 100, maxLength: bufferMaxBytes })
 }

@@ -152,7 +152,7 @@ function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored
 }
 
 /** The rest of a walk after the cursor's key. A cursor that is not of this walk yields nothing. */
-export function cursorRange(
+function cursorRange(
   prefix: readonly Element[],
   cursor: string | undefined,
   ascending: boolean,

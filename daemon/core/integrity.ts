@@ -11,7 +11,7 @@ import { routingRules } from './routing/rule.ts'
 import { organizations, projects } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
-export const recordKinds = [
+const recordKinds = [
   organizations,
   projects,
   apiKeys,

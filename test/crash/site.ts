@@ -17,13 +17,12 @@ export class Site implements AsyncDisposable {
   logins!: Readonly<Record<Fate, Login>>
   #options: DaemonOptions
   #adminKey = newAdminKey()
-  #lifetime: AsyncDisposableStack
+  #lifetime = new AsyncDisposableStack()
   #daemon: Daemon | undefined
 
-  private constructor(sink: Sink, options: DaemonOptions, lifetime: AsyncDisposableStack) {
+  private constructor(sink: Sink, options: DaemonOptions) {
     this.sink = sink
     this.#options = options
-    this.#lifetime = lifetime
   }
 
   /** Builds the place and sets up, in a first life that is left running, where mail goes. */
@@ -32,9 +31,11 @@ export class Site implements AsyncDisposable {
     const folder = cleanup.use(await temporaryFolder('crash'))
     const sink = cleanup.use(await Sink.listen())
     sink.on('delivery', (delivery) => ledger.delivered(delivery))
-    const site = new Site(sink, { folder: folder.path, env: environment }, cleanup.move())
+    const site = new Site(sink, { folder: folder.path, env: environment })
+    cleanup.defer(async () => site.#daemon?.[Symbol.asyncDispose]())
     await site.start()
     site.logins = await site.#provision()
+    site.#lifetime = cleanup.move()
     return site
   }
 
@@ -71,9 +72,8 @@ export class Site implements AsyncDisposable {
     return portOf(this.daemon.addresses.submissions[0])
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#daemon?.[Symbol.asyncDispose]()
-    await this.#lifetime[Symbol.asyncDispose]()
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#lifetime.disposeAsync()
   }
 
   async #provision(): Promise<Readonly<Record<Fate, Login>>> {
