@@ -152,11 +152,7 @@ function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored
 }
 
 /** The rest of a walk after the cursor's key. A cursor that is not of this walk yields nothing. */
-function cursorRange(
-  prefix: readonly Element[],
-  cursor: string | undefined,
-  ascending: boolean,
-): { start: Uint8Array; end: Uint8Array } {
+function cursorRange(prefix: readonly Element[], cursor: string | undefined, ascending: boolean): { start: Uint8Array; end: Uint8Array } {
   const range = within(prefix)
   if (cursor === undefined) return range
   const at = Buffer.from(cursor, 'base64url')

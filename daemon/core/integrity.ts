@@ -11,17 +11,7 @@ import { routingRules } from './routing/rule.ts'
 import { organizations, projects } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
-const recordKinds = [
-  organizations,
-  projects,
-  apiKeys,
-  smtpCredentials,
-  destinations,
-  routingRules,
-  traces,
-  captures,
-  inboxes,
-] as const
+const recordKinds = [organizations, projects, apiKeys, smtpCredentials, destinations, routingRules, traces, captures, inboxes] as const
 
 /** Options for `verify` of a store written by this core. */
 export function integrityChecks(database: Database): VerifyOptions {
