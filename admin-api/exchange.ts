@@ -36,8 +36,8 @@ export interface AdminApiEvents {
 /** What all exchanges of a server share. */
 export interface ExchangeSurroundings {
   readonly authenticate: Authenticate
-  /** Throws `overloaded` while the service sheds load. */
-  readonly admission: { check(): void }
+  /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
+  readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AdminApiEvents
   readonly bodyMemory: BodyMemory
   readonly depthMax: number
@@ -118,7 +118,7 @@ export class Exchange {
   async #checkedInput(): Promise<HandlerInput<unknown, unknown, unknown, Scope | undefined>> {
     const { operation } = this
     const { req, res, remoteAddress, pathValues, search } = this.#incoming
-    if (!operation.alwaysAdmitted) this.#around.admission.check()
+    if (!operation.alwaysAdmitted) this.#around.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
     if (operation.right !== 'none') {
       this.#scope = await this.#around.authenticate(req.headers, remoteAddress)
       this.#assertOpen()

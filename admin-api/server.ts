@@ -40,8 +40,8 @@ export interface AdminApiOptions {
   readonly version: string
   readonly operations: readonly Operation[]
   readonly authenticate: Authenticate
-  /** Throws `overloaded` while the service sheds load. */
-  readonly admission: { check(): void }
+  /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
+  readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AdminApiEvents
   readonly health: Health
   readonly metrics: MetricsSource

@@ -57,14 +57,17 @@ export class Admission implements Disposable {
     this.#delay.enable()
   }
 
-  /** Throws `overloaded` or `storage_full` when nothing may be taken now. Service returns by itself. */
-  check(): void {
+  /**
+   * Throws `overloaded` or `storage_full` when nothing may be taken now. Service returns by itself. What is stored can be
+   * read while the disk is full.
+   */
+  check(work: 'reading' | 'writing' = 'writing'): void {
     if (this.#closing) {
       throw new Refusal('overloaded', 'The service is about to stop; try again in a moment.', {
         retryAfterSeconds: closingRetryAfterSeconds,
       })
     }
-    if (this.#isDiskLow()) {
+    if (work === 'writing' && this.#isDiskLow()) {
       throw new Refusal('storage_full', 'The service has no room for more messages; try again later.', { retryAfterSeconds: 60 })
     }
     if (this.#isLagging() || this.#sources.storeIsBehind()) {

@@ -58,8 +58,16 @@ export class DataScanner {
     if (this.#state > atLineStart || (this.#state === atLineStart && chunk[0] === dot)) return 0
     if (this.#state === afterCr && chunk[0] !== lf) return 0
     const { length } = chunk
+    const words = wordsOf(chunk)
+    const aligned = (4 - (chunk.byteOffset & 3)) & 3
     let line = this.#line
     for (let at = 0; at < length; at++) {
+      if ((at & 3) === aligned) {
+        const skipped = plainOctets(words, (at - aligned) >> 2)
+        at += skipped
+        line += skipped
+        if (at >= length) break
+      }
       const octet = chunk[at] as number
       if (octet > cr && octet < 0x80) {
         line++
@@ -156,6 +164,23 @@ export class DataScanner {
     if (octet === nul) this.hasNul = true
     else if (octet >= 0x80) this.eightBit = true
   }
+}
+
+/** The octets of a chunk from its first aligned one on, four at a time. */
+function wordsOf(chunk: Buffer): Int32Array {
+  const start = (chunk.byteOffset + 3) & ~3
+  return new Int32Array(chunk.buffer, start, Math.max(0, chunk.byteOffset + chunk.length - start) >> 2)
+}
+
+/** How many octets from word `from` on stand in words that hold only ASCII over CR: text that needs no closer look. */
+function plainOctets(words: Int32Array, from: number): number {
+  let at = from
+  for (; at < words.length; at++) {
+    const word = words[at] as number
+    // the sign bit of an octet is set when it is under 0x0e (borrowed from) or over 0x7f
+    if (((((word - 0x0e0e0e0e) & ~word) | word) & 0x80808080) !== 0) break
+  }
+  return (at - from) << 2
 }
 
 /** The usual end, in one chunk: nothing has to be copied for it. */

@@ -1,5 +1,5 @@
 /** Secrets at rest: AES-256-GCM under the master key, bound to the record and field they belong to. */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto'
 
 /** `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url. */
 export type SealedSecret = string
@@ -11,7 +11,7 @@ const gcm = { authTagLength: tagBytes } as const
 
 export class SecretBox {
   readonly #key: Buffer
-  readonly #pepper: Buffer
+  readonly #pepper: KeyObject
   /** Names the master key in sealed secrets, so that a rotated key can be told apart. */
   readonly keyId: string
 
@@ -19,7 +19,7 @@ export class SecretBox {
   constructor(masterKey: Uint8Array) {
     if (masterKey.length !== 32) throw new TypeError('a master key has 32 bytes')
     this.#key = derive(masterKey, 'postern secrets at rest')
-    this.#pepper = derive(masterKey, 'postern credential pepper')
+    this.#pepper = createSecretKey(derive(masterKey, 'postern credential pepper'))
     this.keyId = derive(masterKey, 'postern key id').subarray(0, 4).toString('hex')
   }
 
