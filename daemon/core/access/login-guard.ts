@@ -15,7 +15,9 @@ const keysMax = 50_000
 export class LoginGuard {
   readonly #clock: Clock
   readonly #limits: LoginLimits
-  readonly #failures = new Map<string, number[]>()
+  // two generations, so that forgetting the oldest costs nothing
+  #young = new Map<string, number[]>()
+  #old = new Map<string, number[]>()
 
   constructor(clock: Clock, limits: LoginLimits = defaultLoginLimits) {
     this.#clock = clock
@@ -32,22 +34,28 @@ export class LoginGuard {
   }
 
   failed(username: string, address: string): void {
-    for (const key of [userKey(username), addressKey(address)]) {
-      const recent = [...this.#recent(key), this.#clock.monotonic()]
-      this.#failures.delete(key) // so that it moves to the end of the map
-      this.#failures.set(key, recent)
-    }
-    while (this.#failures.size > keysMax) this.#failures.delete(this.#failures.keys().next().value ?? '')
+    const { failuresPerUser, failuresPerAddress } = this.#limits
+    this.#count(userKey(username), failuresPerUser)
+    this.#count(addressKey(address), failuresPerAddress)
   }
 
   /** A success clears the user, not the address: one valid account must not pay for spraying others. */
   succeeded(username: string): void {
-    this.#failures.delete(userKey(username))
+    this.#young.delete(userKey(username))
+    this.#old.delete(userKey(username))
+  }
+
+  /** Only the failures that matter for the limit are kept. */
+  #count(key: string, limit: number): void {
+    this.#young.set(key, [...this.#recent(key), this.#clock.monotonic()].slice(-limit))
+    if (this.#young.size < keysMax / 2) return
+    this.#old = this.#young
+    this.#young = new Map()
   }
 
   #recent(key: string): number[] {
     const since = this.#clock.monotonic() - this.#limits.windowMs
-    return (this.#failures.get(key) ?? []).filter((at) => at > since)
+    return (this.#young.get(key) ?? this.#old.get(key) ?? []).filter((at) => at > since)
   }
 }
 

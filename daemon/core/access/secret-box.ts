@@ -1,5 +1,14 @@
 /** Secrets at rest: AES-256-GCM under the master key, bound to the record and field they belong to. */
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+  type KeyObject,
+} from 'node:crypto'
 
 /** `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url. */
 export type SealedSecret = string
