@@ -12,12 +12,17 @@ const defaultLoginLimits: LoginLimits = { windowMs: 15 * 60_000, failuresPerUser
 /** Beyond this many keys the oldest are forgotten, so that a flood cannot fill the memory. */
 const keysMax = 50_000
 
+/** Addresses remembered for a user. */
+const welcomeMax = 8
+
 export class LoginGuard {
   readonly #clock: Clock
   readonly #limits: LoginLimits
   // two generations, so that forgetting the oldest costs nothing
   #young = new Map<string, number[]>()
   #old = new Map<string, number[]>()
+  /** Where users last logged in from; only real users get in here, so they are few. */
+  readonly #welcome = new Map<string, readonly string[]>()
 
   constructor(clock: Clock, limits: LoginLimits = defaultLoginLimits) {
     this.#clock = clock
@@ -27,7 +32,9 @@ export class LoginGuard {
   /** Throws `rate_limit_exceeded` when the user or the address failed too often. */
   check(username: string, address: string): void {
     const { failuresPerUser, failuresPerAddress } = this.#limits
-    if (this.#recent(userKey(username)).length < failuresPerUser && this.#recent(addressKey(address)).length < failuresPerAddress) return
+    const userIsOpen =
+      this.#recent(userKey(username)).length < failuresPerUser || (this.#welcome.get(username)?.includes(addressKey(address)) ?? false)
+    if (userIsOpen && this.#recent(addressKey(address)).length < failuresPerAddress) return
     throw new Refusal('rate_limit_exceeded', 'Too many failed logins; wait a quarter of an hour and try again.', {
       retryAfterSeconds: Math.ceil(this.#limits.windowMs / 1000),
     })
@@ -39,8 +46,13 @@ export class LoginGuard {
     this.#count(addressKey(address), failuresPerAddress)
   }
 
-  /** A success clears the user, not the address: one valid account must not pay for spraying others. */
-  succeeded(username: string): void {
+  /**
+   * A success clears the user, not the address: one valid account must not pay for spraying others. From then on the user
+   * can log in from there whatever others try elsewhere, so that a known user name is not enough to lock a site out.
+   */
+  succeeded(username: string, address: string): void {
+    const others = (this.#welcome.get(username) ?? []).filter((known) => known !== addressKey(address))
+    this.#welcome.set(username, [addressKey(address), ...others].slice(0, welcomeMax))
     this.#young.delete(userKey(username))
     this.#old.delete(userKey(username))
   }

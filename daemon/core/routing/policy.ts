@@ -18,7 +18,7 @@ export interface Policy {
 
 export class Policies {
   readonly #database: Database
-  readonly #kept = new Map<string, { generation: number; policy: Promise<Policy> }>()
+  readonly #kept = new Map<string, { generation: number; policy: Promise<Policy>; loaded?: Policy }>()
 
   constructor(database: Database) {
     this.#database = database
@@ -30,9 +30,19 @@ export class Policies {
     const kept = this.#kept.get(organizationId)
     if (kept?.generation === generation) return kept.policy
     const policy = this.#load(organizationId)
-    this.#kept.set(organizationId, { generation, policy })
-    policy.catch(() => this.#kept.delete(organizationId))
+    const entry: { generation: number; policy: Promise<Policy>; loaded?: Policy } = { generation, policy }
+    this.#kept.set(organizationId, entry)
+    policy.then(
+      (loaded) => (entry.loaded = loaded),
+      () => this.#kept.delete(organizationId),
+    )
     return policy
+  }
+
+  /** The current settings where they are at hand; otherwise they are fetched, for the next time. For early checks that are repeated later. */
+  atHand(organizationId: string): Policy | undefined {
+    void this.of(organizationId).catch(() => undefined)
+    return this.#kept.get(organizationId)?.loaded
   }
 
   async #load(organizationId: string): Promise<Policy> {

@@ -13,6 +13,8 @@ export interface HeaderGlance {
   readonly from: string
   /** How many From fields there are; RFC 5322 §3.6 asks for exactly one. */
   readonly fromFields: number
+  /** The addr-spec of each Sender, Resent-From and Resent-Sender field; empty for one that cannot be read (RFC 5322 §3.6.2, §3.6.6). */
+  readonly otherSenders: readonly string[]
   /** Lower-cased addresses of the address fields. */
   readonly addresses: readonly string[]
   readonly utf8: boolean
@@ -20,7 +22,8 @@ export interface HeaderGlance {
   readonly ended: boolean
 }
 
-const addressFields = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'resent-from', 'resent-to', 'resent-cc'])
+const addressFields = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'resent-from', 'resent-sender', 'resent-to', 'resent-cc'])
+const senderFields = new Set(['sender', 'resent-from', 'resent-sender'])
 const subjectMax = 998
 const addressesMax = 1000
 
@@ -28,6 +31,7 @@ const addressesMax = 1000
 export function glanceAtHeaders(head: Uint8Array): HeaderGlance {
   const { block, ended } = headerBlock(head)
   const addresses = new Set<string>()
+  const otherSenders: string[] = []
   const glance = { subject: '', messageId: '', hasDate: false, from: '', fromFields: 0 }
   for (const [name, value] of fields(block)) {
     if (name === 'subject') glance.subject ||= value.slice(0, subjectMax)
@@ -37,10 +41,12 @@ export function glanceAtHeaders(head: Uint8Array): HeaderGlance {
       glance.fromFields++
       glance.from = parseMailbox(value)?.address ?? ''
     }
+    if (senderFields.has(name)) otherSenders.push(parseMailbox(value)?.address ?? '')
     if (addressFields.has(name)) collectAddresses(value, addresses)
   }
   return {
     ...glance,
+    otherSenders,
     from: glance.fromFields === 1 ? glance.from : '',
     addresses: [...addresses].slice(0, addressesMax),
     utf8: isUtf8(block),
@@ -71,7 +77,14 @@ function* fields(block: string): Iterable<[string, string]> {
 
 function* field(line: string): Iterable<[string, string]> {
   const colon = line.indexOf(':')
-  if (colon > 0) yield [line.slice(0, colon).trimEnd().toLowerCase(), line.slice(colon + 1).trim()]
+  if (colon > 0)
+    yield [
+      line.slice(0, colon).trimEnd().toLowerCase(),
+      line
+        .slice(colon + 1)
+        .replaceAll('\t', ' ')
+        .trim(),
+    ]
 }
 
 /** Candidates are what stands around an @; each must pass the strict grammar. */

@@ -54,7 +54,7 @@ export class SubmissionDoor implements SmtpDoor {
       this.#guard.failed(username, remoteAddress)
       throw new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')
     }
-    this.#guard.succeeded(username)
+    this.#guard.succeeded(username, remoteAddress)
     return new LiveLogin(this.#options, found.organizationId, found.record, await policies.of(found.organizationId))
   }
 }
@@ -82,6 +82,8 @@ class LiveLogin implements SmtpLogin {
 
   checkMailFrom(address: string): void {
     this.#options.admission.check()
+    const policy = this.#options.policies.atHand(this.#organizationId)
+    if (policy) this.#adopt(policy)
     if (this.#credential.defaultDestinationId === null) {
       const message = 'This SMTP credential has no default destination; set default_destination_id before sending.'
       throw new Refusal('destination_misconfigured', message, { nextAction: 'update_smtp_credential' })
@@ -97,7 +99,7 @@ class LiveLogin implements SmtpLogin {
     const { traceId } = message.draft as DoorDraft
     const draft = (message.draft as DoorDraft).submit()
     try {
-      await this.#refresh()
+      this.#adopt(await this.#options.policies.of(this.#organizationId))
       this.checkMailFrom(message.mailFrom)
       this.#checkSize(draft.size)
       const glance = glanceAtHeaders(message.head)
@@ -122,8 +124,7 @@ class LiveLogin implements SmtpLogin {
   }
 
   /** Rotation, revocation and new limits act on sessions that are already logged in. */
-  async #refresh(): Promise<void> {
-    const policy = await this.#options.policies.of(this.#organizationId)
+  #adopt(policy: Policy): void {
     const now = policy.credentials.get(this.credentialId)
     if (!now || now.passwordFingerprint !== this.#fingerprint || isExpired(now, this.#options.clock.now())) {
       throw new Refusal('unauthorized', 'This SMTP credential was revoked, rotated or has expired; log in with a current one.')
@@ -145,12 +146,14 @@ class LiveLogin implements SmtpLogin {
   }
 
   /** `whole`: no field stands behind what was looked at. */
-  #checkHeaderFrom({ from, fromFields }: HeaderGlance, whole: boolean): void {
+  #checkHeaderFrom({ from, fromFields, otherSenders }: HeaderGlance, whole: boolean): void {
     if (!this.#credential.enforceHeaderFrom || this.#credential.allowedFromDomains.length === 0) return
     if (!whole) throw new Refusal('sender_not_allowed', 'The header block is too long to find its From; use a shorter one.')
     if (fromFields !== 1)
       throw new Refusal('sender_not_allowed', 'The message needs exactly one From header field for this SMTP credential.')
+    if (from === '') throw new Refusal('sender_not_allowed', 'The header From must hold exactly one address for this SMTP credential.')
     this.#checkDomain(from, 'The header From')
+    for (const sender of otherSenders) this.#checkDomain(sender, 'A Sender or Resent-From')
   }
 
   #facts({ helo, protocol, eightBit }: SmtpMessage, glance: HeaderGlance, traceId: string): ContentFacts {

@@ -81,7 +81,7 @@ test('LoginGuard.succeeded() clears the user, but not the address', (t) => {
   const { guard, isOpen, fail } = guardOf()
   fail('anna', '192.0.2.1', 3)
   fail('ben', '192.0.2.1', 2)
-  guard.succeeded('anna')
+  guard.succeeded('anna', '192.0.2.1')
   t.true(isOpen('anna', '192.0.2.2'))
   t.false(isOpen('anna', '192.0.2.1'))
 })
@@ -92,4 +92,12 @@ test('LoginGuard keeps its memory under a flood of names', (t) => {
   for (let i = 0; i < 60_000; i++) guard.failed(`user ${i}`, '198.51.100.1')
   t.true(isOpen('anna', '192.0.2.1'), 'the oldest are forgotten')
   t.false(isOpen('x', '198.51.100.1'), 'who floods is not')
+})
+
+test('LoginGuard lets a user in from where they logged in before, whatever others try elsewhere', (t) => {
+  const { guard, isOpen, fail } = guardOf()
+  guard.succeeded('anna', '192.0.2.7')
+  for (let i = 0; i < 100; i++) fail('anna', `198.51.100.${i}`, 1)
+  t.false(isOpen('anna', '203.0.113.1'))
+  t.true(isOpen('anna', '192.0.2.7'))
 })

@@ -18,7 +18,7 @@ X-Other: not.an@address.field
 
 From: body@example.com`
   t.deepEqual(glance(head), {
-    subject: 'Hello\tfolded  world',
+    subject: 'Hello folded  world',
     messageId: 'abc.1@example.com',
     hasDate: true,
     from: 'Shop@example.com',
@@ -26,11 +26,12 @@ From: body@example.com`
     addresses: ['shop@example.com', 'anna@example.net', 'ben@example.net', 'carl@example.org', 'help@example.com'],
     utf8: true,
     ended: true,
+    otherSenders: [],
   })
 })
 
 test('glanceAtHeaders() finds nothing where there is nothing', (t) => {
-  const nothing = { subject: '', messageId: '', hasDate: false, from: '', fromFields: 0, addresses: [], utf8: false }
+  const nothing = { otherSenders: [], subject: '', messageId: '', hasDate: false, from: '', fromFields: 0, addresses: [], utf8: false }
   t.deepEqual(glance(''), { ...nothing, ended: false })
   t.deepEqual(glance('\nFrom: body@example.com\n'), { ...nothing, ended: true })
   t.deepEqual(glance('no field here\n: none\n\nbody'), { ...nothing, ended: true })
