@@ -11,7 +11,7 @@ import {
   type RecordKind,
   type Stored,
 } from './record-kind.ts'
-import { pack, unpack, within, type Element } from './tuple.ts'
+import { elementsOf, pack, unpack, within, type Element } from './tuple.ts'
 
 /** What a caller can reach: one organization, and when `bound` only what belongs to one project or to no project. */
 export interface Reach {
@@ -34,6 +34,11 @@ export interface ListOptions {
   readonly cursor?: string | undefined
   /** Newest (largest) first; this is the default. */
   readonly ascending?: boolean
+}
+
+/** A cursor that no page of the list gave out: another list's, cut or made up. */
+export class CursorInvalid extends Error {
+  override readonly name = 'CursorInvalid'
 }
 
 export class Database {
@@ -91,7 +96,7 @@ export class Database {
     return stored && { ...stored, organizationId }
   }
 
-  /** One page of records in index order. Rows outside the reach are passed over. */
+  /** One page of records in index order. Rows outside the reach are passed over. Throws `CursorInvalid`. */
   async list<R extends Identified>(kind: RecordKind<R>, reach: Reach, options: ListOptions): Promise<Page<Stored<R>>> {
     const prefix: readonly Element[] = options.index
       ? [...indexPrefix(kind.name, reach.organizationId, options.index), ...(options.values ?? [])]
@@ -151,11 +156,13 @@ function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored
   return project === undefined || project === reach.projectId ? stored : undefined
 }
 
-/** The rest of a walk after the cursor's key. A cursor that is not of this walk yields nothing. */
+/** The rest of a walk after the cursor's key. */
 function cursorRange(prefix: readonly Element[], cursor: string | undefined, ascending: boolean): { start: Uint8Array; end: Uint8Array } {
   const range = within(prefix)
   if (cursor === undefined) return range
   const at = Buffer.from(cursor, 'base64url')
-  if (Buffer.compare(at, range.start) < 0 || Buffer.compare(at, range.end) >= 0) return { start: range.start, end: range.start }
+  const isInside = Buffer.compare(at, range.start) >= 0 && Buffer.compare(at, range.end) < 0
+  // decoding skips what is no base64url, and a key that was cut can still lie inside
+  if (!isInside || at.toString('base64url') !== cursor || !elementsOf(at)) throw new CursorInvalid('The cursor is not of this list.')
   return ascending ? { start: Buffer.concat([at, Buffer.of(0)]), end: range.end } : { start: range.start, end: at }
 }

@@ -50,6 +50,16 @@ export function unpack(key: Bytes): Element[] {
   return elements
 }
 
+/** Reads a key that may be none: undefined for bytes that `pack` never makes. */
+export function elementsOf(key: Bytes): Element[] | undefined {
+  try {
+    const elements = unpack(key)
+    return Buffer.compare(pack(elements), key) === 0 ? elements : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function room(at: number, more: number): number {
   if (at + more > scratch.length) scratch = Buffer.concat([scratch.subarray(0, at)], (at + more) * 2)
   return at

@@ -7,7 +7,7 @@ import type { Database } from './database.ts'
 import { StoreFailure, type Bytes, type Entry } from './kv.ts'
 import { queueLength, toQueueEntry, type QueueEntry } from './queue.ts'
 import { globalKey } from './record-kind.ts'
-import { pack, unpack, within, type Element } from './tuple.ts'
+import { elementsOf, pack, within, type Element } from './tuple.ts'
 import { Balance } from './verify-balance.ts'
 import { ContentMeasure, contentSummary, missingContents, verifyContent, type ContentOwner } from './verify-content.ts'
 import { describeKey, distinctRows, missingRows, readRecord, verifyIndexRow, verifyRecord, type AnyKind } from './verify-records.ts'
@@ -113,23 +113,32 @@ class Verifier {
 
   /** Walks to the end; past values that cannot be read. */
   async #walk(checks: Checks, unknown?: (key: Bytes, isKey: boolean) => void): Promise<void> {
-    for (let start: Bytes | undefined = Buffer.of(0); start;) {
+    // What a check cannot read may lie before the walk: only what the walk itself cannot read moves its start, and so always on.
+    const passOver = (error: unknown): void => void this.#unreadableKey(error)
+    for (let start: Bytes = Buffer.of(0); ;) {
       try {
         for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff) })) {
-          const key = elementsOf(entry.key)
+          const key = namedKey(entry.key)
           if (key && this.#content && !this.#content.continues(key)) this.#countContent(this.#content)
           const check = key && checkOf(checks, key)
           const checked = check ? check(key, entry) : unknown?.(entry.key, key !== undefined)
-          if (checked) await checked
+          if (checked) await checked.catch(passOver)
         }
         return
       } catch (error) {
         if (!(error instanceof StoreFailure)) throw error
-        const problem = error.key ? `${describeKey(error.key)}: ${error.message}` : `The walk had to stop: ${error.message}`
-        if (!this.#problems.includes(problem)) this.#tell(problem)
-        start = error.key && Buffer.concat([error.key, Buffer.of(0)])
+        if (error.key === undefined) return this.#tell(`The walk had to stop: ${error.message}`)
+        start = Buffer.concat([this.#unreadableKey(error), Buffer.of(0)])
       }
     }
+  }
+
+  /** Tells once of a value that cannot be read, and of which. Throws everything else on. */
+  #unreadableKey(error: unknown): Bytes {
+    if (!(error instanceof StoreFailure) || error.key === undefined) throw error
+    const problem = `${describeKey(error.key)}: ${error.message}`
+    if (!this.#problems.includes(problem)) this.#tell(problem)
+    return error.key
   }
 
   #countingChecks(): Checks {
@@ -278,12 +287,7 @@ const rowFamilies = (kind: AnyKind): string[] => [
 const checkOf = (checks: Checks, [organizationId, name]: readonly Element[]): Check | undefined =>
   (organizationId === '' ? checks.get(familyName(true, String(name))) : undefined) ?? checks.get(familyName(false, String(name)))
 
-function elementsOf(key: Bytes): Element[] | undefined {
-  try {
-    const elements = unpack(key)
-    const named = typeof elements[0] === 'string' && typeof elements[1] === 'string'
-    return named && Buffer.compare(pack(elements), key) === 0 ? elements : undefined
-  } catch {
-    return undefined
-  }
+function namedKey(key: Bytes): Element[] | undefined {
+  const elements = elementsOf(key)
+  return typeof elements?.[0] === 'string' && typeof elements[1] === 'string' ? elements : undefined
 }

@@ -93,6 +93,8 @@ export class SubmissionConnection extends SMTPConnection implements Watched, Dat
       return super.send(421, '4.7.0 Too many errors; closing the connection.', false)
     }
     super.send(code, text, own ? false : context)
+    // the handshake that follows must find nothing of ours before it
+    if (code === 220) this._socket.uncork()
   }
 
   /** What the package would call a timeout is, where it still uses 421 by itself, always an abuse of the protocol. */
@@ -106,6 +108,7 @@ export class SubmissionConnection extends SMTPConnection implements Watched, Dat
   override _createParser(): SubmissionStream {
     const parser = new SubmissionStream({ maxCommandLength: commandOctetsMax })
     parser.oncommand = (command, resume) => this._onCommand(command, resume)
+    parser.onPipelined = (read) => this.#answerTogether(read)
     parser.on('error', () => {
       this.send(500, '5.5.2 The line is too long; closing the connection.')
       this.close()
@@ -199,6 +202,17 @@ export class SubmissionConnection extends SMTPConnection implements Watched, Dat
     this.#drop()
     this.#context.caps.release(this.#acceptedSocket)
     this.#context.events.sessionClosed(factsOf(this.session))
+  }
+
+  /** Replies to pipelined commands leave in one piece. */
+  #answerTogether(read: () => void): void {
+    const socket = this._socket
+    socket.cork()
+    try {
+      read()
+    } finally {
+      socket.uncork()
+    }
   }
 
   #beginMessage(): void {

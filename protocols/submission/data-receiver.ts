@@ -12,13 +12,23 @@ export interface DataReceiver {
 }
 
 type Done = (error?: Error | null) => void
+const lineEnd = 0x0a
 
 /**
  * Relies on three internals of the package: `_write` hands every chunk to `_feedDataStream` while `_dataMode` is set,
- * also the rest of the chunk that held DATA; and `_write` reads commands again when it is not.
+ * also the rest of the chunk that held DATA; and `_write` reads commands again when it is not, one after the other within
+ * the call for as long as their handlers answer at once.
  */
 export class SubmissionStream extends SMTPStream {
   #receiver: DataReceiver | undefined
+  /** Does the reading of several commands that came together, so that their replies can go out together (RFC 2920 §3.2). */
+  onPipelined = (read: () => void): void => read()
+
+  override _write(chunk: Buffer, encoding: BufferEncoding | 'buffer', done: Done): void {
+    const firstEnd = chunk.indexOf(lineEnd)
+    if (this._dataMode || firstEnd < 0 || firstEnd === chunk.length - 1) return super._write(chunk, encoding, done)
+    this.onPipelined(() => super._write(chunk, encoding, done))
+  }
 
   /** From the next octet on, until the end of the message, everything goes to the receiver. */
   receive(receiver: DataReceiver): void {

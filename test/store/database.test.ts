@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { Change } from '#store/change.ts'
-import { Database, type ListOptions, type Reach } from '#store/database.ts'
+import { CursorInvalid, Database, type ListOptions, type Reach } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
 import { houses, keysOf, pet, pets, type Pet } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
@@ -184,14 +184,18 @@ for (const ascending of [true, false]) {
 const onCursor = (page: number, ids: readonly string[], ascending: boolean): string =>
   (ascending ? ids : ids.toReversed())[page * 2 - 1] ?? ''
 
-test('Database.list() yields nothing for a cursor of another walk', async (t) => {
+test('Database.list() refuses a cursor of another list, and one that was cut or made up', async (t) => {
   const database = await databaseOf(t)
   await insert(database, ...['pet_1', 'pet_2', 'pet_3'].map((id) => pet(id)))
-  const { nextCursor: byIndex } = await database.list(pets, org, { index: 'born', limit: 1 })
-  for (const cursor of [byIndex, 'AAAA', '', '%%%'])
+  const { nextCursor: byIndex = '' } = await database.list(pets, org, { index: 'born', limit: 1 })
+  const { nextCursor: byId = '' } = await database.list(pets, org, { limit: 1 })
+  const cut = [1, 2, 3, 4].map((length) => byId.slice(0, -length))
+  for (const cursor of [byIndex, ...cut, `${byId}A`, `${byId}%`, 'AAAA', '', '%%%'])
     for (const ascending of [true, false]) {
-      t.deepEqual(await database.list(pets, org, { limit: 1, cursor, ascending }), { rows: [], nextCursor: undefined })
+      await t.throwsAsync(database.list(pets, org, { limit: 1, cursor, ascending }), { instanceOf: CursorInvalid }, cursor)
     }
+  await t.throwsAsync(database.list(pets, { organizationId: 'org_2' }, { limit: 1, cursor: byId }), { instanceOf: CursorInvalid })
+  t.deepEqual((await database.list(pets, org, { limit: 1, cursor: byId })).rows[0]?.record.id, 'pet_2')
 })
 
 test('Database hides records of other projects from a bound reach, one by one and in lists', async (t) => {

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { Change, encode } from '#store/change.ts'
 import { contentRowBytes, Draft, type ContentRef } from '#store/content.ts'
@@ -138,6 +140,52 @@ test('verify() tells of content that is damaged, incomplete, not owned, owned bu
   t.deepEqual(await problemsAfter(t, (change) => change.set(['', 'content.open', 'org_1', 'pet_1'])), [
     `${where}it has an owner and still its marker: the next start would remove it.`,
   ])
+})
+
+test('verify() names a damaged value of the value log once, and ends, wherever it lies', async (t) => {
+  const { kv, folder } = await storeOf(t)
+  const database = new Database(kv)
+  const refs = new Map<string, ContentRef>()
+  for (const [id, fill] of [
+    ['pet_1', 'a'],
+    ['pet_2', 'b'],
+    ['pet_3', 'c'],
+  ] as const) {
+    const draft = new Draft(database, 'org_1', id)
+    await draft.write(Buffer.alloc(contentRowBytes + 5000, fill))
+    const change = new Change().insert(pets, 'org_1', pet(id))
+    refs.set(id, draft.seal(change))
+    await database.commit(change)
+  }
+  const options: VerifyOptions = {
+    kinds,
+    contents: {
+      of: (_, __, record) => [refs.get((record as { id: string }).id)].filter((ref) => ref !== undefined),
+      owner: async (_, id) => refs.get(id),
+    },
+    // reads what lies before the record, like the look at the last row of a content does
+    checkRecord: async (_, organizationId, record) => {
+      await database.kv.get(pack([organizationId, 'content', (record as { id: string }).id, 1]))
+      return []
+    },
+  }
+  t.deepEqual((await verify(database, options)).problems, [])
+  const path = join(folder, 'values', '00000001.values')
+  const log = await readFile(path)
+  const damaged = async (...places: readonly number[]): Promise<readonly string[]> => {
+    const bytes = Buffer.from(log)
+    for (const place of places) bytes.fill('X', place, place + 4)
+    await writeFile(path, bytes)
+    const { problems, records, contents } = await verify(database, options)
+    t.deepEqual([records, contents], [3, 3])
+    return problems.map((problem) => problem.replace(/offset \d+/, 'offset'))
+  }
+  const naming = (id: string, row: number) =>
+    `["org_1","content","${id}",${row}]: The value log is damaged: segment 1, offset. Restore a backup.`
+  const last = log.lastIndexOf('b')
+  t.deepEqual(await damaged(300), [naming('pet_1', 0)])
+  t.deepEqual(await damaged(last - 100), [naming('pet_2', 1)])
+  t.deepEqual(await damaged(300, last - 100), [naming('pet_1', 0), naming('pet_2', 1)])
 })
 
 test('verify() sees gaps in content even without a word from its owner', async (t) => {

@@ -122,3 +122,14 @@ test('SubmissionServer tells logs and metrics what happened, and no password', a
   t.deepEqual(rig.events.lines, [...lines, 'defect Error: a defect', 'refused 451 4.3.0', 'closed'])
   t.deepEqual(rig.door.logins[1], { username: 'user', remoteAddress: '127.0.0.1' })
 })
+
+test('SubmissionConnection answers pipelined commands in one piece (RFC 2920 §3.2)', async (t) => {
+  const rig = await startRig(t)
+  const socket = connect(rig.port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  const next = () =>
+    within(5000, 'an answer', new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(String(chunk)))))
+  await next()
+  socket.write('EHLO client.test\r\nNOOP\r\nRSET\r\nNOOP\r\n')
+  t.regex(await next(), /^250-.*\r\n250 2\.0\.0 .*\r\n250 2\.0\.0 .*\r\n250 2\.0\.0 .*\r\n$/s)
+})
