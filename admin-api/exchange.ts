@@ -3,13 +3,14 @@
  * "no" wins, and nothing of the body is read before it is known who sends it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Refusal, type RefusalCode } from '#core/refusals.ts'
+import { CursorInvalid } from '#store/database.ts'
+import { invalid, Refusal, type RefusalCode } from '#core/refusals.ts'
 import { requireRight, type Scope } from '#core/access/scope.ts'
 import { Answer } from './answer.ts'
 import type { Authenticate } from './authentication.ts'
 import type { HandlerInput, Operation } from './operation.ts'
 import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame } from './rendering.ts'
-import { announcesBody, BodyMemory, ClientGone, discardRest, readJsonBody } from './request-body.ts'
+import { announcesBody, BodyMemory, ClientGone, discardRest, readAbsentBody, readJsonBody } from './request-body.ts'
 import { check } from './validation.ts'
 
 /** One line of the access log and one observation of the metrics. */
@@ -133,6 +134,9 @@ export class Exchange {
       this.#bodyBytes = read.bytes
       this.#assertOpen()
       body = check(operation.body, read.value, 'body')
+    } else if (operation.method !== 'GET') {
+      await readAbsentBody(req, res, this.#around.bodyMemory, noBodyWords(operation))
+      this.#assertOpen()
     }
     const signal = () => this.#signal()
     return {
@@ -185,6 +189,8 @@ export class Exchange {
   #fail(error: unknown): void {
     if (!this.#settle) return
     if (error instanceof Refusal) return this.#refuse(error)
+    if (error instanceof CursorInvalid)
+      return this.#refuse(invalid([{ path: 'cursor', message: 'is not a cursor of this list; start again without one' }]))
     if (this.#ended === 'client gone' || error instanceof ClientGone)
       return this.#respond(renderNothing(statusOfGone, this.#frame()), undefined)
     if (this.#ended !== undefined) return this.#refuse(this.#interrupted())
@@ -238,6 +244,11 @@ export class Exchange {
       headOnly: req.method === 'HEAD',
     }
   }
+}
+
+function noBodyWords({ query }: Operation): string {
+  const names = Object.keys(query.shape)
+  return `must be left out: this operation takes none${names.length === 0 ? '' : `; give ${names.join(' and ')} in the query`}`
 }
 
 /** A parameter given once is text, given more often a list. */

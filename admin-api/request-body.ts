@@ -1,6 +1,6 @@
 /** Reads a JSON request body from the connection, bounded in bytes; nothing is read before the caller is known. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Refusal } from '#core/refusals.ts'
+import { invalid, Refusal } from '#core/refusals.ts'
 import { parseJsonBody } from './json-body.ts'
 
 /** The client closed the connection before its request was complete: there is nobody to answer. */
@@ -60,11 +60,28 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, li
   }
 }
 
+/**
+ * For an operation that takes no body: an empty one and `{}` pass, whatever their media type; anything else is refused with
+ * `validation_failed` and the given message, so that no field is ignored in silence.
+ */
+export async function readAbsentBody(req: IncomingMessage, res: ServerResponse, memory: BodyMemory, message: string): Promise<void> {
+  if (!announcesBody(req)) return
+  const refused = invalid([{ path: 'body', message }])
+  if (Number(req.headers['content-length'] ?? 0) > absentBytesMax) throw refused
+  if (req.headers.expect !== undefined) res.writeContinue()
+  const bytes = await readBytes(req, absentBytesMax, memory)
+  memory.release(bytes.length)
+  if (!/^(?:\s*\{\s*\})?\s*$/.test(bytes.toString('latin1'))) throw refused
+}
+
 /** Whether a body follows the header: RFC 9112 §6.3. */
 export function announcesBody(req: IncomingMessage): boolean {
   const length = req.headers['content-length']
   return length === undefined ? req.headers['transfer-encoding'] !== undefined : length !== '0'
 }
+
+/** Room for an empty object, however it is laid out. */
+const absentBytesMax = 1024
 
 const jsonType = /^application\/json *(?:; *charset="?utf-8"? *)?$/i
 

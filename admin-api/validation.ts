@@ -13,7 +13,10 @@ const parseOptions = { error: problemWords }
 export function check<S extends z.ZodType>(schema: S, value: unknown, where: 'body' | 'query' | 'path'): z.output<S> {
   const result = schema.safeParse(value, parseOptions)
   if (result.success) return result.data
-  const problems = result.error.issues.flatMap((issue) => toProblems(issue, [], where))
+  // An unknown field often explains a missing one, so it is told first.
+  const isUnknown = ({ code }: Issue): number => (code === 'unrecognized_keys' ? 1 : 0)
+  const issues = result.error.issues.toSorted((a, b) => isUnknown(b) - isUnknown(a))
+  const problems = issues.flatMap((issue) => toProblems(issue, [], where))
   throw invalid(problems.slice(0, problemsMax))
 }
 

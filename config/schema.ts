@@ -64,9 +64,15 @@ const submission = section({
 })
 
 const mx = section({
-  listen: listOf({ description: 'Where mail from other servers is received. Empty: nowhere.', limit: endpointsLimit }, endpoint, [
-    '127.0.0.1:2526',
-  ]),
+  listen: listOf(
+    {
+      description:
+        'Where mail from other servers will be received: nothing listens there yet, until inbound mail is part of Postern. Empty: nowhere.',
+      limit: endpointsLimit,
+    },
+    endpoint,
+    ['127.0.0.1:2526'],
+  ),
 })
 
 const tls = section({
@@ -103,6 +109,12 @@ const delivery = section({
     2 * hour,
     4 * hour,
   ]),
+  unknownRetrySeconds: whole(
+    'Shortest wait before an attempt whose outcome is unknown is repeated, in seconds; the peer may have the message already.',
+    1,
+    48 * hour,
+    900,
+  ),
   maxAgeHours: whole('Hours after which a message that could not be delivered has failed.', 1, 168, 48),
   jitter: fraction('Share by which each wait is made longer or shorter at random.', 0, 0.5, 0.2),
   connectionsPerDestination: whole('Most connections to one destination at a time.', 1, 1000, 10),

@@ -14,7 +14,6 @@ import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import { systemClock, type Clock } from '#core/clock.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
-import { defaultRetryPolicy } from '#core/delivery/backoff.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import { addressGuard, type AddressGuard } from '#core/outbound/address-guard.ts'
@@ -185,12 +184,12 @@ function addCore(add: Add, { config, secrets, metrics }: Foundation): void {
     return new BackgroundRead({ database: c.resolve(T.Database), reader: c.resolve(T.Reader), onError })
   })
   add(T.Attempts, (c) => {
-    const { retrySeconds, maxAgeHours, jitter } = config.delivery
+    const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = config.delivery
     const retry = {
-      ...defaultRetryPolicy,
       delaysMs: retrySeconds.map((seconds) => seconds * 1000),
       maxAgeMs: maxAgeHours * 3_600_000,
       jitter,
+      unknownDelayMs: unknownRetrySeconds * 1000,
     }
     return new Attempts({ ...base(c), transport: c.resolve(T.Transport), retry, listener: c.resolve(T.Observer), random: Math.random })
   })

@@ -1,15 +1,17 @@
 /** `postern doctor`: looks at the machine and the configuration as a person would before calling for help. */
 import { randomUUID } from 'node:crypto'
 import { Resolver } from 'node:dns/promises'
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { formatEndpoint, type Endpoint } from '#config/formats.ts'
+import { formatEndpoint } from '#config/formats.ts'
 import { ConfigInvalid, type Config } from '#config/load.ts'
 import { freeBytes } from './admission.ts'
 import { covers, readCertificate } from './certificate.ts'
+import { hasStore, prepareDataFolder } from './data-folder.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
-import { portHolder } from './port-holder.ts'
+import { listenersOf, listenProblem, type Listener } from './listen-problem.ts'
+import { StartRefused } from './start-refused.ts'
 
 /** What one check found. `detail` is one sentence, which says what to do when `ok` is false. */
 export interface Finding {
@@ -29,8 +31,7 @@ const earliestNow = Date.UTC(2026, 0, 1)
 
 /** Runs all checks for a configuration that loads. The data folder is made if it is missing; nothing else stays changed. */
 export async function examine(config: Config): Promise<Finding[]> {
-  const { http, submission, mx } = config
-  const endpoints = [http.listen, ...submission.listen, ...submission.implicitTlsListen, ...mx.listen].filter(({ port }) => port !== 0)
+  const listeners = listenersOf(config).filter(({ endpoint }) => endpoint.port !== 0)
   // First of all: the others write to the folder whose time it reads.
   const clock = await checkClock(config)
   const checks: readonly [string, Promise<Outcome>][] = [
@@ -40,7 +41,7 @@ export async function examine(config: Config): Promise<Finding[]> {
     ['certificate', checkCertificate(config)],
     ['dns', checkDns(config)],
     ['clock', Promise.resolve(clock)],
-    ...endpoints.map((endpoint): [string, Promise<Outcome>] => [`port ${endpoint.port}`, checkPort(endpoint)]),
+    ...listeners.map((listener): [string, Promise<Outcome>] => [`port ${listener.endpoint.port}`, checkPort(listener)]),
   ]
   return Promise.all(checks.map(async ([check, outcome]) => ({ check, ...(await outcome) })))
 }
@@ -60,10 +61,11 @@ async function checkNode(): Promise<Outcome> {
 async function checkDataFolder({ dataDir, store }: Config): Promise<Outcome> {
   const probe = join(dataDir, `.doctor-${randomUUID()}`)
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await prepareDataFolder(dataDir)
     await writeFile(probe, 'x', { flush: true })
     await rm(probe)
   } catch (error) {
+    if (error instanceof StartRefused) return bad(error.message)
     return bad(
       `${dataDir} cannot be written (${codeOf(error)}); give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.`,
     )
@@ -79,6 +81,8 @@ async function checkMasterKey(config: Config): Promise<Outcome> {
   if (config.masterKeyFile === null && config.masterKey !== null) return good('The master key is set by variable or configuration file.')
   const path = config.masterKeyFile ?? join(config.dataDir, 'master.key')
   const found = await stat(path).catch(() => undefined)
+  if (!found && (await hasStore(config.dataDir)))
+    return bad(`${path} is missing, but ${config.dataDir} holds data written with it; restore the file or set POSTERN_MASTER_KEY.`)
   if (!found) return good(`There is no master key yet; the first start makes one at ${path}.`)
   const open = (found.mode & 0o077) !== 0
   return open
@@ -124,18 +128,14 @@ async function checkClock({ dataDir }: Config): Promise<Outcome> {
   return good(`The clock shows ${new Date(now).toISOString()}.`)
 }
 
-async function checkPort({ host, port }: Endpoint): Promise<Outcome> {
-  const where = formatEndpoint({ host, port })
+async function checkPort(listener: Listener): Promise<Outcome> {
+  const { host, port } = listener.endpoint
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const server = createServer()
   server.once('error', (error) => resolve(codeOf(error)))
   server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
   const code = await promise
-  if (code === undefined) return good(`${where} is free.`)
-  if (code === 'EADDRINUSE')
-    return bad(`${where} is held by ${(await portHolder(port)) ?? 'another process'}; stop it or choose another port.`)
-  if (code === 'EACCES') return bad(`${where} may not be used; ports below 1024 need the capability CAP_NET_BIND_SERVICE.`)
-  return bad(`${where} cannot be used (${code}); choose an address of this machine.`)
+  return code === undefined ? good(`${formatEndpoint(listener.endpoint)} is free.`) : bad(await listenProblem(listener, code))
 }
 
 /** Prints the findings; ends with 1 when one of them is bad. */

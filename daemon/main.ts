@@ -8,6 +8,7 @@ import { printConfig } from '#config/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
 import { helpText, parseCommandLine, type Command } from './command-line.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
+import { StartRefused } from './start-refused.ts'
 
 // Measured: a young generation of 16 MiB saves about 80 MiB of memory under load, at the same speed.
 setFlagsFromString('--max-semi-space-size=16')
@@ -42,8 +43,17 @@ function explain(error: unknown): ExitCode {
     process.stderr.write(`${error.message}\n`)
     return exitCodes.configuration
   }
-  if (error instanceof StoreUnavailable || (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) {
+  if (error instanceof StartRefused) {
     process.stderr.write(`${error.message}\n`)
+    return error.exitCode
+  }
+  if (error instanceof StoreUnavailable) {
+    process.stderr.write(`${error.message}\n`)
+    return exitCodes.failed
+  }
+  if (error instanceof Error && 'path' in error && 'syscall' in error) {
+    // the file system said no: the sentence of the system names the file
+    process.stderr.write(`A file could not be used: ${error.message}.\n`)
     return exitCodes.failed
   }
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)

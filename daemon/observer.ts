@@ -9,6 +9,9 @@ import type { Metrics } from './metrics.ts'
 
 type Answered = Parameters<AdminApiEvents['answered']>[0]
 
+/** Milliseconds as they are worth reading: to a tenth. */
+const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10
+
 export class Observer implements AttemptListener, SubmissionEvents, AdminApiEvents {
   readonly #log: Logger
   readonly #metrics: Metrics
@@ -20,7 +23,13 @@ export class Observer implements AttemptListener, SubmissionEvents, AdminApiEven
 
   attempted({ id, status, attempts, destinationId }: Trace, { recipients, error, milliseconds }: AttemptReport): void {
     for (const { verdict } of recipients) this.#metrics.recipientAttempted(verdict)
-    const facts = { trace_id: id, destination_id: destinationId, attempt: attempts, status, milliseconds: milliseconds['total'] }
+    const facts = {
+      trace_id: id,
+      destination_id: destinationId,
+      attempt: attempts,
+      status,
+      milliseconds: tenths(milliseconds['total'] ?? 0),
+    }
     if (error) this.#log.warn({ ...facts, error: error.code, reason: error.message }, 'delivery attempt failed')
     else this.#log.info(facts, 'delivery attempt')
   }
@@ -41,7 +50,7 @@ export class Observer implements AttemptListener, SubmissionEvents, AdminApiEven
 
   accepted(traceId: string, ms: number, { sessionId, username }: SessionFacts): void {
     this.#metrics.acknowledged('smtp', ms / 1000)
-    this.#log.info({ trace_id: traceId, session: sessionId, username, milliseconds: Math.round(ms) }, 'message accepted')
+    this.#log.info({ trace_id: traceId, session: sessionId, username, milliseconds: tenths(ms) }, 'message accepted')
   }
 
   protocolError(error: Error): void {
@@ -54,7 +63,8 @@ export class Observer implements AttemptListener, SubmissionEvents, AdminApiEven
 
   answered(answered: Answered): void {
     this.#metrics.requestAnswered(answered.operationId, answered.status)
-    this.#log.debug({ ...answered }, 'http request')
+    if (answered.code !== undefined) this.#metrics.refused('rest', answered.code)
+    this.#log.debug({ ...answered, durationMs: tenths(answered.durationMs) }, 'http request')
   }
 
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void {

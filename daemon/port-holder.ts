@@ -4,14 +4,14 @@ import { basename } from 'node:path'
 
 const listenState = '0A'
 
-/** Such as `pid 812 (nginx)`; undefined when it cannot be told: another system, or a process of another user. */
+/** Such as `nginx (pid 812)`; undefined when it cannot be told: another system, or a process of another user. */
 export async function portHolder(port: number): Promise<string | undefined> {
   const sockets = await listeningSockets(port)
   if (sockets.size === 0) return undefined
   const processes = (await namesIn('/proc')).filter((name) => /^\d+$/.test(name))
   for (const pid of processes) {
     if (!(await holdsAny(pid, sockets))) continue
-    return `pid ${pid} (${await programOf(pid)})`
+    return `${await programOf(pid)} (pid ${pid})`
   }
   return undefined
 }

@@ -1,5 +1,4 @@
 /** `postern serve`: opens what is stored, composes the daemon, and starts its parts; they stop in reverse order. */
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/formats.ts'
 import { publicUrl, type Config } from '#config/load.ts'
@@ -10,9 +9,11 @@ import { LevelKv } from '#store/level/level-kv.ts'
 import { Ballast, freeBytes } from './admission.ts'
 import { loadCertificate } from './certificate.ts'
 import { compose, type Daemon } from './composition.ts'
+import { prepareDataFolder, storeFolder } from './data-folder.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './lifecycle.ts'
+import { explainListen } from './listen-problem.ts'
 import { createLogger, type Logger } from './logging.ts'
-import { masterKey } from './master-key.ts'
+import { checkMasterKey, masterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { clearReadyFile, writeReadyFile, type Listening } from './ready-file.ts'
 
@@ -26,30 +27,29 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const log = createLogger(config.logLevel, 'stdout')
   const lifecycle = new Lifecycle(log, config.shutdownSeconds)
   const ended = lifecycle.runUntilSignal()
-  const { daemon, newApiKey } = await build(config, log, lifecycle, version)
-  const listening = await start(daemon, config, lifecycle)
+  const listening = await build(config, log, lifecycle, version)
+    .then((daemon) => start(daemon, config, lifecycle))
+    .catch(async (error: unknown) => {
+      await lifecycle.stop()
+      throw error
+    })
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
-  announce(config, log, listening, newApiKey)
+  announce(config, log, listening)
   await ended
   return exitCodes.ok
 }
 
-async function build(
-  config: Config,
-  log: Logger,
-  lifecycle: Lifecycle,
-  version: string,
-): Promise<{ daemon: Daemon; newApiKey: string | undefined }> {
+async function build(config: Config, log: Logger, lifecycle: Lifecycle, version: string): Promise<Daemon> {
   const { dataDir, store } = config
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await prepareDataFolder(dataDir)
   const metrics = new Metrics()
   const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
   const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
   const certificate = await loadCertificate(config, Date.now())
   const kv = await ballast.openStore(() =>
-    LevelKv.open(join(dataDir, 'store'), {
+    LevelKv.open(storeFolder(dataDir), {
       onFailure: (error) => lifecycle.fail(error),
       onGroup: (writes) => metrics.groupCommitted(writes),
     }),
@@ -63,10 +63,13 @@ async function build(
   }
   await ballast.ensure(store.lowDiskBytes)
   const daemon = compose({ config, log, kv, secrets, metrics, certificate, version })
+  await checkMasterKey(daemon.database, secrets, dataDir)
   const swept = await sweepAbandonedContent(daemon.database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
-  const first = await bootstrap({ database: daemon.database, clock: daemon.clock, adminKey: config.adminKey, plan: config.plan })
-  return { daemon, newApiKey: first.apiKey }
+  const { apiKey } = await bootstrap({ database: daemon.database, clock: daemon.clock, adminKey: config.adminKey, plan: config.plan })
+  // at once, as a start that fails from here on must not take the only copy with it
+  if (apiKey !== undefined) showFirstKey(apiKey)
+  return daemon
 }
 
 /** In order: what works in the background, then the doors; so the doors close first. */
@@ -92,7 +95,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({
     name: 'smtp submission',
     async start() {
-      Object.assign(listening, await submission.listen())
+      Object.assign(listening, await explainListen(config, () => submission.listen()))
     },
     stop: () => submission.close((seconds * 1000) / 3),
     stopSeconds: seconds,
@@ -100,7 +103,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({
     name: 'http',
     async start() {
-      listening.http = await http.listen()
+      listening.http = await explainListen(config, () => http.listen())
     },
     stop: () => http.close((seconds * 1000) / 3),
     stopSeconds: seconds,
@@ -117,16 +120,18 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   return listening
 }
 
-function announce(config: Config, log: Logger, listening: Listening, newApiKey: string | undefined): void {
+function announce(config: Config, log: Logger, listening: Listening): void {
   const { http, submission, submissions } = listening
   const addresses = { http: formatEndpoint(http), submission: submission.map(formatEndpoint), submissions: submissions.map(formatEndpoint) }
   log.info({ ...addresses, url: publicUrl(config, http) }, 'ready')
   const { destinations, webhooks } = config.outbound.allow
   if (destinations.length + webhooks.length > 0)
     log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')
-  if (newApiKey === undefined) return
-  // to the terminal and not to the log: it is shown this once, and logs are kept
+}
+
+/** To the terminal and not to the log: it is shown this once, and logs are kept. */
+function showFirstKey(apiKey: string): void {
   process.stderr.write(
-    `\nFirst start. Your API key, shown this once:\n\n  ${newApiKey}\n\nSend with it as in the README, or set POSTERN_ADMIN_KEY to a key of your own.\n\n`,
+    `\nFirst start. Your API key, shown this once:\n\n  ${apiKey}\n\nSend with it as in the README, or set POSTERN_ADMIN_KEY to a key of your own.\n\n`,
   )
 }

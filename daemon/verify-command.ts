@@ -1,15 +1,18 @@
 /** `postern verify`: opens the data of a stopped daemon and compares everything with everything that must agree with it. */
-import { join } from 'node:path'
 import type { Config } from '#config/load.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { verify } from '#store/verify.ts'
+import { hasStore, storeFolder } from './data-folder.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
+import { StartRefused } from './start-refused.ts'
 
 /** Prints what was found; ends with 1 when anything disagrees. */
 export async function verifyStore({ dataDir }: Config, out: { write(text: string): unknown }): Promise<ExitCode> {
-  await using kv = await LevelKv.open(join(dataDir, 'store'))
+  if (!(await hasStore(dataDir)))
+    throw new StartRefused(`There is no data in ${dataDir}; set POSTERN_DATA_DIR to the folder that the daemon uses.`, exitCodes.failed)
+  await using kv = await LevelKv.open(storeFolder(dataDir))
   const database = new Database(kv)
   const report = await verify(database, { ...integrityChecks(database), missingGroups: kv.missingGroups })
   for (const problem of report.problems) out.write(`${problem}\n`)

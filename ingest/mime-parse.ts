@@ -71,7 +71,7 @@ export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Pr
 function drain(part: AttachmentStream, takeAttachment: AttachmentSink, parser: MailParser): void {
   const take = takeAttachment({
     filename: typeof part.filename === 'string' ? part.filename : undefined,
-    contentType: String(part.contentType),
+    contentType: declaredType(part) ?? String(part.contentType),
     disposition: part.contentDisposition,
     contentId: part.cid,
     related: part.related === true,
@@ -79,6 +79,12 @@ function drain(part: AttachmentStream, takeAttachment: AttachmentSink, parser: M
   part.content.on('data', take)
   part.content.once('end', () => part.release())
   part.content.once('error', (error) => parser.destroy(error))
+}
+
+/** What the message says. The parser replaces application/octet-stream by a guess from the file name. */
+function declaredType({ headers }: AttachmentStream): string | undefined {
+  const field = headers.get('content-type')
+  return typeof field === 'object' && 'value' in field && typeof field.value === 'string' ? field.value : undefined
 }
 
 /** The parser collects text parts without a limit of its own; this lets through only so much of them, and of header blocks. */

@@ -90,7 +90,7 @@ const writing = (core: RestCore): readonly Operation[] => [
     path: '/v1/destinations/{id}',
     operationId: 'updateDestination',
     summary: 'Change a destination',
-    description: 'Fields that are left out stay as they are; credentials are replaced as a whole. Queued mail uses the new settings.',
+    description: 'Fields that are left out stay as they are, also those of credentials. Queued mail uses the new settings.',
     tags,
     right: 'api:admin',
     errors: ['not_found', 'conflict'],
@@ -107,14 +107,17 @@ const writing = (core: RestCore): readonly Operation[] => [
     summary: 'Remove a destination',
     description:
       'Refused with conflict while routing rules or SMTP credentials name it; details lists them. ' +
-      'Mail that is still queued for it fails, and its trace says why.',
+      'Refused too while mail is queued for it, unless discard_queued is true: then that mail fails, and its trace says why.',
     tags,
     right: 'api:admin',
     status: 204,
     errors: ['not_found', 'conflict'],
     params: idParams,
+    query: z.strictObject({
+      discard_queued: z.enum(['true', 'false']).optional().meta({ description: 'true gives up the mail that is queued for it.' }),
+    }),
     response: noBody,
-    handle: ({ scope, params }) => core.destinations.remove(scope, params.id),
+    handle: ({ scope, params, query }) => core.destinations.remove(scope, params.id, { discardQueued: query.discard_queued === 'true' }),
   }),
 ]
 

@@ -18,7 +18,8 @@ import {
 import { projectFilter, type RestCore } from './core.ts'
 
 const tags = ['traces']
-const params = z.strictObject({ trace_id: z.string().min(1).max(64) })
+/** A UUID, in any case (RFC 9562 §4). */
+const params = z.strictObject({ trace_id: z.string().min(1).max(64).toLowerCase() })
 /** For an answer that anybody with the link may read, and nobody should find or keep. */
 const unlisted = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'no-referrer' }
 

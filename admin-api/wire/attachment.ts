@@ -39,18 +39,28 @@ const cid = z
   .meta({ description: 'The HTML refers to the file by cid: and this.' })
 
 const content = z.string().transform((given, context): Uint8Array => {
-  const padding = given.endsWith('==') ? 2 : given.endsWith('=') ? 1 : 0
-  const digits = given.length - padding
-  // A search for a wrong character is linear; the shape of the whole is checked by its length.
-  if (given.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(padding === 0 ? given : given.slice(0, digits))) return Buffer.from(given, 'base64')
-  context.addIssue({ code: 'custom', message: 'must be base64 with padding, without line breaks' })
+  const bare = given.replaceAll(/[\r\n\t ]+/g, '')
+  if (isBase64(bare)) return Buffer.from(bare, 'base64')
+  context.addIssue({ code: 'custom', message: 'must be base64 (RFC 4648 §4)' })
   return z.NEVER
 })
+
+/** Line breaks are gone already. Padding is all there or not at all, and the bits after the last byte are zero (RFC 4648 §3.5). */
+function isBase64(bare: string): boolean {
+  const padding = bare.endsWith('==') ? 2 : bare.endsWith('=') ? 1 : 0
+  const digits = padding === 0 ? bare : bare.slice(0, -padding)
+  if (padding > 0 && bare.length % 4 !== 0) return false
+  const rest = digits.length % 4
+  if (rest === 1 || (rest === 2 && !/[AQgw]$/.test(digits.slice(-1))) || (rest === 3 && !/[AEIMQUYcgkosw048]$/.test(digits.slice(-1))))
+    return false
+  // A search for a wrong character is linear; the shape of the whole is checked by its length.
+  return !/[^A-Za-z0-9+/]/.test(digits)
+}
 
 export const attachment = z
   .strictObject({
     filename: name,
-    content: content.meta({ description: 'The bytes of the file in base64 (RFC 4648 §4).' }),
+    content: content.meta({ description: 'The bytes of the file in base64 (RFC 4648 §4); line breaks are fine, padding can be left out.' }),
     content_type: type.optional(),
     content_id: cid.optional(),
     cid: cid.optional().meta({ description: 'Another name for content_id.' }),

@@ -35,14 +35,21 @@ export const destinationShape = z
   })
   .meta({ id: 'Destination' })
 
-const credentials = z.strictObject({
+const endpoint = {
   host: filledLine(255, 'Host name or IP address of the server; a preset can know it.').optional(),
   port: z.int().min(1).max(65_535).optional(),
   security: z.enum(securities).optional().meta({ description: 'tls from the first byte, starttls required, or none.' }),
   tls_policy: z.enum(tlsPolicies).optional().meta({ description: 'insecure takes any certificate; verify unless told.' }),
-  username: filledLine(320).optional(),
-  password: filledLine(1024).optional(),
-})
+}
+const username = filledLine(320)
+const password = filledLine(1024)
+const credentials = z.strictObject({ ...endpoint, username: username.optional(), password: password.optional() })
+const credentialChanges = z
+  .strictObject({ ...endpoint, username: username.nullable().optional(), password: password.nullable().optional() })
+  .meta({
+    description:
+      'What is left out stays; null for username and password clears both. Another host, port, security or tls_policy needs the password again.',
+  })
 const preset = filledLine(64, 'Id of a preset that fills in host, port and security.')
 
 const plain = {
@@ -66,7 +73,7 @@ export const destinationChangesBody = z
   .strictObject({
     name: filledLine(100).optional(),
     preset: preset.optional(),
-    credentials: credentials.optional().meta({ description: 'Replaces all of them, the password too.' }),
+    credentials: credentialChanges.optional(),
     ...plain,
   })
   .refine((body) => body.preset === undefined || body.credentials !== undefined, {
@@ -87,26 +94,33 @@ export const presetShape = z
   })
   .meta({ id: 'SmtpPreset' })
 
-type ChangesBody = Omit<z.output<typeof destinationChangesBody>, 'name'> & { readonly name?: string | undefined }
+type PlainBody = Omit<z.output<typeof destinationChangesBody>, 'name' | 'preset' | 'credentials'>
 
-export const toDestinationChanges = (body: ChangesBody): DestinationChanges => ({
-  name: body.name,
+const toPlain = (body: PlainBody): Omit<DestinationChanges, 'name' | 'endpoint'> => ({
   environment: body.environment,
   priority: body.priority,
   from: body.from,
   maxConnections: body.max_connections,
   maxRatePerMin: body.max_rate_per_min,
+})
+
+export const toDestinationChanges = (body: z.output<typeof destinationChangesBody>): DestinationChanges => ({
+  ...toPlain(body),
+  name: body.name,
   endpoint: body.credentials && toEndpoint(body.preset, body.credentials),
 })
 
 export const toNewDestination = (body: z.output<typeof newDestinationBody>): NewDestination => ({
-  ...toDestinationChanges(body),
+  ...toPlain(body),
   name: body.name,
   endpoint: toEndpoint(body.preset, body.credentials),
   projectId: body.project_id,
 })
 
-function toEndpoint(name: string | undefined, { tls_policy, ...given }: z.output<typeof credentials>): EndpointRequest {
+function toEndpoint<Given extends z.output<typeof credentialChanges>>(
+  name: string | undefined,
+  { tls_policy, ...given }: Given,
+): Omit<Given, 'tls_policy'> & Pick<EndpointRequest, 'tlsPolicy' | 'preset'> {
   return { ...given, tlsPolicy: tls_policy, preset: name }
 }
 

@@ -17,13 +17,22 @@ export const routingRuleShape = z
   .meta({ id: 'RoutingRule' })
 
 const match = z
-  .union([
-    filledLine(320),
-    z.strictObject({ from: filledLine(320) }),
-    z.strictObject({ domain: filledLine(254) }),
-    z.strictObject({ any: z.literal(true) }),
-  ])
+  .union(
+    [
+      filledLine(320),
+      z.strictObject({ from: filledLine(320) }),
+      z.strictObject({ domain: filledLine(254) }),
+      z.strictObject({ any: z.literal(true) }),
+    ],
+    { error: ({ input }) => (isOneMatch(input) ? undefined : 'give exactly one of from, domain, any') },
+  )
   .meta({ description: 'The From to match: an address, a domain, or *; or one of {"from"}, {"domain"}, {"any": true}.' })
+/** Anything that is no object is for other words to tell. */
+function isOneMatch(input: unknown): boolean {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return true
+  return ['from', 'domain', 'any'].filter((name) => name in input).length === 1
+}
+
 const priority = z.int().min(0).max(1_000_000).meta({ description: 'Smaller numbers are tried first; 100 unless told.' })
 
 export const newRuleBody = z.strictObject({ match, destination_id: id, priority: priority.optional(), project_id: id.optional() })

@@ -35,7 +35,12 @@ export const sendBody = z
       .array(attachment)
       .max(attachmentsMax)
       .refine(isWithinSize, `at most ${attachmentOctetsMax} bytes of files in one message; link to large files`)
-      .optional(),
+      .optional()
+      .meta({
+        description:
+          'Base64 makes files larger by more than a third, and the whole message must keep to the largest size that the service takes: ' +
+          'of its default of 25 MiB, about 18 MiB of files remain.',
+      }),
     destination_id: id.nullable().optional().meta({ description: 'Routing rules decide unless told.' }),
     project_id: id.optional(),
     idempotency_key: filledLine(256, 'The same key within 24 hours gives the same trace and no second send.').optional(),

@@ -29,6 +29,9 @@ export const mintedCredentialShape = z
   .object({ ...fields, password: z.string().meta({ description: 'Shown this once; only a hash is kept.' }) })
   .meta({ id: 'MintedSmtpCredential' })
 
+/** Only off, for now; null says the same. */
+const toggle = z.boolean().nullable().optional().meta({ description: 'Not available yet: true is refused.' })
+
 const changes = {
   label: line(100, 'For people: which site or machine uses it.').optional(),
   allowed_from_domains: z
@@ -49,14 +52,16 @@ const changes = {
   max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
   max_message_bytes: z.int().min(1024).max(268_435_456).nullable().optional(),
   expires_at: timeInput.nullable().optional(),
-  verp_enabled: z.boolean().optional(),
+  verp_enabled: toggle,
   verp_bounce_domain: line(253).nullable().optional().meta({ description: 'Empty text clears it.' }),
-  click_tracking_enabled: z.boolean().optional(),
-  open_tracking_enabled: z.boolean().optional(),
+  click_tracking_enabled: toggle,
+  open_tracking_enabled: toggle,
 }
 
 export const smtpCredentialChangesBody = z.strictObject(changes)
 export const newSmtpCredentialBody = z.strictObject({ ...changes, project_id: id.optional() })
+
+const off = (given: boolean | null | undefined): boolean | undefined => (given === null ? false : given)
 
 export const toCredentialChanges = (body: z.output<typeof smtpCredentialChangesBody>): SmtpCredentialChanges => ({
   label: body.label,
@@ -66,10 +71,10 @@ export const toCredentialChanges = (body: z.output<typeof smtpCredentialChangesB
   maxRatePerMin: body.max_rate_per_min,
   maxMessageBytes: body.max_message_bytes,
   expiresAt: body.expires_at,
-  verpEnabled: body.verp_enabled,
+  verpEnabled: off(body.verp_enabled),
   verpBounceDomain: body.verp_bounce_domain,
-  clickTrackingEnabled: body.click_tracking_enabled,
-  openTrackingEnabled: body.open_tracking_enabled,
+  clickTrackingEnabled: off(body.click_tracking_enabled),
+  openTrackingEnabled: off(body.open_tracking_enabled),
 })
 
 export const toWireCredential = (credential: SmtpCredential): z.input<typeof smtpCredentialShape> => ({

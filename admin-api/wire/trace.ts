@@ -24,7 +24,14 @@ const summary = {
   from: z.string(),
   mail_from: z.string(),
   to: z.array(z.string()),
-  recipients: z.array(z.object({ address: z.string(), status, reply: reply.nullable() })),
+  recipients: z.array(
+    z.object({
+      address: z.string(),
+      status,
+      bcc: z.boolean().meta({ description: 'A blind copy: no address field of the message names it.' }),
+      reply: reply.nullable(),
+    }),
+  ),
   subject: z.string(),
   message_id: z.string(),
   destination_id: z.string().nullable(),
@@ -51,7 +58,9 @@ export const sharedTraceShape = z
     status: z.string(),
     outcome: z.string(),
     provider: z.string().nullable(),
-    recipients: z.array(z.object({ address: z.string(), status: z.string() })),
+    recipients: z
+      .array(z.object({ address: z.string(), status: z.string() }))
+      .meta({ description: 'Those that the message names, masked; blind copies are left out.' }),
     timeline: z.array(z.object({ at: wireTime, event: z.string() })),
     created_at: wireTime,
     updated_at: wireTime,
@@ -69,9 +78,10 @@ export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummarySha
   from: trace.headerFrom,
   mail_from: trace.mailFrom,
   to: trace.recipients.map(({ address }) => address),
-  recipients: trace.recipients.map(({ address, status: state, reply: last }) => ({
+  recipients: trace.recipients.map(({ address, status: state, bcc, reply: last }) => ({
     address,
     status: state,
+    bcc: bcc === true,
     reply: last ? { code: last.code, enhanced: last.enhanced ?? null, text: last.text } : null,
   })),
   subject: decodeEncodedWords(trace.subject),

@@ -22,6 +22,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'idempotency' },
       { name: 'settings' },
       { name: 'capture.pending', global: true },
+      { name: 'master-key', global: true },
     ],
     contents: {
       of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),

@@ -92,8 +92,8 @@ test('AdminApi decodes path values and checks query fields', async (t) => {
   t.is(mistyped.status, 400)
   t.deepEqual(errorOf(mistyped).details, {
     fields: [
-      { path: 'limit', message: 'expected text, got a list' },
       { path: 'statuss', message: 'is not a known field; did you mean status?' },
+      { path: 'limit', message: 'expected text, got a list' },
     ],
   })
   const onPlain = await call(port, 'GET', '/v1/notes/n_1?x=1', { key: 'api:read' })

@@ -1,7 +1,7 @@
 /** What the doctor says about a healthy machine and about each thing that can be wrong. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,9 +67,12 @@ test('examine() says who holds a port', async (t) => {
   t.teardown(() => server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const finding = named(await examine(load({ POSTERN_MX_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
+  const finding = named(await examine(load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
   t.false(finding?.ok)
-  t.regex(finding?.detail ?? '', new RegExp(`^127\\.0\\.0\\.1:${port} is held by (pid ${process.pid} \\(node\\)|another process);`))
+  t.regex(
+    finding?.detail ?? '',
+    new RegExp(`^127\\.0\\.0\\.1:${port} \\(POSTERN_HTTP_LISTEN\\) is in use by (node \\(pid ${process.pid}\\)|another process);`),
+  )
 })
 
 test('examine() frees the ports it tried', async (t) => {
@@ -79,18 +82,18 @@ test('examine() frees the ports it tried', async (t) => {
   const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
-  const config = load({ POSTERN_MX_LISTEN: `127.0.0.1:${port}` })
+  const config = load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   t.true(named(await examine(config), `port ${port}`)?.ok)
   t.true(named(await examine(config), `port ${port}`)?.ok)
 })
 
 test('examine() finds an address that is not of this machine', async (t) => {
   const { load } = await setUp(t)
-  const finding = named(await examine(load({ POSTERN_MX_LISTEN: '192.0.2.1:2526' })), 'port 2526')
+  const finding = named(await examine(load({ POSTERN_HTTP_LISTEN: '192.0.2.1:2526' })), 'port 2526')
   t.deepEqual(finding, {
     check: 'port 2526',
     ok: false,
-    detail: '192.0.2.1:2526 cannot be used (EADDRNOTAVAIL); choose an address of this machine.',
+    detail: '192.0.2.1:2526 (POSTERN_HTTP_LISTEN) cannot be used (EADDRNOTAVAIL); set an address of this machine.',
   })
 })
 
@@ -108,12 +111,29 @@ test('examine() finds a master key that others can read', async (t) => {
   })
 })
 
+test('examine() leaves the addresses for inbound mail alone, as nothing listens there', async (t) => {
+  const { load } = await setUp(t)
+  const findings = await examine(load({ POSTERN_MX_LISTEN: '127.0.0.1:25,127.0.0.1:2526' }))
+  t.deepEqual(
+    findings.filter(({ check }) => check.startsWith('port')),
+    [],
+  )
+})
+
+test('examine() finds that the master key of stored data is missing', async (t) => {
+  const { folder, load } = await setUp(t)
+  await mkdir(join(folder, 'store'))
+  const finding = named(await examine(load()), 'master key')
+  t.false(finding?.ok)
+  t.regex(finding?.detail ?? '', /master\.key is missing, but .* holds data written with it; restore the file or set POSTERN_MASTER_KEY\.$/)
+})
+
 test('examine() finds a folder that cannot be written, and too little room', async (t) => {
   const { folder, load } = await setUp(t)
   const file = join(folder, 'file')
   await writeFile(file, '')
   const blocked = named(await examine(load({ POSTERN_DATA_DIR: join(file, 'data') })), 'data folder')
-  t.regex(blocked?.detail ?? '', /cannot be written \(ENOTDIR\)/)
+  t.regex(blocked?.detail ?? '', /is not a folder, or lies in something that is none \(ENOTDIR\);/)
   t.false(blocked?.ok)
   const small = named(await examine(load({ POSTERN_STORE_LOW_DISK_BYTES: String(2 ** 50) })), 'data folder')
   t.false(small?.ok)

@@ -131,6 +131,20 @@ test('readAttachment() answers undefined where there is none', async (t) => {
   t.is(await readAttachment(Buffer.alloc(0), false, 0), undefined)
 })
 
+test('readMessage() tells the media type that the message names, not a guess from the file name', async (t) => {
+  const part = (type: string, name: string) =>
+    `--b\r\nContent-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\n\r\nx\r\n`
+  const parts = part('application/octet-stream', 'a.pdf') + part('Image/PNG', 'b.pdf')
+  const raw = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts}--b--\r\n`
+  t.deepEqual(
+    (await readMessage(Buffer.from(raw), false)).attachments.map(({ filename, contentType }) => [filename, contentType]),
+    [
+      ['a.pdf', 'application/octet-stream'],
+      ['b.pdf', 'image/png'],
+    ],
+  )
+})
+
 test('readMessage() does not offer an attachment that was cut off', async (t) => {
   const raw = await fixture('newsletter')
   const cut = raw.subarray(0, raw.indexOf('JVBERi0xLjQK') + 4)

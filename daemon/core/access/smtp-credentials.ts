@@ -152,6 +152,13 @@ function checkPlan(plan: GrantSettings['organization']['plan'], alive: number): 
   )
 }
 
+/** Toggles of the specification that have no effect yet, so that turning them on is refused instead of kept in silence. */
+const later = [
+  ['verpEnabled', 'verp_enabled', 'VERP'],
+  ['clickTrackingEnabled', 'click_tracking_enabled', 'click tracking'],
+  ['openTrackingEnabled', 'open_tracking_enabled', 'open tracking'],
+] as const
+
 /** The changes that were given, in the form in which they are kept. Throws `validation_failed` naming every field that is wrong. */
 function checkChanges(changes: SmtpCredentialChanges, projectId: string, settings: GrantSettings, nowMs: number): Partial<Mutable> {
   const problems: FieldProblem[] = []
@@ -167,10 +174,11 @@ function checkChanges(changes: SmtpCredentialChanges, projectId: string, setting
     if (domain) checked.verpBounceDomain = domain
     else problems.push({ path: 'verp_bounce_domain', message: 'must be a domain such as bounces.example.ch' })
   }
+  for (const [field, path, what] of later) if (given[field]) problems.push({ path, message: `${what} is not available yet; leave it out` })
   if (typeof given.expiresAt === 'number' && given.expiresAt <= nowMs)
     problems.push({ path: 'expires_at', message: 'must be in the future; null is for a credential that does not expire' })
   if (problems.length > 0) throw invalid(problems)
-  return trackingAllowed(settings) ? checked : { ...checked, ...withoutTracking(checked) }
+  return checked
 }
 
 function checkDomains(domains: readonly string[], problems: FieldProblem[]): string[] {
@@ -180,16 +188,4 @@ function checkDomains(domains: readonly string[], problems: FieldProblem[]): str
     return domain
   })
   return [...new Set(checked.filter((domain) => domain !== undefined))]
-}
-
-/** Spec "Limits" 1. */
-const trackingAllowed = ({ organization: { plan } }: GrantSettings): boolean => plan !== 'anonymous' && plan !== 'free'
-
-/** Toggles that were given as on become off; the others stay as they are. */
-function withoutTracking({ verpEnabled, clickTrackingEnabled, openTrackingEnabled }: Partial<Mutable>): Partial<Mutable> {
-  return {
-    ...(verpEnabled !== undefined && { verpEnabled: false }),
-    ...(clickTrackingEnabled !== undefined && { clickTrackingEnabled: false }),
-    ...(openTrackingEnabled !== undefined && { openTrackingEnabled: false }),
-  }
 }

@@ -98,10 +98,11 @@ export class Attempts {
     const chance = random()
     for (let stored: Stored<Trace> | undefined = first; stored; stored = await database.get(traces, entry, entry.traceId)) {
       const trace = judge(stored.record, report, retry, now, chance)
-      const { recipients, ...seen } = report
+      const { recipients, milliseconds, ...seen } = report
       const record: AttemptRecord = {
         ...seen,
         ...attempt,
+        milliseconds: tenths(milliseconds),
         destinationId: entry.destinationId,
         state: recipients.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'finished',
         endedAt: now,
@@ -194,3 +195,7 @@ async function* withPrefix(prefix: Uint8Array, body: AsyncIterable<Uint8Array>):
   if (prefix.length > 0) yield prefix
   yield* body
 }
+
+/** Milliseconds as they are worth keeping: to a tenth. */
+const tenths = (milliseconds: AttemptReport['milliseconds']): AttemptReport['milliseconds'] =>
+  Object.fromEntries(Object.entries(milliseconds).map(([step, spent]) => [step, Math.round(spent * 10) / 10]))

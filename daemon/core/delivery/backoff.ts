@@ -4,15 +4,15 @@ export interface RetryPolicy {
   readonly delaysMs: readonly number[]
   /** Nothing is tried again once the message is this old. */
   readonly maxAgeMs: number
-  /** Share by which a delay is varied either way. */
+  /** Share by which a delay is varied either way; after an unknown outcome, only made longer. */
   readonly jitter: number
   /** The shortest wait before an attempt with unknown outcome is repeated. */
   readonly unknownDelayMs: number
 }
 
-/** Minutes 1, 5, 15, 30, then hours 1, 2, 4, 6, 8 and so on every 8 hours, for 48 hours. */
+/** The defaults of the configuration: after 1, 5, 15 and 30 minutes, 1 and 2 hours, and then every 4 hours, for 48 hours. */
 export const defaultRetryPolicy: RetryPolicy = {
-  delaysMs: [60, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 28_800].map((seconds) => seconds * 1000),
+  delaysMs: [60, 300, 900, 1800, 3600, 7200, 14_400].map((seconds) => seconds * 1000),
   maxAgeMs: 48 * 3600 * 1000,
   jitter: 0.2,
   unknownDelayMs: 15 * 60 * 1000,
@@ -27,6 +27,8 @@ export function nextAttempt(
 ): number | undefined {
   const delay = policy.delaysMs[Math.min(message.attempts, policy.delaysMs.length) - 1] ?? policy.unknownDelayMs
   const wait = Math.max(delay, message.unknown ? policy.unknownDelayMs : 0)
-  const due = Math.round(now + wait * (1 + policy.jitter * (2 * random - 1)))
+  // the peer may still be busy with the message: after an unknown outcome no retry comes early
+  const variation = message.unknown ? random : 2 * random - 1
+  const due = Math.round(now + wait * (1 + policy.jitter * variation))
   return due - message.createdAt > policy.maxAgeMs ? undefined : due
 }

@@ -1,6 +1,7 @@
 /** Destinations: connecting, reading, changing and removing a customer's providers, and their mode. Spec "Destination". */
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import { queueHead } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { owningProject, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
@@ -10,6 +11,7 @@ import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { destinations, passwordPlace, type Destination } from './destination.ts'
+import { assertPasswordStays, mergeEndpoint, type EndpointChanges } from './endpoint-changes.ts'
 import { checkEndpoint, type Endpoint, type EndpointGuards, type EndpointRequest } from './endpoint.ts'
 import type { Policies } from './policy.ts'
 
@@ -30,11 +32,11 @@ export interface DestinationChanges {
   readonly from?: string | null | undefined
   readonly maxConnections?: number | undefined
   readonly maxRatePerMin?: number | null | undefined
-  /** Replaces host, port, security, user name and password together, so that a password never moves to another host. */
-  readonly endpoint?: EndpointRequest | undefined
+  /** What is left out stays; a stored password never moves to another host. */
+  readonly endpoint?: EndpointChanges | undefined
 }
 
-export interface NewDestination extends DestinationChanges {
+export interface NewDestination extends Omit<DestinationChanges, 'endpoint'> {
   readonly name: string
   readonly endpoint: EndpointRequest
   readonly projectId?: string | undefined
@@ -94,15 +96,23 @@ export class Destinations {
 
   /** Acts on mail that is already queued from its next attempt on. */
   async update(scope: Scope, id: string, changes: DestinationChanges): Promise<Destination> {
-    await this.#get(scope, id)
+    const { record: stored } = await this.#get(scope, id)
     checkFrom(changes.from)
-    const endpoint = changes.endpoint && (await checkEndpoint(changes.endpoint, this.#options))
-    return this.#rewrite(scope, id, { ...changed(changes), ...(endpoint && this.#seal(id, endpoint)) })
+    if (!changes.endpoint) return this.#rewrite(scope, id, () => changed(changes))
+    const request = mergeEndpoint(stored, changes.endpoint)
+    const endpoint = await checkEndpoint(request, this.#options)
+    return this.#rewrite(scope, id, (before) => {
+      if (!request.keepsPassword) return { ...changed(changes), ...this.#seal(id, endpoint) }
+      // The look-up took time: the host may have changed meanwhile, and a password with it.
+      assertPasswordStays(before, endpoint)
+      const { password: _, ...others } = endpoint
+      return { ...changed(changes), ...others }
+    })
   }
 
   /** In sandbox mode everything for this destination is captured; what was accepted as relayed before still goes out. */
   setMode(scope: Scope, id: string, mode: Destination['mode']): Promise<Destination> {
-    return this.#rewrite(scope, id, { mode })
+    return this.#rewrite(scope, id, () => ({ mode }))
   }
 
   /** Idempotent; tells whether the destination was live before. */
@@ -111,30 +121,39 @@ export class Destinations {
     return { destination: await this.setMode(scope, id, 'live'), alreadyLive: mode === 'live' }
   }
 
-  /** Refused with `conflict` while a rule or a credential names it. Mail still queued for it fails, and its trace says why. */
-  async remove(scope: Scope, id: string): Promise<void> {
-    const { writes, policies } = this.#options
+  /**
+   * Refused with `conflict` while a rule or a credential names it, and while mail is queued for it unless that is to be
+   * discarded; mail queued for it then fails, and its trace says why.
+   */
+  async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
+    const { database, writes, policies } = this.#options
     await writes.run(scope.organizationId, async (change) => {
       const stored = await this.#get(scope, id)
       const { rules, credentials } = await policies.of(scope.organizationId)
       const ruleIds = [...rules.values()].flat().flatMap((rule) => (rule.destinationId === id ? [rule.id] : []))
       const credentialIds = [...credentials.values()].flatMap((one) => (one.defaultDestinationId === id ? [one.id] : []))
       if (ruleIds.length + credentialIds.length > 0) {
-        const message = `${ruleIds.length} routing rules and ${credentialIds.length} SMTP credentials still name this destination; change or delete them first.`
-        throw new Refusal('conflict', message, {
+        const named = [...counted(ruleIds.length, 'routing rule'), ...counted(credentialIds.length, 'SMTP credential')].join(' and ')
+        throw new Refusal('conflict', `Still used by ${named}; change or delete what names this destination first.`, {
           nextAction: 'remove_references',
           details: { routing_rule_ids: ruleIds, smtp_credential_ids: credentialIds },
         })
+      }
+      if (!discardQueued && (await queueHead(database, id, { limit: 1 })).length > 0) {
+        const message =
+          'Messages are still queued for this destination; wait until they are sent, or repeat with ?discard_queued=true and they fail.'
+        throw new Refusal('conflict', message, { nextAction: 'wait_or_discard_queued' })
       }
       change.remove(destinations, scope.organizationId, stored)
     })
   }
 
-  #rewrite(scope: Scope, id: string, changes: Partial<Destination>): Promise<Destination> {
+  #rewrite(scope: Scope, id: string, changesFor: (before: Destination) => Partial<Destination>): Promise<Destination> {
     const { writes, clock } = this.#options
     return writes.run(scope.organizationId, async (change) => {
       const stored = await this.#get(scope, id)
       const before = stored.record
+      const changes = changesFor(before)
       if (Object.entries(changes).every(([field, value]) => before[field as keyof Destination] === value)) return before
       // Connections are told apart by this time, so it must differ even within one millisecond.
       const record = { ...before, ...changes, updatedAt: Math.max(clock.now(), before.updatedAt + 1) }
@@ -162,6 +181,8 @@ function changed({ name, environment, priority, from, maxConnections, maxRatePer
     Object.entries({ name, environment, priority, from, maxConnections, maxRatePerMin }).filter(([, value]) => value !== undefined),
   )
 }
+
+const counted = (count: number, noun: string): string[] => (count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`])
 
 function checkFrom(from: string | null | undefined): void {
   if (from != null && !parseMailbox(from))

@@ -16,6 +16,8 @@ export interface EndpointRequest {
   readonly tlsPolicy?: Destination['tlsPolicy'] | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
+  /** The password that is stored stays; none is given. */
+  readonly keepsPassword?: boolean | undefined
 }
 
 export type Endpoint = Pick<Destination, 'preset' | 'host' | 'port' | 'security' | 'tlsPolicy' | 'username'> & {
@@ -33,7 +35,7 @@ const mailPorts: readonly number[] = [25, 465, 587, 2465, 2525, 2587]
 /** Throws `validation_failed` naming what is missing or not permitted. The look-up of a name can take seconds. */
 export async function checkEndpoint(request: EndpointRequest, guards: EndpointGuards): Promise<Endpoint> {
   const endpoint = withPreset(request)
-  const problems = loginProblems(endpoint)
+  const problems = request.keepsPassword ? [] : loginProblems(endpoint)
   const addresses = await addressesIfAny(guards.resolver, endpoint.host)
   problems.push(...addressProblems(endpoint, addresses, guards.guard))
   if (problems.length > 0) throw invalid(problems)

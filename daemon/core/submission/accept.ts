@@ -169,6 +169,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
   const { facts, mailFrom, rcptTo } = submission
   const relayed = decision.outcome === 'relayed'
   const status = advance('pending', relayed ? 'routed' : 'captured')
+  const named = new Set(facts.headerAddresses)
   return {
     id: submission.traceId,
     projectId: submission.projectId,
@@ -180,7 +181,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     outcome: decision.outcome,
     outcomeReason: decision.reason,
     mailFrom,
-    recipients: distinct(rcptTo).map((address) => ({ address, status })),
+    recipients: distinct(rcptTo).map((address) => ({ address, status, ...(!named.has(foldAddress(address)) && { bcc: true as const }) })),
     headerFrom: facts.headerFrom,
     subject: facts.subject,
     messageId: facts.messageId,

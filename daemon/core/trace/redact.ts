@@ -22,7 +22,8 @@ export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[]): S
   createdAt: trace.createdAt,
   updatedAt: trace.updatedAt,
   provider: trace.outcome === 'relayed' ? 'smtp' : null,
-  recipients: trace.recipients.map(({ address, status }) => ({ address: maskAddress(address), status })),
+  // The link is for people who were written to; they must not learn of blind copies (RFC 5322 §3.6.3).
+  recipients: trace.recipients.filter(({ bcc }) => !bcc).map(({ address, status }) => ({ address: maskAddress(address), status })),
   timeline: timelineOf(trace, attempts).map(({ at, event }) => ({ at, event })),
 })
 

@@ -18,6 +18,8 @@ export interface TraceRecipient {
   readonly status: TraceStatus
   /** The last reply about this recipient, verbatim. */
   readonly reply?: PeerReply | undefined
+  /** A blind copy: no address field of the message names it, so what others can see must not either. */
+  readonly bcc?: true | undefined
 }
 
 export interface Trace {
@@ -69,7 +71,9 @@ export const traces = defineRecord<Trace>({
     outcome: z.enum(['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route']),
     outcomeReason: z.string(),
     mailFrom: z.string(),
-    recipients: z.array(z.strictObject({ address: z.string(), status: z.enum(traceStatuses), reply: reply.optional() })),
+    recipients: z.array(
+      z.strictObject({ address: z.string(), status: z.enum(traceStatuses), reply: reply.optional(), bcc: z.literal(true).optional() }),
+    ),
     headerFrom: z.string(),
     subject: z.string(),
     messageId: z.string(),

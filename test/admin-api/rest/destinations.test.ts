@@ -1,4 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { destinations, passwordPlace } from '#core/routing/destination.ts'
 import { addDestination, errorOf, loopback, objectOf, refusal, startRig } from './rig.ts'
 
 const login = { username: 'shop@example.ch', password: 'correct horse' }
@@ -141,7 +143,7 @@ test('createDestination names unknown fields, the mode among them, and other mis
   t.is(await wrong({ project_id: 'prj_none' }), 'project_id: no project has this id; leave it out for the project of your key.')
 })
 
-test('updateDestination changes what is given, and credentials as a whole', async (t) => {
+test('updateDestination changes what is given', async (t) => {
   const { rest, clock } = await startRig(t)
   const id = await addDestination(rest, { credentials: { ...loopback.credentials, ...login } })
   const path = `/v1/destinations/${id}`
@@ -151,16 +153,66 @@ test('updateDestination changes what is given, and credentials as a whole', asyn
   t.deepEqual({ ...renamed, updated_at: before['updated_at'] }, { ...before, name: 'New name', from: 'a@b.ch' })
   t.not(renamed['updated_at'], before['updated_at'])
   t.deepEqual(await rest.must('PATCH', path, {}), renamed)
-  const moved = await rest.must('PATCH', path, { credentials: { host: 'mail.example.ch', port: 465, security: 'tls' } })
-  t.like(moved['credentials'], { host: 'mail.example.ch', username: null, has_password: false })
   const preset = await rest.call('PATCH', path, { preset: 'infomaniak' })
   t.deepEqual(refusal(preset), [400, 'validation_failed', 'preset: goes with credentials; give both'])
-  t.deepEqual(refusal(await rest.call('PATCH', path, { credentials: { host: '10.1.1.1', ...open } })), [
-    400,
-    'validation_failed',
-    privately,
-  ])
+  const inside = await rest.call('PATCH', path, { credentials: { host: '10.1.1.1', ...open, password: 'x' } })
+  t.deepEqual(refusal(inside), [400, 'validation_failed', privately])
   t.deepEqual(refusal(await rest.call('PATCH', '/v1/destinations/dst_none', { name: 'x' })), none)
+})
+
+test('updateDestination changes a login without the server, and never takes a stored password to another one', async (t) => {
+  const { rest, database, organizationId } = await startRig(t)
+  const secrets = new SecretBox(Buffer.alloc(32, 7))
+  const id = await addDestination(rest, { preset: 'infomaniak', credentials: login })
+  const path = `/v1/destinations/${id}`
+  const change = async (credentials: object) => (await rest.must('PATCH', path, { credentials }))['credentials']
+  const password = async () => {
+    const sealed = (await database.get(destinations, { organizationId }, id))?.record.sealedPassword
+    return sealed == null ? null : secrets.open(sealed, passwordPlace(id))
+  }
+  const server = { host: 'mail.infomaniak.com', port: 465, security: 'tls', tls_policy: 'verify' }
+  t.deepEqual(await change({ password: 'new' }), { ...server, username: login.username, has_password: true })
+  t.is(await password(), 'new')
+  t.deepEqual(await change({ username: 'other' }), { ...server, username: 'other', has_password: true })
+  t.is(await password(), 'new')
+  t.is((await rest.must('GET', path))['preset'], 'infomaniak')
+  t.deepEqual(await change({ ...server, host: 'MAIL.infomaniak.com' }), { ...server, username: 'other', has_password: true })
+
+  const again = 'credentials.password: give it again: a stored password is not taken over to another host, port, security or tls_policy'
+  const moves = [
+    { host: 'mail.example.ch' },
+    { port: 587 },
+    { security: 'starttls' },
+    { tls_policy: 'insecure' },
+    { host: 'mail.example.ch', username: 'x' },
+  ]
+  for (const credentials of moves) t.deepEqual(refusal(await rest.call('PATCH', path, { credentials })), [400, 'validation_failed', again])
+  const preset = await rest.call('PATCH', path, { preset: 'gmail', credentials: {} })
+  t.deepEqual(refusal(preset), [400, 'validation_failed', again])
+  const moved = { host: 'mail.example.ch', port: 465, security: 'tls', tls_policy: 'verify' }
+  t.deepEqual(await change({ host: 'mail.example.ch', password: 'theirs' }), { ...moved, username: 'other', has_password: true })
+
+  const half = async (credentials: object) => errorOf(await rest.call('PATCH', path, { credentials })).message
+  t.is(await half({ username: null }), 'credentials.password: must be null too, so that user name and password are both cleared')
+  t.is(await half({ password: null }), 'credentials.password: is required with the other: give user name and password, or neither')
+  t.deepEqual(await change({ username: null, password: null }), { ...moved, username: null, has_password: false })
+  t.deepEqual(await change({ host: '8.8.8.8' }), { ...moved, host: '8.8.8.8', username: null, has_password: false })
+})
+
+test('updateDestination keeps a password with its host, also when both change at the same time', async (t) => {
+  const { rest, database, organizationId } = await startRig(t)
+  const there = { host: 'mail.example.ch', port: 465, security: 'tls', username: 'a', password: 'of mail' }
+  const id = await addDestination(rest, { credentials: there })
+  const path = `/v1/destinations/${id}`
+  const patch = (credentials: object) => rest.call('PATCH', path, { credentials })
+  for (let round = 0; round < 10; round++) {
+    await patch(there)
+    await Promise.all([patch({ host: 'mixed.example.ch', password: 'of mixed' }), patch({ username: `u${round}` })])
+    const record = (await database.get(destinations, { organizationId }, id))?.record
+    t.is(record?.host, 'mixed.example.ch')
+    const kept = new SecretBox(Buffer.alloc(32, 7)).open(record?.sealedPassword ?? '', passwordPlace(id))
+    t.is(kept, 'of mixed')
+  }
 })
 
 test('setDestinationMode and promoteDestinationToLive are idempotent', async (t) => {
@@ -183,15 +235,44 @@ test('deleteDestination is refused while rules or credentials name it', async (t
   const refused = await rest.call('DELETE', `/v1/destinations/${id}`)
   t.like(errorOf(refused), {
     code: 'conflict',
-    message: '1 routing rules and 1 SMTP credentials still name this destination; change or delete them first.',
+    message: 'Still used by 1 routing rule and 1 SMTP credential; change or delete what names this destination first.',
     next_action: 'remove_references',
     details: { routing_rule_ids: [rule['id']], smtp_credential_ids: [credential['id']] },
   })
   await rest.must('DELETE', `/v1/routing/rules/${String(rule['id'])}`)
+  t.regex(errorOf(await rest.call('DELETE', `/v1/destinations/${id}`)).message, /^Still used by 1 SMTP credential; /)
   await rest.must('PATCH', `/v1/smtp-credentials/${String(credential['id'])}`, { default_destination_id: '' })
   t.is((await rest.call('DELETE', `/v1/destinations/${id}`)).status, 204)
   t.deepEqual(refusal(await rest.call('GET', `/v1/destinations/${id}`)), none)
   t.deepEqual(refusal(await rest.call('DELETE', `/v1/destinations/${id}`)), none)
+})
+
+test('deleteDestination is refused while mail is queued, unless that is discarded', async (t) => {
+  const { rest } = await startRig(t)
+  const id = await addDestination(rest, {}, true)
+  const message = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.', destination_id: id }
+  t.is((await rest.must('POST', '/v1/messages', message))['outcome'], 'relayed')
+  const refused = await rest.call('DELETE', `/v1/destinations/${id}`)
+  t.like(errorOf(refused), {
+    code: 'conflict',
+    message: 'Messages are still queued for this destination; wait until they are sent, or repeat with ?discard_queued=true and they fail.',
+    next_action: 'wait_or_discard_queued',
+  })
+  t.is((await rest.call('DELETE', `/v1/destinations/${id}?discard_queued=false`)).status, 409)
+  const odd = await rest.call('DELETE', `/v1/destinations/${id}?discard_queued=yes`)
+  t.deepEqual(refusal(odd), [400, 'validation_failed', 'discard_queued: must be one of true, false'])
+  t.is((await rest.call('DELETE', `/v1/destinations/${id}?discard_queued=true`)).status, 204)
+})
+
+test('promoteDestinationToLive takes no body, so that no field is ignored', async (t) => {
+  const { rest } = await startRig(t)
+  const path = `/v1/destinations/${await addDestination(rest)}/promote-to-live`
+  const wrong = [400, 'validation_failed', 'body: must be left out: this operation takes none'] as const
+  t.deepEqual(refusal(await rest.call('POST', path, { force: true })), wrong)
+  t.deepEqual(refusal(await rest.call('POST', path, { force: 'x'.repeat(5000) })), wrong)
+  t.deepEqual(refusal(await rest.call('POST', path, [])), wrong)
+  t.is((await rest.call('POST', path, {})).status, 200)
+  t.is((await rest.call('POST', path)).status, 200)
 })
 
 test('a rule made while its destination is deleted never dangles', async (t) => {

@@ -74,6 +74,17 @@ test('sendMessage takes attachments, inline ones by content id', async (t) => {
   t.false(text.includes('bills'))
 })
 
+test('sendMessage takes base64 with line breaks, and without padding', async (t) => {
+  const rig = await startRig(t)
+  const bytes = Buffer.from(Array.from({ length: 200 }, (_, i) => i))
+  const lines = bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n')
+  const contents = [lines, ` ${lines}\n`, bytes.toString('base64').replaceAll('=', ''), bytes.toString('base64')]
+  const attachments = contents.map((content, i) => ({ filename: `${i}.bin`, content }))
+  const sent = await rig.rest.must('POST', '/v1/messages', { ...plain, attachments })
+  const { text } = await storedOf(rig, sent['trace_id'])
+  t.is(text.replaceAll('\r\n', '').split(bytes.toString('base64')).length - 1, contents.length)
+})
+
 test('sendMessage takes the From of the named destination, or of the one for any sender', async (t) => {
   const rig = await startRig(t)
   const { from: _, ...anonymous } = plain
@@ -194,9 +205,15 @@ test(wrong, { headers: { 'X-A': 'b'.repeat(996) } }, 'headers.X-A: is too long: 
 test(wrong, { headers: { 'X-A': '1', 'x-a': '2' } }, 'headers.x-a: is there twice, in other letters of case')
 test(wrong, { headers: { 'X-A': 1 } }, 'headers.X-A: expected text, got a number')
 test(wrong, { headers: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`X-${i}`, 'v'])) }, 'headers: at most 50 fields')
-test(wrong, { attachments: [{ ...file, content: 'YQ=' }] }, 'attachments[0].content: must be base64 with padding, without line breaks')
-test(wrong, { attachments: [{ ...file, content: 'YQ\r\n' }] }, 'attachments[0].content: must be base64 with padding, without line breaks')
-test(wrong, { attachments: [{ ...file, content: 'Y_-=' }] }, 'attachments[0].content: must be base64 with padding, without line breaks')
+test(wrong, { attachments: [{ ...file, content: 'YQ=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
+test(wrong, { attachments: [{ ...file, content: 'YR==' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
+test(wrong, { attachments: [{ ...file, content: 'YWJ=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
+test(wrong, { attachments: [{ ...file, content: 'YWFhY' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
+test(wrong, { attachments: [{ ...file, content: 'Y=Q=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
+test(wrong, { attachments: [{ ...file, content: '=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
+test(wrong, { attachments: [{ ...file, content: 'YQ==YQ==' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
+test(wrong, { attachments: [{ ...file, content: 'Y_-=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
+test(wrong, { attachments: [{ filename: 'a.txt', path: '/etc/passwd', href: 'http://x' }] }, 'attachments[0].path: is not a known field')
 test(wrong, { attachments: [{ ...file, filename: 'a/..' }] }, 'attachments[0].filename: must be the name of a file, such as invoice.pdf')
 test(wrong, { attachments: [{ ...file, filename: 'a\r\nb' }] }, `attachments[0].filename: ${oneLine}`)
 test(wrong, { attachments: [{ ...file, filename: 'ü'.repeat(128) }] }, 'attachments[0].filename: at most 255 bytes')

@@ -26,8 +26,8 @@ test('readTrace tells the story of a send', async (t) => {
     mail_from: 'shop@example.ch',
     to: ['ada@example.ch', 'bob@example.ch'],
     recipients: [
-      { address: 'ada@example.ch', status: 'queued', reply: null },
-      { address: 'bob@example.ch', status: 'queued', reply: null },
+      { address: 'ada@example.ch', status: 'queued', bcc: false, reply: null },
+      { address: 'bob@example.ch', status: 'queued', bcc: false, reply: null },
     ],
     subject: 'Bestellung für Ada',
     message_id: `${String(trace_id)}@example.ch`,
@@ -82,6 +82,39 @@ test('listTraces filters and pages', async (t) => {
   t.is(await wrong('since=yesterday'), 'since: must be a time such as 2026-11-21T13:00:00Z')
   t.is(await wrong('limit=500'), 'limit: at most 200')
   t.is(await wrong('stauts=sent'), 'stauts: is not a known field; did you mean status?')
+})
+
+test('listTraces refuses a cursor of another list, and one that was cut or made up', async (t) => {
+  const { rest } = await startRig(t)
+  for (const to of ['ada@example.ch', 'ada@example.ch', 'bob@example.ch']) await rest.must('POST', '/v1/messages', { ...plain, to })
+  const cursor = String((await rest.must('GET', '/v1/traces?limit=1'))['next_cursor'])
+  const ofAda = String((await rest.must('GET', '/v1/traces?limit=1&to=ada@example.ch'))['next_cursor'])
+  const message = 'cursor: is not a cursor of this list; start again without one'
+  for (const wrong of ['garbage', cursor.slice(0, -1), cursor.slice(0, -9), ofAda])
+    t.deepEqual(refusal(await rest.call('GET', `/v1/traces?cursor=${wrong}`)), [400, 'validation_failed', message], wrong)
+  for (const list of ['destinations', 'inboxes', 'api-keys', 'smtp-credentials'])
+    t.deepEqual(refusal(await rest.call('GET', `/v1/${list}?cursor=${cursor}`)), [400, 'validation_failed', message], list)
+  t.is(((await rest.must('GET', `/v1/traces?cursor=${cursor}`))['data'] as unknown[]).length, 2)
+})
+
+test('readTrace and readSharedTrace take the id in any case of letters', async (t) => {
+  const { rest, client } = await startRig(t)
+  const { trace_id } = await rest.must('POST', '/v1/messages', plain)
+  const loud = String(trace_id).toUpperCase()
+  t.is((await rest.must('GET', `/v1/traces/${loud}`))['trace_id'], trace_id)
+  t.is(objectOf(await client('none').call('GET', `/share/traces/${loud}`))['trace_id'], trace_id)
+})
+
+test('readSharedTrace leaves out blind copies, which readTrace marks', async (t) => {
+  const { rest, client } = await startRig(t)
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, bcc: ['Zoe@hidden.example', 'ADA@example.ch'] })
+  t.deepEqual((await rest.must('GET', `/v1/traces/${String(trace_id)}`))['recipients'], [
+    { address: 'ada@example.ch', status: 'captured', bcc: false, reply: null },
+    { address: 'Zoe@hidden.example', status: 'captured', bcc: true, reply: null },
+  ] as never)
+  const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
+  t.deepEqual(objectOf(shared)['recipients'], [{ address: 'a***@e***', status: 'captured' }])
+  t.notRegex(shared.bytes.toString('utf8'), /Z\*\*\*|h\*\*\*|bcc/)
 })
 
 test('readSharedTrace needs no key, and shows nothing but the allow list', async (t) => {

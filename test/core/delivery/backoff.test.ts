@@ -1,5 +1,6 @@
 /** When a message is tried again, and when it is given up. */
 import test from 'ava'
+import { loadConfig } from '#config/load.ts'
 import { defaultRetryPolicy, nextAttempt, type RetryPolicy } from '#core/delivery/backoff.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { startOfTime as now } from '../fake-clock.ts'
@@ -13,7 +14,7 @@ const after = (attempts: number, unknown = false): number | undefined => {
 }
 
 test('nextAttempt() follows the documented schedule', (t) => {
-  const expected = [minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 6 * hour, 8 * hour, 8 * hour, 8 * hour]
+  const expected = [minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 4 * hour, 4 * hour, 4 * hour]
   t.deepEqual(
     expected.map((_, i) => after(i + 1)),
     expected,
@@ -25,6 +26,26 @@ test('nextAttempt() waits longer after an unknown outcome', (t) => {
     [1, 2, 3, 4, 5].map((n) => after(n, true)),
     [15 * minute, 15 * minute, 15 * minute, 30 * minute, hour],
   )
+})
+
+test('nextAttempt() never shortens the wait after an unknown outcome', (t) => {
+  const random = new Seeded('unknown')
+  const dues = Array.from({ length: 1000 }, () => {
+    const message = { createdAt: now, attempts: 1, unknown: true }
+    return (nextAttempt(defaultRetryPolicy, message, now, random.fraction()) ?? 0) - now
+  })
+  t.true(Math.min(...dues) >= 15 * minute && Math.max(...dues) <= 18 * minute)
+  t.true(Math.max(...dues) > 17.9 * minute)
+})
+
+test('defaultRetryPolicy is what the configuration says when nobody says anything', (t) => {
+  const { delivery } = loadConfig({ env: {}, readFile: () => '' })
+  t.deepEqual(defaultRetryPolicy, {
+    delaysMs: delivery.retrySeconds.map((seconds) => seconds * 1000),
+    maxAgeMs: delivery.maxAgeHours * hour,
+    jitter: delivery.jitter,
+    unknownDelayMs: delivery.unknownRetrySeconds * 1000,
+  })
 })
 
 test('nextAttempt() varies a delay by its jitter either way, and by no more', (t) => {
@@ -40,12 +61,12 @@ test('nextAttempt() varies a delay by its jitter either way, and by no more', (t
 
 test('nextAttempt() gives up when the attempt would come after the maximum age', (t) => {
   const at = (age: number): number | undefined => nextAttempt(exact, { createdAt: now - age, attempts: 9, unknown: false }, now, 0.5)
-  t.is(at(40 * hour), now + 8 * hour)
-  t.is(at(40 * hour + 1), undefined)
-  t.is(at(-hour), now + 8 * hour, 'a message from the future, after the clock was set back')
+  t.is(at(44 * hour), now + 4 * hour)
+  t.is(at(44 * hour + 1), undefined)
+  t.is(at(-hour), now + 4 * hour, 'a message from the future, after the clock was set back')
 })
 
-test('nextAttempt() tries about 14 times in 48 hours', (t) => {
+test('nextAttempt() tries 18 times in 48 hours', (t) => {
   let [time, attempts] = [now, 1]
   for (;;) {
     const due = nextAttempt(exact, { createdAt: now, attempts, unknown: false }, time, 0.5)
@@ -53,6 +74,6 @@ test('nextAttempt() tries about 14 times in 48 hours', (t) => {
     time = due
     attempts++
   }
-  t.is(attempts, 13)
-  t.true(time - now > 40 * hour && time - now <= 48 * hour)
+  t.is(attempts, 18)
+  t.true(time - now > 44 * hour && time - now <= 48 * hour)
 })

@@ -36,7 +36,7 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
     subject: 'hi',
     messageId: 'm@x',
     headerFrom: 'shop@example.com',
-    headerAddresses: [],
+    headerAddresses: ['shop@example.com', 'anna@example.net'],
     eightBit: true,
     utf8Headers: false,
   }
@@ -62,7 +62,7 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
     mailFrom: 'bounce@example.com',
     recipients: [
       { address: 'Anna@example.net', status: 'queued' },
-      { address: 'b@example.net', status: 'queued' },
+      { address: 'b@example.net', status: 'queued', bcc: true },
     ],
     headerFrom: 'shop@example.com',
     subject: 'hi',
@@ -115,7 +115,7 @@ for (const { title, set, expected } of [
     t.is(outcome, expected.outcome as never)
     const trace = await house.trace(traceId)
     t.like(trace, { status: 'captured', nextAttemptAt: null, destinationId: expected.destinationId, outcome: expected.outcome })
-    t.deepEqual(trace.recipients, [{ address: 'Anna@Example.net', status: 'captured' }])
+    t.deepEqual(trace.recipients, [{ address: 'Anna@Example.net', status: 'captured', bcc: true }])
     t.regex(trace.outcomeReason, expected.reason)
     const [stored] = await house.database.all(captures, { organizationId })
     t.deepEqual(house.captured, [stored?.record])

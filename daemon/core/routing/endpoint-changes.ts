@@ -1,0 +1,38 @@
+/** A change of a destination's endpoint: what is left out stays, but a stored password never moves to another host. */
+import { invalid } from '../refusals.ts'
+import type { Destination } from './destination.ts'
+import type { Endpoint, EndpointRequest } from './endpoint.ts'
+
+/** Null for user name and password clears both. */
+export type EndpointChanges = Omit<EndpointRequest, 'username' | 'password' | 'keepsPassword'> & {
+  readonly username?: string | null | undefined
+  readonly password?: string | null | undefined
+}
+
+/** The endpoint that is meant. A named preset, or another host, begins anew with what the preset knows and a verified certificate. */
+export function mergeEndpoint(stored: Destination, changes: EndpointChanges): EndpointRequest & { readonly keepsPassword: boolean } {
+  const { preset, host, port, security, tlsPolicy } = changes
+  const username = changes.username === undefined ? stored.username : changes.username
+  const keepsPassword = changes.password === undefined && stored.sealedPassword !== null
+  if (keepsPassword && username === null)
+    throw invalid([{ path: 'credentials.password', message: 'must be null too, so that user name and password are both cleared' }])
+  const login = { username: username ?? undefined, password: changes.password ?? undefined, keepsPassword }
+  if (preset !== undefined) return { ...login, preset, host, port, security, tlsPolicy }
+  const sameServer = host === undefined && port === undefined && security === undefined
+  return {
+    ...login,
+    preset: sameServer ? (stored.preset ?? undefined) : undefined,
+    host: host ?? stored.host,
+    port: port ?? stored.port,
+    security: security ?? stored.security,
+    tlsPolicy: tlsPolicy ?? (host === undefined ? stored.tlsPolicy : undefined),
+  }
+}
+
+/** Throws `validation_failed` when the kept password would be shown to another server, or on a link protected otherwise. */
+export function assertPasswordStays(stored: Destination, endpoint: Endpoint): void {
+  const fields = ['host', 'port', 'security', 'tlsPolicy'] as const
+  if (stored.sealedPassword !== null && fields.every((field) => stored[field] === endpoint[field])) return
+  const message = 'give it again: a stored password is not taken over to another host, port, security or tls_policy'
+  throw invalid([{ path: 'credentials.password', message }])
+}

@@ -1,0 +1,44 @@
+/** The folder of everything that is stored: made when it is missing, refused when it cannot be used. */
+import { constants } from 'node:fs'
+import { access, mkdir, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { exitCodes } from './lifecycle.ts'
+import { StartRefused } from './start-refused.ts'
+
+/** The store inside a data folder. */
+export const storeFolder = (dataDir: string): string => join(dataDir, 'store')
+
+/** Whether a store was begun in the data folder. */
+export async function hasStore(dataDir: string): Promise<boolean> {
+  return (await stat(storeFolder(dataDir)).catch(() => undefined)) !== undefined
+}
+
+/** Makes the data folder unless it is there. Throws `StartRefused` when it is no folder, or may not be written. */
+export async function prepareDataFolder(dataDir: string): Promise<void> {
+  try {
+    await makeFolder(resolve(dataDir))
+    await access(dataDir, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const code = String((error as NodeJS.ErrnoException).code)
+    const advice = 'give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.'
+    const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder, or lies in something that is none' : 'cannot be written'
+    throw new StartRefused(`${dataDir} ${reason} (${code}); ${advice}`, exitCodes.failed, { cause: error })
+  }
+}
+
+/** By itself, as the recursive `mkdir` of Node never ends where a file system has a folder but cannot make one in it, such as /proc. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' && !(await isFolder(dirname(path)))) {
+      await makeFolder(dirname(path))
+      await mkdir(path, { mode: 0o700 })
+    } else if (!(await isFolder(path))) throw error
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false
+}

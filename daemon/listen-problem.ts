@@ -1,0 +1,44 @@
+/** Why an address cannot be listened on, and what to do about it. */
+import { formatEndpoint, type Endpoint } from '#config/formats.ts'
+import type { Config } from '#config/load.ts'
+import { exitCodes } from './lifecycle.ts'
+import { portHolder } from './port-holder.ts'
+import { StartRefused } from './start-refused.ts'
+
+/** An address that the daemon listens on, and the variable that sets it. */
+export interface Listener {
+  readonly endpoint: Endpoint
+  readonly variable: string
+}
+
+/** Every address that `serve` listens on. Inbound mail is not received yet, so its addresses are not among them. */
+export function listenersOf({ http, submission }: Config): Listener[] {
+  const all: readonly [string, readonly Endpoint[]][] = [
+    ['POSTERN_HTTP_LISTEN', [http.listen]],
+    ['POSTERN_SUBMISSION_LISTEN', submission.listen],
+    ['POSTERN_SUBMISSIONS_LISTEN', submission.implicitTlsListen],
+  ]
+  return all.flatMap(([variable, endpoints]) => endpoints.map((endpoint) => ({ endpoint, variable })))
+}
+
+/** One sentence for the code of a failed `listen`. */
+export async function listenProblem({ endpoint, variable }: Listener, code: string): Promise<string> {
+  const where = `${formatEndpoint(endpoint)} (${variable})`
+  if (code === 'EADDRINUSE')
+    return `${where} is in use by ${(await portHolder(endpoint.port)) ?? 'another process'}; stop it or set another address.`
+  if (code === 'EACCES') return `${where} may not be used; ports below 1024 need the capability CAP_NET_BIND_SERVICE.`
+  return `${where} cannot be used (${code}); set an address of this machine.`
+}
+
+/** Runs what starts to listen; a failure of the address is thrown as a `StartRefused` that tells which one and why. */
+export async function explainListen<T>(config: Config, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen()
+  } catch (error) {
+    const { syscall, code, address, port } = error as NodeJS.ErrnoException & { readonly address?: string; readonly port?: number }
+    const samePort = listenersOf(config).filter(({ endpoint }) => endpoint.port === port)
+    const listener = samePort.find(({ endpoint }) => endpoint.host === address) ?? samePort[0]
+    if (syscall !== 'listen' || code === undefined || !listener) throw error
+    throw new StartRefused(await listenProblem(listener, code), exitCodes.failed, { cause: error })
+  }
+}

@@ -1,0 +1,116 @@
+/** A start that cannot succeed, seen from outside: what is printed, what is kept, and how the process ends. */
+import { once } from 'node:events'
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { Daemon, runCommand } from '../support/daemon.ts'
+import { within } from '../support/deadline.ts'
+import { RestClient } from '../support/rest.ts'
+import { temporaryFolder } from '../support/workspace.ts'
+
+/** Without the administrator's key of the tests, so that the daemon makes its own. */
+const ownKey = { POSTERN_ADMIN_KEY: '', POSTERN_LOG_LEVEL: 'warn' }
+
+async function folderOf(t: ExecutionContext): Promise<string> {
+  const folder = await temporaryFolder('serve')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  return folder.path
+}
+
+/** Runs a start that must fail by itself. */
+const failing = (folder: string, env: Record<string, string> = {}, dataDir = join(folder, 'data')) =>
+  within(20_000, 'the start fails', runCommand({ folder, dataDir, env: { ...ownKey, ...env } }, 'serve'))
+
+async function firstLife(t: ExecutionContext, folder: string, env: Record<string, string> = {}): Promise<void> {
+  const daemon = await Daemon.start({ folder, env })
+  t.teardown(() => daemon[Symbol.asyncDispose]())
+  t.is((await daemon.stop()).code, 0, daemon.log)
+}
+
+test('serve() shows the first key also when a port is taken, and it works at the next start', async (t) => {
+  const folder = await folderOf(t)
+  const holder = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => holder.close())
+  await once(holder, 'listening')
+  const { port } = holder.address() as AddressInfo
+  const first = await failing(folder, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
+  t.is(first.code, 1)
+  const key = /svckey_[A-Za-z0-9_-]{43}/.exec(first.output)?.[0] ?? ''
+  t.regex(
+    first.output,
+    new RegExp(`^127\\.0\\.0\\.1:${port} \\(POSTERN_HTTP_LISTEN\\) is in use by .+; stop it or set another address\\.$`, 'm'),
+  )
+  t.notRegex(first.output, /\n +at /)
+
+  const daemon = await Daemon.start({ folder, env: ownKey })
+  t.teardown(() => daemon[Symbol.asyncDispose]())
+  t.notRegex(daemon.log, /svckey_/, 'it is shown once')
+  using rest = new RestClient(daemon.addresses.http, key)
+  t.is((await rest.call('GET', '/v1/destinations')).status, 200)
+})
+
+test('serve() names the setting of an SMTP port that is taken', async (t) => {
+  const folder = await folderOf(t)
+  const holder = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => holder.close())
+  await once(holder, 'listening')
+  const { port } = holder.address() as AddressInfo
+  const { code, output } = await failing(folder, { POSTERN_SUBMISSIONS_LISTEN: `127.0.0.1:${port}` })
+  t.is(code, 1)
+  t.regex(output, new RegExp(`^127\\.0\\.0\\.1:${port} \\(POSTERN_SUBMISSIONS_LISTEN\\) is in use by `, 'm'))
+  t.notRegex(output, /\n +at /)
+})
+
+test('serve() makes no new master key beside data of another one', async (t) => {
+  const folder = await folderOf(t)
+  await firstLife(t, folder)
+  const path = join(folder, 'data', 'master.key')
+  await rm(path)
+  const { code, output } = await failing(folder)
+  t.is(code, 78)
+  t.is(
+    output,
+    `The master key is missing, but ${join(folder, 'data')} holds data written with one; restore ${path} or set POSTERN_MASTER_KEY.\n`,
+  )
+  await t.throwsAsync(stat(path), { code: 'ENOENT' })
+})
+
+test('serve() refuses another master key than the one the data was written with', async (t) => {
+  const folder = await folderOf(t)
+  await firstLife(t, folder, { POSTERN_MASTER_KEY: 'a1'.repeat(32) })
+  const { code, output } = await failing(folder, { POSTERN_MASTER_KEY: 'b2'.repeat(32) })
+  t.is(code, 78)
+  t.is(
+    output,
+    `The master key is not the one this data was written with; restore ${join(folder, 'data', 'master.key')} or POSTERN_MASTER_KEY.\n`,
+  )
+  await firstLife(t, folder, { POSTERN_MASTER_KEY: 'a1'.repeat(32) })
+  const verified = await runCommand({ folder }, 'verify')
+  t.is(verified.code, 0, verified.output)
+})
+
+test('serve() tells in one sentence why the data folder cannot be used', async (t) => {
+  const folder = await folderOf(t)
+  const file = join(folder, 'file')
+  await writeFile(file, '')
+  const advice = 'give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.'
+  const none = 'is not a folder, or lies in something that is none'
+  for (const [dataDir, reason] of [
+    [file, `${none} (EEXIST)`],
+    [join(file, 'data'), `${none} (ENOTDIR)`],
+    ['/proc/postern', 'cannot be written (ENOENT)'],
+  ] as const) {
+    const { code, output } = await failing(folder, {}, dataDir)
+    t.deepEqual({ code, output }, { code: 1, output: `${dataDir} ${reason}; ${advice}\n` })
+  }
+})
+
+test('verify refuses a folder without data, and makes none', async (t) => {
+  const folder = await folderOf(t)
+  await mkdir(join(folder, 'data'))
+  const { code, output } = await runCommand({ folder }, 'verify')
+  t.is(code, 1)
+  t.is(output, `There is no data in ${join(folder, 'data')}; set POSTERN_DATA_DIR to the folder that the daemon uses.\n`)
+  await t.throwsAsync(stat(join(folder, 'data', 'store')), { code: 'ENOENT' })
+})
