@@ -285,7 +285,12 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
     apiKeys: c.resolve(T.ApiKeys),
     smtpCredentials,
     connectionTest: new ConnectionTest({ policies, credentials: smtpCredentials, secrets, clock, transport: c.resolve(T.Transport) }),
-    destinations: new Destinations({ ...settings, guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }),
+    destinations: new Destinations({
+      ...settings,
+      guard: c.resolve(T.Guard),
+      resolver: c.resolve(T.Resolver),
+      connectionsUnlessTold: config.delivery.connectionsPerDestination,
+    }),
     routingRules: new RoutingRules(settings),
     projects: new Projects(settings),
     sendMessages: new SendMessages({ database, policies, clock, accept: c.resolve(T.Accept) }),

@@ -43,7 +43,7 @@ const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
 const versionKey = Buffer.of(0xff, 0x01)
 const mebibyte = 1024 * 1024
 /** Measured; see the README. */
-const defaults = { inlineMax: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 32 * mebibyte }
+const defaults = { inlineMax: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
 const recentBytesMax = 12 * 1024 * 1024
 const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length

@@ -76,9 +76,9 @@ export const posternOptions = (folder: string, env: Readonly<Record<string, stri
   env: { POSTERN_SUBMISSION_MAX_CONNECTIONS_PER_ADDRESS: '200', ...env },
 })
 
-/** Sends every message of a daemon to one port, or captures it. */
+/** Sends every message of a daemon to one port, by as many connections as Postfix may use, or captures it. */
 export async function provision(daemon: Daemon, port: number, mode: 'live' | 'sandbox'): Promise<Login> {
-  const destination = await makeDestination(daemon.rest, { name: 'outlet', port, mode })
+  const destination = await makeDestination(daemon.rest, { name: 'outlet', port, mode, maxConnections: 50 })
   await makeRoute(daemon.rest, destination)
   return makeLogin(daemon.rest, destination)
 }

@@ -41,6 +41,7 @@ export class DeliveryQueue {
   #refills = 0
   #memoryBytes = 0
   #stopping = false
+  #startedAtMs = Infinity
   #alarm: { readonly atMs: number; readonly timer: Timer } | undefined
 
   constructor(options: DeliveryQueueOptions) {
@@ -49,6 +50,7 @@ export class DeliveryQueue {
 
   /** Takes up everything that is queued, also what an earlier process left. */
   async start(): Promise<void> {
+    this.#startedAtMs = this.#options.clock.now()
     for (const destinationId of await queuedDestinations(this.#options.database)) {
       this.#lane(destinationId).readFrom({ dueMs: 0, traceId: '' })
       this.#wake(this.#lane(destinationId))
@@ -144,9 +146,11 @@ export class DeliveryQueue {
   }
 
   async #attempt(lane: Lane, { entry, content, fresh }: Ready): Promise<void> {
+    // what was first queued since our start cannot have an attempt that an earlier process began
+    const isOurs = fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs)
     let next: QueueEntry | undefined
     try {
-      next = await this.#options.attempts.run(entry, content, fresh, this.#abort.signal)
+      next = await this.#options.attempts.run(entry, content, isOurs, this.#abort.signal)
     } catch (error) {
       this.#options.onError(error, entry.traceId)
       await this.#putOff(lane, entry)

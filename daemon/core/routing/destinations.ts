@@ -16,6 +16,8 @@ import { checkEndpoint, type Endpoint, type EndpointGuards, type EndpointRequest
 import type { Policies } from './policy.ts'
 
 export interface DestinationOptions extends EndpointGuards {
+  /** Connections at a time of a destination that names no number. */
+  readonly connectionsUnlessTold: number
   readonly database: Database
   readonly writes: SettingWrites
   readonly policies: Policies
@@ -42,7 +44,7 @@ export interface NewDestination extends Omit<DestinationChanges, 'endpoint'> {
   readonly projectId?: string | undefined
 }
 
-const unlessTold = { environment: null, priority: 100, from: null, maxConnections: 5, maxRatePerMin: null } as const
+const unlessTold = { environment: null, priority: 100, from: null, maxRatePerMin: null } as const
 
 export class Destinations {
   readonly #options: DestinationOptions
@@ -62,6 +64,7 @@ export class Destinations {
     const id = newId('dst', now)
     const record: Destination = {
       ...unlessTold,
+      maxConnections: this.#options.connectionsUnlessTold,
       ...changed(request),
       ...this.#seal(id, endpoint),
       id,
