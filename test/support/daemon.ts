@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { watch } from 'node:fs'
+import { watch, readFileSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +13,10 @@ import { RestClient } from './rest.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const main = join(root, 'daemon', 'main.ts')
+/** The flags of `npm start`: what is proved and measured is what people run. */
+const startFlags = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }).scripts.start
+  .split(' ')
+  .filter((word) => word.startsWith('--'))
 
 /** The addresses of a daemon that is ready, as its ready file lists them. */
 export interface Addresses {
@@ -84,7 +88,7 @@ export class Daemon implements AsyncDisposable {
     await rm(readyFile, { force: true })
     const [command = process.execPath, ...before] = options.wrapper ?? []
     const self = options.wrapper ? [process.execPath] : []
-    const child = spawn(command, [...before, ...self, main, 'serve', '--ready-file', readyFile], {
+    const child = spawn(command, [...before, ...self, ...startFlags, main, 'serve', '--ready-file', readyFile], {
       cwd: root,
       env: environment(options, adminKey),
       stdio: ['ignore', 'pipe', 'pipe'],
