@@ -53,6 +53,7 @@ export class LevelKv implements Kv {
   readonly #log: ValueLog
   readonly #options: LevelOptions
   readonly #inlineMax: number
+  #closed = false
   readonly #recent = new RecentValues(recentBytesMax)
   /** Numbers of groups that are missing although later ones were there: the write-ahead log was damaged. */
   readonly missingGroups: readonly number[]
@@ -141,6 +142,7 @@ export class LevelKv implements Kv {
 
   async #close(): Promise<void> {
     await this.#flushing
+    this.#closed = true
     await this.#log.close()
     await this.#db.close()
   }
@@ -193,6 +195,7 @@ export class LevelKv implements Kv {
   }
 
   #look(key: Bytes): Bytes | undefined {
+    if (this.#closed) throw new StoreFailure('The store is closed.') // LevelDB would not survive the question
     const recent = this.#recent.get(nameOf(key))
     if (recent) return recent
     try {
@@ -203,6 +206,7 @@ export class LevelKv implements Kv {
   }
 
   async *#walk(range: { gte: Bytes; lt: Bytes; reverse: boolean }): AsyncIterable<[Bytes, Bytes]> {
+    if (this.#closed) throw new StoreFailure('The store is closed.')
     try {
       yield* this.#db.iterator(range)
     } catch (error) {
