@@ -123,6 +123,11 @@ export class SubmissionConnection extends SMTPConnection implements Watched, Dat
     super._onCommand(command, resume)
   }
 
+  /** STARTTLS of a client that is gone has nothing to put TLS around, and Node would not survive the attempt. */
+  override upgrade(callback: () => void, secureCallback?: () => void): void {
+    if (!this._socket.destroyed) super.upgrade(callback, secureCallback)
+  }
+
   override _getHandler(command: string): ReturnType<SMTPConnection['_getHandler']> {
     if (served.has(command)) return super._getHandler(command)
     return unserved.has(command) ? refuseCommand : undefined

@@ -1,5 +1,6 @@
 /** One listening address: smtp-server with our sessions, our caps, and the decisions of the door behind its hooks. */
 import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import {
   SMTPServer,
   type SMTPServerAddress,
@@ -82,6 +83,12 @@ export class SubmissionListener extends SMTPServer {
     this.connections.add(connection)
     connection.on('error', (error: Error) => this._onError(error))
     connection.init()
+  }
+
+  /** A connection may end in the turn between its accept and this; a TLS socket around what is gone would end the process. */
+  override _upgrade(socket: Socket, callback: (error: Error | null, tlsSocket?: TLSSocket) => void): void {
+    if (socket.destroyed) return callback(new Error('The connection ended before its TLS handshake.'))
+    super._upgrade(socket, callback)
   }
 
   override onConnect(session: SMTPServerSession, answer: Answer): void {

@@ -120,6 +120,7 @@ class Handshake {
     const { host, tlsPolicy } = this.#target
     const verify = tlsPolicy !== 'insecure'
     const socket = await secure(bare, { host, verify, context, clock, deadlineMs: deadlines.tls, signal: this.#signal })
+    if (socket.destroyed) throw new Failure('connection_lost', 'tls') // it has no facts any more
     link.adopt(socket)
     this.#tls = tlsFacts(socket)
     const { version, cipher, verified } = this.#tls

@@ -1,8 +1,12 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, createServer } from 'node:net'
 import test from 'ava'
 import { within } from '../../support/deadline.ts'
 import type { LineClient } from './line-client.ts'
 import { startRig } from './rig.ts'
+
+/** Node publishes every connection that a server takes here. */
+const accepted = 'net.server.socket'
 
 async function beginMessage(client: LineClient): Promise<void> {
   await client.command('MAIL FROM:<a@site.test>')
@@ -76,6 +80,23 @@ test('SubmissionServer.close() ends handshakes that are under way', async (t) =>
   client.destroy()
   await rig.events.seen('closed')
   await within(5000, 'the close', rig.server.close(30_000))
+  t.pass()
+})
+
+test.serial('SubmissionServer.close() survives a connection to the TLS listener that came in the same turn', async (t) => {
+  const rig = await startRig(t)
+  const closed = new Promise<void>((resolve, reject) => {
+    const onAccept = (): void => {
+      unsubscribe(accepted, onAccept)
+      process.nextTick(() => rig.server.close(30_000).then(resolve, reject))
+    }
+    subscribe(accepted, onAccept)
+  })
+  const client = connect(rig.tlsPort, '127.0.0.1')
+  client.on('error', () => undefined)
+  t.teardown(() => client.destroy())
+  await within(5000, 'the close', closed)
+  await rig.events.seen('error The connection ended before its TLS handshake.')
   t.pass()
 })
 

@@ -30,9 +30,11 @@ test('smtp-server still has every method that we override', (t) => {
     'handler_VRFY',
     'init',
     'send',
+    'upgrade',
   ])
   t.deepEqual(overridden(SubmissionListener.prototype, SMTPServer.prototype).toSorted(), [
     '_acceptSocket',
+    '_upgrade',
     'connect',
     'onAuth',
     'onConnect',
@@ -52,6 +54,7 @@ test('smtp-server still calls what we override, and reads what we set', (t) => {
   t.regex(source(connection.upgrade), /this\._parser = this\._createParser\(\)/)
   t.regex(source(connection.close), /this\._closing = true/)
   t.regex(source(SMTPStream.prototype._write), /if \(this\._dataMode\)[^]*this\._feedDataStream\(chunk, done\)/)
+  t.regex(source(SMTPServer), /this\._upgrade\(socket, /)
   t.regex(source(SMTPServer), /this\._acceptSocket\(socket, handshake\)[^]*this\.connect\(socket, socketOptions\)/)
 })
 
