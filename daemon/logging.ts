@@ -14,6 +14,7 @@ const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 const textMax = 2000
 const itemsMax = 50
 const depthMax = 6
+const gatherMs = 100
 const bufferMaxBytes = 8 * 1024 * 1024
 const redacted = '[redacted]'
 
@@ -49,9 +50,21 @@ export function cleanText(text: unknown): string {
   return cut.replaceAll(controls, '\u{fffd}')
 }
 
-/** Lines are gathered for at most a tenth of a second: a write for each would cost more than the line. */
-function openStream(name: 'stdout' | 'stderr'): pino.DestinationStream {
-  return pino.destination({ fd: name === 'stdout' ? 1 : 2, sync: false, minLength: 8192, periodicFlush: 100, maxLength: bufferMaxBytes })
+/** Lines are gathered for at most a tenth of a second: a write for each would cost more than the line. No lines, no wake-ups. */
+function openStream(name: 'stdout' | 'stderr'): pino.DestinationStream & { flush(done?: () => void): void } {
+  const stream = pino.destination({ fd: name === 'stdout' ? 1 : 2, sync: false, minLength: 8192, maxLength: bufferMaxBytes })
+  let timer: NodeJS.Timeout | undefined
+  const flushSoon = (): void => {
+    timer = undefined
+    stream.flush()
+  }
+  return {
+    write(line) {
+      stream.write(line)
+      timer ??= setTimeout(flushSoon, gatherMs).unref()
+    },
+    flush: (done) => stream.flush(done),
+  }
 }
 
 function cleanse(value: unknown, depth: number): unknown {
