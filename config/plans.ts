@@ -12,6 +12,8 @@ export interface Plan {
   readonly capturesPerMonth: number | undefined
   /** Attachments may be sent. Spec "Limits" 7. */
   readonly attachments: boolean
+  /** Failed messages may be replayed in bulk. Spec "Limits" 14. */
+  readonly bulkReplay: boolean
 }
 
 /** All plans, the smallest first. */
@@ -20,9 +22,37 @@ export const planNames = ['anonymous', 'free', 'basic', 'pro', 'enterprise'] as 
 export type PlanName = (typeof planNames)[number]
 
 export const plans: Readonly<Record<PlanName, Plan>> = {
-  anonymous: { sendsPerDay: 100, overageBilled: false, smtpCredentials: 0, capturesPerMonth: undefined, attachments: false },
-  free: { sendsPerDay: 100, overageBilled: true, smtpCredentials: 1, capturesPerMonth: 5000, attachments: false },
-  basic: { sendsPerDay: 5000, overageBilled: false, smtpCredentials: 10, capturesPerMonth: undefined, attachments: false },
-  pro: { sendsPerDay: 50_000, overageBilled: false, smtpCredentials: 100, capturesPerMonth: undefined, attachments: true },
-  enterprise: { sendsPerDay: undefined, overageBilled: false, smtpCredentials: undefined, capturesPerMonth: undefined, attachments: true },
+  anonymous: {
+    sendsPerDay: 100,
+    overageBilled: false,
+    smtpCredentials: 0,
+    capturesPerMonth: undefined,
+    attachments: false,
+    bulkReplay: false,
+  },
+  free: { sendsPerDay: 100, overageBilled: true, smtpCredentials: 1, capturesPerMonth: 5000, attachments: false, bulkReplay: false },
+  basic: {
+    sendsPerDay: 5000,
+    overageBilled: false,
+    smtpCredentials: 10,
+    capturesPerMonth: undefined,
+    attachments: false,
+    bulkReplay: false,
+  },
+  pro: {
+    sendsPerDay: 50_000,
+    overageBilled: false,
+    smtpCredentials: 100,
+    capturesPerMonth: undefined,
+    attachments: true,
+    bulkReplay: true,
+  },
+  enterprise: {
+    sendsPerDay: undefined,
+    overageBilled: false,
+    smtpCredentials: undefined,
+    capturesPerMonth: undefined,
+    attachments: true,
+    bulkReplay: true,
+  },
 }

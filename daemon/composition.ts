@@ -24,6 +24,8 @@ import { RoutingRules } from '#core/routing/rules.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
+import { ReplayRunner } from '#core/submission/replay-runner.ts'
+import { Replays } from '#core/submission/replays.ts'
 import { SendMessages } from '#core/submission/send.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import { Projects } from '#core/tenancy/projects.ts'
@@ -31,7 +33,7 @@ import { TraceReader } from '#core/trace/read.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { Database } from '#store/database.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
-import { queueLength } from '#store/queue.ts'
+import { queueLength, type QueueEntry } from '#store/queue.ts'
 import { bearerAuthentication } from '../admin-api/authentication.ts'
 import type { Operation } from '../admin-api/operation.ts'
 import { restOperations, type RestCore } from '../admin-api/rest/operations.ts'
@@ -74,6 +76,7 @@ export interface Daemon {
   readonly housekeeping: Housekeeping
   readonly transport: Transport
   readonly queue: DeliveryQueue
+  readonly replayRunner: ReplayRunner
   readonly submission: SubmissionServer
   readonly http: AdminApi
   readonly health: Readiness
@@ -102,6 +105,7 @@ const T = {
   Policies: token<Policies>('Policies'),
   Queue: token<DeliveryQueue>('Queue'),
   Reader: token<MessageReader>('Reader'),
+  ReplayRunner: token<ReplayRunner>('ReplayRunner'),
   Resolver: token<Resolver>('Resolver'),
   Rest: token<readonly Operation[]>('Rest'),
   SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
@@ -126,6 +130,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     housekeeping: c.resolve(T.Housekeeping),
     transport: c.resolve(T.Transport),
     queue: c.resolve(T.Queue),
+    replayRunner: c.resolve(T.ReplayRunner),
     submission: c.resolve(T.Submission),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
@@ -208,6 +213,11 @@ function addCore(add: Add, { config, secrets, metrics }: Foundation): void {
     metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(c.resolve(T.Database)))
     metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
     return queue
+  })
+  add(T.ReplayRunner, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a replay', error, id)
+    const queued = (entry: QueueEntry): void => c.resolve(T.Queue).offer(entry, undefined, false)
+    return new ReplayRunner({ ...base(c), traces: new TraceReader(c.resolve(T.Database)), queued, onError })
   })
   add(T.Accept, (c) => {
     const { maxRecipients, maxMessageBytes } = config.submission
@@ -294,6 +304,13 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
     routingRules: new RoutingRules(settings),
     projects: new Projects(settings),
     sendMessages: new SendMessages({ database, policies, clock, accept: c.resolve(T.Accept) }),
+    replays: new Replays({
+      database,
+      policies,
+      clock,
+      traces: new TraceReader(database),
+      onJob: (organizationId, id) => c.resolve(T.ReplayRunner).wake(organizationId, id),
+    }),
     traces: new TraceReader(database),
     inboxes: new Inboxes({ database, clock, reader: c.resolve(T.Reader), bell: c.resolve(T.Bell) }),
     policies,

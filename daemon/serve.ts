@@ -74,7 +74,7 @@ async function build(config: Config, log: Logger, lifecycle: Lifecycle, version:
 
 /** In order: what works in the background, then the doors; so the doors close first. */
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
-  const { queue, transport, reader, backgroundRead, housekeeping, admission, submission, http } = daemon
+  const { queue, replayRunner, transport, reader, backgroundRead, housekeeping, admission, submission, http } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
@@ -86,6 +86,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stop: () => queue.stop((seconds * 1000) / 2),
     stopSeconds: seconds,
   })
+  await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],

@@ -9,6 +9,7 @@ import type { Destinations } from '#core/routing/destinations.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { RoutingRules } from '#core/routing/rules.ts'
 import type { ConnectionTest } from '#core/submission/connection-test.ts'
+import type { Replays } from '#core/submission/replays.ts'
 import type { SendMessages } from '#core/submission/send.ts'
 import type { Projects } from '#core/tenancy/projects.ts'
 import type { TraceReader } from '#core/trace/read.ts'
@@ -21,6 +22,7 @@ export interface RestCore {
   readonly routingRules: RoutingRules
   readonly projects: Projects
   readonly sendMessages: SendMessages
+  readonly replays: Replays
   readonly traces: TraceReader
   readonly inboxes: Inboxes
   readonly policies: Policies

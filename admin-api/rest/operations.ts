@@ -6,6 +6,7 @@ import { destinationOperations } from './destinations.ts'
 import { inboxOperations } from './inboxes.ts'
 import { messageOperations } from './messages.ts'
 import { projectOperations } from './projects.ts'
+import { replayOperations } from './replays.ts'
 import { routingRuleOperations } from './routing-rules.ts'
 import { smtpCredentialOperations } from './smtp-credentials.ts'
 import { traceOperations } from './traces.ts'
@@ -16,6 +17,7 @@ export type { RestCore } from './core.ts'
 export const restOperations = (core: RestCore): readonly Operation[] => [
   ...messageOperations(core),
   ...traceOperations(core),
+  ...replayOperations(core),
   ...destinationOperations(core),
   ...routingRuleOperations(core),
   ...projectOperations(core),

@@ -8,10 +8,22 @@ import { smtpCredentials } from './access/smtp-credential.ts'
 import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { destinations } from './routing/destination.ts'
 import { routingRules } from './routing/rule.ts'
+import { replayJobs } from './submission/replay-job.ts'
 import { organizations, projects } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
-const recordKinds = [organizations, projects, apiKeys, smtpCredentials, destinations, routingRules, traces, captures, inboxes] as const
+const recordKinds = [
+  organizations,
+  projects,
+  apiKeys,
+  smtpCredentials,
+  destinations,
+  routingRules,
+  traces,
+  captures,
+  inboxes,
+  replayJobs,
+] as const
 
 /** Options for `verify` of a store written by this core. */
 export function integrityChecks(database: Database): VerifyOptions {
@@ -23,6 +35,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'settings' },
       { name: 'capture.pending', global: true },
       { name: 'master-key', global: true },
+      { name: 'replay.open', global: true },
     ],
     contents: {
       of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),

@@ -14,7 +14,7 @@ export function judge(trace: Trace, report: AttemptReport, policy: RetryPolicy, 
   const unknownAttempts = trace.unknownAttempts + (unknown ? 1 : 0)
   const attempts = trace.attempts + 1
   const handedBack = (report.error?.code === 'aborted' || report.error?.code === 'closed') && !unknown
-  const due = handedBack ? now : nextAttempt(policy, { createdAt: trace.createdAt, attempts, unknown }, now, random)
+  const due = handedBack ? now : nextAttempt(policy, { ...scheduleOf(trace, attempts), unknown }, now, random)
   const recipients = trace.recipients.map((recipient) => {
     if (recipient.status !== 'queued') return recipient
     const seen = reports.get(recipient.address) ?? { address: recipient.address, verdict: 'transient' } // never left without a fate
@@ -31,6 +31,12 @@ export function judge(trace: Trace, report: AttemptReport, policy: RetryPolicy, 
     updatedAt: now,
     nextAttemptAt: status === 'queued' ? (due ?? null) : null,
   }
+}
+
+/** Since when, and in how many attempts, delivery is tried: a replay begins anew. */
+function scheduleOf({ createdAt, replays }: Trace, attempts: number): { readonly createdAt: number; readonly attempts: number } {
+  const last = replays?.at(-1)
+  return last ? { createdAt: last.at, attempts: attempts - last.attempts } : { createdAt, attempts }
 }
 
 function afterAttempt(recipient: TraceRecipient, { verdict, reply }: RecipientReport, mayRetry: boolean): TraceRecipient {

@@ -12,9 +12,15 @@ import { captureCounter, dayOf, minuteOf, monthOf, organizationSendCounter, rate
 import type { Door } from '../trace/trace.ts'
 import type { Submission } from './submission.ts'
 
+/** What the gates look at: a submission, or a message that goes again. */
+export type Sendable = Pick<Submission, 'scope' | 'rcptTo' | 'attachments' | 'submittedBy' | 'ratePerMinute'> & {
+  readonly door: Door | 'replay'
+  readonly draft: Pick<Submission['draft'], 'size'>
+}
+
 /** A send on its way through the gates. */
 export interface Candidate {
-  readonly submission: Submission
+  readonly submission: Sendable
   readonly project: Project
   readonly plan: PlanName
   readonly decision: Decision
@@ -31,23 +37,24 @@ export type Limits = Map<string, Refusal>
 type Pass = (candidate: Candidate, change: Change, limits: Limits) => void
 interface Gate {
   readonly name: string
-  readonly doors: readonly Door[]
+  readonly doors: readonly Sendable['door'][]
   readonly pass: Pass
 }
 
 const REST = 'rest'
 const SMTP = 'smtp'
-const gate = (pass: Pass, doors: readonly Door[]): Gate => ({ name: pass.name, doors, pass })
+const REPLAY = 'replay'
+const gate = (pass: Pass, doors: readonly Sendable['door'][]): Gate => ({ name: pass.name, doors, pass })
 
 // prettier-ignore
 const gates: readonly Gate[] = [
-  gate(recipientCount, [REST, SMTP]),
-  gate(messageSize,    [REST, SMTP]),
-  gate(attachments,    [REST      ]),
-  gate(submitterRate,  [      SMTP]),
-  gate(captureCap,     [REST, SMTP]),
-  gate(planSends,      [REST, SMTP]),
-  gate(sendBudget,     [REST, SMTP]), // last: a refused send consumes nothing
+  gate(recipientCount, [REST, SMTP        ]),
+  gate(messageSize,    [REST, SMTP        ]),
+  gate(attachments,    [REST              ]),
+  gate(submitterRate,  [      SMTP        ]),
+  gate(captureCap,     [REST, SMTP        ]),
+  gate(planSends,      [REST, SMTP, REPLAY]),
+  gate(sendBudget,     [REST, SMTP, REPLAY]), // last: a refused send consumes nothing
 ]
 
 /** Runs the door's gates. The returned limits explain a write that failed with reason `limit`. */

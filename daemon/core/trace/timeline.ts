@@ -1,12 +1,22 @@
 /** The story of a send, told from its trace and its attempts: every decision with its reason. Spec "Trace". */
 import type { AttemptRecord } from './attempt-record.ts'
-import type { Trace } from './trace.ts'
+import type { Trace, TraceReplay } from './trace.ts'
 
 /** One entry of a timeline. `detail` holds what belongs to the event; keys are wire names. */
 export interface TimelineEntry {
   readonly at: number
   readonly event:
-    'accepted' | 'routed' | 'queued' | 'captured' | 'attempt' | 'retry_scheduled' | 'sent' | 'partly_sent' | 'failed' | 'canceled'
+    | 'accepted'
+    | 'routed'
+    | 'queued'
+    | 'captured'
+    | 'attempt'
+    | 'retry_scheduled'
+    | 'replayed'
+    | 'sent'
+    | 'partly_sent'
+    | 'failed'
+    | 'canceled'
   readonly message: string
   readonly detail: Readonly<Record<string, unknown>>
 }
@@ -32,7 +42,8 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
   ]
   const captured = trace.outcome !== 'relayed'
   entries.push({ at: createdAt, event: captured ? 'captured' : 'queued', message: trace.outcomeReason, detail: { outcome: trace.outcome } })
-  for (const attempt of attempts) entries.push(...attemptEntries(attempt))
+  const tries = [...attempts.flatMap(attemptEntries), ...(trace.replays ?? []).map(replayEntry)]
+  entries.push(...tries.toSorted((a, b) => a.at - b.at))
   const end = endOf(trace)
   if (end) entries.push(end)
   return entries
@@ -53,6 +64,13 @@ function attemptEntries(attempt: AttemptRecord): TimelineEntry[] {
   }
   return entries
 }
+
+const replayEntry = ({ jobId, at, destinationId, recipients }: TraceReplay): TimelineEntry => ({
+  at,
+  event: 'replayed',
+  message: `A replay queued the message again for ${count(recipients, 'recipient')}; who had it already is left out.`,
+  detail: { job_id: jobId, destination_id: destinationId, recipients },
+})
 
 function attemptMessage({ number, state, host, port, error, recipients, endedAt, startedAt }: AttemptRecord): string {
   const where = host ? ` to ${host}:${port}` : ''

@@ -22,6 +22,17 @@ export interface TraceRecipient {
   readonly bcc?: true | undefined
 }
 
+/** A replay that queued the trace again. */
+export interface TraceReplay {
+  readonly jobId: string
+  readonly at: number
+  /** Attempts made before it; the schedule of retries begins anew with it. */
+  readonly attempts: number
+  readonly destinationId: string
+  /** How many recipients went again. */
+  readonly recipients: number
+}
+
 export interface Trace {
   readonly id: string
   readonly projectId: string
@@ -54,6 +65,7 @@ export interface Trace {
   readonly unknownAttempts: number
   /** When the next attempt is due; null when none is. */
   readonly nextAttemptAt: number | null
+  readonly replays?: readonly TraceReplay[] | undefined
 }
 
 const reply = z.strictObject({ code: z.int(), enhanced: z.string().optional(), text: z.string() })
@@ -86,6 +98,9 @@ export const traces = defineRecord<Trace>({
     attempts: z.int(),
     unknownAttempts: z.int(),
     nextAttemptAt: z.int().nullable(),
+    replays: z
+      .array(z.strictObject({ jobId: z.string(), at: z.int(), attempts: z.int(), destinationId: z.string(), recipients: z.int() }))
+      .optional(),
   }),
   indexes: {
     time: (trace) => [[trace.createdAt]],

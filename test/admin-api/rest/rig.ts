@@ -19,6 +19,7 @@ import { RoutingRules } from '#core/routing/rules.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept } from '#core/submission/accept.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
+import { Replays } from '#core/submission/replays.ts'
 import { SendMessages } from '#core/submission/send.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Projects } from '#core/tenancy/projects.ts'
@@ -173,6 +174,7 @@ function assemble(database: Database, clock: ManualClock, transport: Transport, 
     routingRules: new RoutingRules(base),
     projects: new Projects(base),
     sendMessages: new SendMessages({ ...base, accept }),
+    replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     traces: new TraceReader(database),
     inboxes: new Inboxes({ ...base, reader, bell }),
   }

@@ -1,0 +1,90 @@
+/** A bulk replay: which failed messages go again, where to, and how far it has come. Spec "Bulk replay job". */
+import { defineRecord, globalKey } from '#store/record-kind.ts'
+import type { Element } from '#store/tuple.ts'
+import * as z from 'zod'
+
+export const replayStatuses = ['running', 'stopped', 'finished'] as const
+
+/** Which failed traces are meant; each condition narrows. Times in milliseconds since the epoch, `until` exclusive. */
+export interface ReplayFilter {
+  readonly projectId?: string | undefined
+  readonly destinationId?: string | undefined
+  readonly to?: string | undefined
+  readonly from?: string | undefined
+  readonly since?: number | undefined
+  readonly until: number
+}
+
+/** What became of the traces that the filter found. */
+export interface ReplayCounters {
+  /** Failed traces that were looked at. */
+  readonly examined: number
+  /** Queued again, for at least one recipient. */
+  readonly replayed: number
+  /** Nothing was left to send: nobody has failed, or the outcome of all is unknown. */
+  readonly skipped: number
+  /** Could not go again; `problems` tells why. */
+  readonly refused: number
+}
+
+export interface ReplayProblem {
+  readonly traceId: string
+  readonly reason: string
+}
+
+export interface ReplayJob {
+  readonly id: string
+  /** Who asked, as far as the job reaches: the project of the key, and whether the key is bound to it. */
+  readonly projectId: string
+  readonly bound: boolean
+  readonly requestedBy: string
+  readonly filter: ReplayFilter
+  /** null: each message to the destination that it had. */
+  readonly targetDestinationId: string | null
+  /** Recipients whose last attempt ended without an answer go again too, at the risk of a second copy. */
+  readonly includeUnknown: boolean
+  readonly status: (typeof replayStatuses)[number]
+  /** Why it stopped before the end. */
+  readonly stoppedBecause: string | null
+  readonly counters: ReplayCounters
+  /** The latest of them. */
+  readonly problems: readonly ReplayProblem[]
+  /** Where the list of traces goes on; null at its beginning. */
+  readonly cursor: string | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+const count = z.int().min(0)
+
+export const replayJobs = defineRecord<ReplayJob>({
+  name: 'replay',
+  schema: z.strictObject({
+    id: z.string(),
+    projectId: z.string(),
+    bound: z.boolean(),
+    requestedBy: z.string(),
+    filter: z.strictObject({
+      projectId: z.string().optional(),
+      destinationId: z.string().optional(),
+      to: z.string().optional(),
+      from: z.string().optional(),
+      since: z.int().optional(),
+      until: z.int(),
+    }),
+    targetDestinationId: z.string().nullable(),
+    includeUnknown: z.boolean(),
+    status: z.enum(replayStatuses),
+    stoppedBecause: z.string().nullable(),
+    counters: z.strictObject({ examined: count, replayed: count, skipped: count, refused: count }),
+    problems: z.array(z.strictObject({ traceId: z.string(), reason: z.string() })),
+    cursor: z.string().nullable(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+  }),
+  projectOf: (job) => (job.bound ? job.projectId : undefined),
+})
+
+/** Marks a job that runs, so that the next process takes it up. */
+export const openReplayKey = (organizationId: string, id: string): readonly Element[] => globalKey('replay.open', organizationId, id)
+export const openReplaysKey = globalKey('replay.open')

@@ -1,0 +1,56 @@
+/** Puts a failed message back into the queue for those of its recipients who have not got it. Pure. Promise 4. */
+import type { AttemptRecord } from '../trace/attempt-record.ts'
+import { advance, worstStatus } from '../trace/states.ts'
+import type { Trace } from '../trace/trace.ts'
+
+/** Replays that a trace remembers; the oldest are forgotten. */
+const replaysKept = 20
+
+export interface Requeue {
+  readonly jobId: string
+  readonly destinationId: string
+  readonly includeUnknown: boolean
+  readonly now: number
+}
+
+/** The trace in the queue again, or undefined when nobody is left to send to. Who was accepted once stays accepted. */
+export function requeue(
+  trace: Trace,
+  attempts: readonly AttemptRecord[],
+  { jobId, destinationId, includeUnknown, now }: Requeue,
+): Trace | undefined {
+  const doubtful = includeUnknown ? new Set<string>() : leftUnknown(trace, attempts)
+  let again = 0
+  const recipients = trace.recipients.map((recipient) => {
+    const status = doubtful.has(recipient.address) ? recipient.status : advance(recipient.status, 'retried')
+    if (status === recipient.status) return recipient
+    again++
+    return { ...recipient, status }
+  })
+  if (again === 0) return undefined
+  const replay = { jobId, at: now, attempts: trace.attempts, destinationId, recipients: again }
+  return {
+    ...trace,
+    recipients,
+    status: worstStatus(recipients.map(({ status }) => status)),
+    destinationId,
+    unknownAttempts: 0,
+    updatedAt: now,
+    nextAttemptAt: now,
+    replays: [...(trace.replays ?? []), replay].slice(-replaysKept),
+  }
+}
+
+/** Recipients whose last attempt ended without an answer: the provider may have the message for them. */
+function leftUnknown(trace: Trace, attempts: readonly AttemptRecord[]): Set<string> {
+  const unknown = new Set<string>()
+  for (const { state, recipients } of attempts) {
+    // an attempt that the process did not survive has no reports: it may have reached everybody
+    if (!recipients && state !== 'finished') for (const { address } of trace.recipients) unknown.add(address)
+    for (const { address, verdict } of recipients ?? []) {
+      if (verdict === 'unknown') unknown.add(address)
+      else unknown.delete(address)
+    }
+  }
+  return unknown
+}
