@@ -1,5 +1,8 @@
 /** Well-known SMTP submission servers, so that a customer need not look up host and port. */
+import { findOAuth2Provider, type OAuth2Provider } from './oauth2-providers.ts'
 import data from './smtp-presets.json' with { type: 'json' }
+
+export const presetKinds = ['webhoster', 'mailbox', 'api', 'self-hosted', 'development'] as const
 
 /** How a connection is secured: TLS from the first byte, after STARTTLS, or not at all. */
 export type PresetSecurity = 'tls' | 'starttls' | 'none'
@@ -13,6 +16,19 @@ export interface SmtpPreset {
   readonly hostIsTemplate: boolean
   readonly port: number
   readonly security: PresetSecurity
+  readonly kind: (typeof presetKinds)[number]
+  /** ISO 3166 code of the country of a provider that serves one market. */
+  readonly country: string | null
+  /** What the user name is, in words. */
+  readonly username: string
+  /** The user name, where it is the same for every customer. */
+  readonly fixedUsername: string | undefined
+  /** SASL mechanisms. */
+  readonly auth: readonly string[]
+  /** Where access tokens for XOAUTH2 come from, when this is known. */
+  readonly oauth2: OAuth2Provider | undefined
+  /** What else a customer should know. */
+  readonly notes: readonly string[]
 }
 
 const securityNames: Readonly<Record<string, PresetSecurity>> = { implicit: 'tls', starttls: 'starttls', none: 'none' }
@@ -25,8 +41,15 @@ export const presetIds: readonly string[] = [...presets.keys()]
 /** The preset with this id; undefined when there is none. */
 export const findPreset = (id: string): SmtpPreset | undefined => presets.get(id)
 
-function read({ id, name, host, port, security, host_is_template }: (typeof data.presets)[number]): SmtpPreset {
-  const named = securityNames[security]
-  if (!named) throw new TypeError(`Preset ${id} has the unknown security ${security}`)
-  return { id, name, host, hostIsTemplate: host_is_template ?? false, port, security: named }
+function read(preset: (typeof data.presets)[number]): SmtpPreset {
+  const { id, name, host, port, username, auth, country, quirks } = preset
+  const security = securityNames[preset.security]
+  if (!security) throw new TypeError(`Preset ${id} has the unknown security ${preset.security}`)
+  const kind = presetKinds.find((known) => known === preset.kind)
+  if (!kind) throw new TypeError(`Preset ${id} has the unknown kind ${preset.kind}`)
+  const hostIsTemplate = preset.host_is_template ?? false
+  const fixedUsername = /^(\S+) \(this very word\)$/.exec(username)?.[1]
+  const oauth2 = auth.includes('XOAUTH2') ? findOAuth2Provider(host) : undefined
+  const notes = quirks ?? []
+  return { id, name, host, hostIsTemplate, port, security, kind, country: country ?? null, username, fixedUsername, auth, oauth2, notes }
 }

@@ -1,11 +1,19 @@
 /** Destinations and presets on the wire. Spec "Destination". Passwords go in and never come out. */
 import * as z from 'zod'
-import type { SmtpPreset } from '#config/presets.ts'
-import { securities, tlsPolicies, type Destination } from '#core/routing/destination.ts'
+import { presetKinds, type SmtpPreset } from '#config/presets.ts'
+import { securities, tlsPolicies, type Destination, type DestinationOAuth2 } from '#core/routing/destination.ts'
 import type { DestinationChanges, NewDestination } from '#core/routing/destinations.ts'
 import type { EndpointRequest } from '#core/routing/endpoint.ts'
+import type { OAuth2Request } from '#core/routing/oauth2.ts'
 import { filledLine, id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
+
+const oauth2Shape = z.object({
+  token_url: z.string(),
+  client_id: z.string(),
+  scope: z.string().nullable(),
+  grant: z.enum(['client_credentials', 'refresh_token']),
+})
 
 export const destinationShape = z
   .object({
@@ -27,6 +35,7 @@ export const destinationShape = z
       tls_policy: z.enum(tlsPolicies),
       username: z.string().nullable(),
       has_password: z.boolean(),
+      oauth2: oauth2Shape.optional().meta({ description: 'Present when access tokens stand in place of a password.' }),
     }),
     max_connections: z.int(),
     max_rate_per_min: z.int().nullable(),
@@ -43,12 +52,32 @@ const endpoint = {
 }
 const username = filledLine(320)
 const password = filledLine(1024)
-const credentials = z.strictObject({ ...endpoint, username: username.optional(), password: password.optional() })
+const oauth2 = z
+  .strictObject({
+    token_url: filledLine(1024, 'https URL of the token endpoint; known for Microsoft 365 and Google.').optional(),
+    client_id: filledLine(512),
+    client_secret: filledLine(1024, 'Needed without refresh_token.').optional(),
+    refresh_token: filledLine(8192, 'Of the mailbox. Google takes nothing else.').optional(),
+    scope: filledLine(1024, 'Filled in for Microsoft 365.').optional(),
+    tenant: filledLine(253, 'Microsoft only: id of the tenant, or one of its domains.').optional(),
+  })
+  .meta({ description: 'In place of password: sign in by AUTH XOAUTH2 with access tokens, had by refresh token or client credentials.' })
+const credentials = z.strictObject({
+  ...endpoint,
+  username: username.optional(),
+  password: password.optional(),
+  oauth2: oauth2.optional(),
+})
 const credentialChanges = z
-  .strictObject({ ...endpoint, username: username.nullable().optional(), password: password.nullable().optional() })
+  .strictObject({
+    ...endpoint,
+    username: username.nullable().optional(),
+    password: password.nullable().optional(),
+    oauth2: oauth2.nullable().optional(),
+  })
   .meta({
     description:
-      'What is left out stays; null for username and password clears both. Another host, port, security or tls_policy needs the password again.',
+      'What is left out stays; null for username and password clears both. Another host, port, security or tls_policy needs the password or oauth2 again.',
   })
 const preset = filledLine(64, 'Id of a preset that fills in host, port and security.')
 
@@ -91,6 +120,16 @@ export const presetShape = z
     host_is_template: z.boolean(),
     port: z.int(),
     security: z.enum(securities),
+    kind: z.enum(presetKinds),
+    country: z.string().nullable(),
+    username: z.string().meta({ description: 'What to give as user name, in words.' }),
+    fixed_username: z.string().nullable().meta({ description: 'The user name of every customer, filled in when none is given.' }),
+    auth: z.array(z.string()).meta({ description: 'Mechanisms that the provider offers; XOAUTH2 takes credentials.oauth2.' }),
+    oauth2: z
+      .object({ token_url: z.string(), grants: z.array(z.enum(['client_credentials', 'refresh_token'])) })
+      .nullable()
+      .meta({ description: 'Where access tokens come from, when this is known; a placeholder in braces is filled in from tenant.' }),
+    notes: z.array(z.string()),
   })
   .meta({ id: 'SmtpPreset' })
 
@@ -107,22 +146,44 @@ const toPlain = (body: PlainBody): Omit<DestinationChanges, 'name' | 'endpoint'>
 export const toDestinationChanges = (body: z.output<typeof destinationChangesBody>): DestinationChanges => ({
   ...toPlain(body),
   name: body.name,
-  endpoint: body.credentials && toEndpoint(body.preset, body.credentials),
+  endpoint: body.credentials && {
+    ...toEndpoint(body.preset, body.credentials),
+    oauth2: body.credentials.oauth2 && toOAuth2(body.credentials.oauth2),
+  },
 })
 
 export const toNewDestination = (body: z.output<typeof newDestinationBody>): NewDestination => ({
   ...toPlain(body),
   name: body.name,
-  endpoint: toEndpoint(body.preset, body.credentials),
+  endpoint: {
+    ...toEndpoint(body.preset, body.credentials),
+    oauth2: body.credentials.oauth2 && toOAuth2(body.credentials.oauth2),
+  },
   projectId: body.project_id,
 })
 
 function toEndpoint<Given extends z.output<typeof credentialChanges>>(
   name: string | undefined,
-  { tls_policy, ...given }: Given,
-): Omit<Given, 'tls_policy'> & Pick<EndpointRequest, 'tlsPolicy' | 'preset'> {
+  { tls_policy, oauth2: _, ...given }: Given,
+): Omit<Given, 'tls_policy' | 'oauth2'> & Pick<EndpointRequest, 'tlsPolicy' | 'preset'> {
   return { ...given, tlsPolicy: tls_policy, preset: name }
 }
+
+const toOAuth2 = (given: z.output<typeof oauth2>): OAuth2Request => ({
+  tokenUrl: given.token_url,
+  clientId: given.client_id,
+  clientSecret: given.client_secret,
+  refreshToken: given.refresh_token,
+  scope: given.scope,
+  tenant: given.tenant,
+})
+
+const toWireOAuth2 = ({ tokenUrl, clientId, scope, grant }: DestinationOAuth2): z.input<typeof oauth2Shape> => ({
+  token_url: tokenUrl,
+  client_id: clientId,
+  scope,
+  grant,
+})
 
 export const toWireDestination = (destination: Destination): z.input<typeof destinationShape> => ({
   id: destination.id,
@@ -143,6 +204,7 @@ export const toWireDestination = (destination: Destination): z.input<typeof dest
     tls_policy: destination.tlsPolicy,
     username: destination.username,
     has_password: destination.sealedPassword !== null,
+    ...(destination.oauth2 && { oauth2: toWireOAuth2(destination.oauth2) }),
   },
   max_connections: destination.maxConnections,
   max_rate_per_min: destination.maxRatePerMin,
@@ -150,11 +212,18 @@ export const toWireDestination = (destination: Destination): z.input<typeof dest
   updated_at: toWireTime(destination.updatedAt),
 })
 
-export const toWirePreset = ({ hostIsTemplate, ...preset }: SmtpPreset): z.input<typeof presetShape> => ({
+export const toWirePreset = (preset: SmtpPreset): z.input<typeof presetShape> => ({
   id: preset.id,
   name: preset.name,
   host: preset.host,
-  host_is_template: hostIsTemplate,
+  host_is_template: preset.hostIsTemplate,
   port: preset.port,
   security: preset.security,
+  kind: preset.kind,
+  country: preset.country,
+  username: preset.username,
+  fixed_username: preset.fixedUsername ?? null,
+  auth: [...preset.auth],
+  oauth2: preset.oauth2 ? { token_url: preset.oauth2.tokenUrl, grants: [...preset.oauth2.grants] } : null,
+  notes: [...preset.notes],
 })

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { planNames, plans } from '#config/plans.ts'
+import { findOAuth2Provider } from '#config/oauth2-providers.ts'
 import { findPreset, presetIds } from '#config/presets.ts'
 
 test('plans hold the numbers of the specification', (t) => {
@@ -32,6 +33,13 @@ test('findPreset() gives host, port and security in our words', (t) => {
     hostIsTemplate: false,
     port: 465,
     security: 'tls',
+    kind: 'webhoster',
+    country: 'CH',
+    username: 'full email address',
+    fixedUsername: undefined,
+    auth: ['PLAIN', 'LOGIN'],
+    oauth2: undefined,
+    notes: ['At most 100 recipients a message.', 'Use this host name only, never the MX or the domain.'],
   })
   t.is(findPreset('metanet')?.security, 'starttls')
   t.is(findPreset('nobody'), undefined)
@@ -46,4 +54,14 @@ test('presetIds are unique, and every preset can be used or says that its host i
     t.is(preset.hostIsTemplate, preset.host.includes('{'), id)
     t.true(preset.port > 0 && preset.port < 65536, id)
   }
+})
+
+test('presets of Microsoft and Google offer XOAUTH2 and tell where tokens come from', (t) => {
+  for (const id of ['microsoft365', 'outlook', 'gmail', 'google-workspace']) {
+    const preset = findPreset(id)!
+    t.true(preset.auth.includes('XOAUTH2'), id)
+    t.truthy(preset.oauth2, id)
+    t.is(preset.oauth2, findOAuth2Provider(preset.host), id)
+  }
+  t.is(findOAuth2Provider('__proto__'), undefined)
 })

@@ -4,7 +4,8 @@ import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { dequeue, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { passwordPlace, type Destination } from '../routing/destination.ts'
+import { oauth2Place, passwordPlace, type Destination } from '../routing/destination.ts'
+import { openOAuth2 } from '../routing/oauth2.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import type { Policies } from '../routing/policy.ts'
@@ -156,7 +157,8 @@ export class Attempts {
 export function toTarget(destination: Destination, secrets: SecretBox): TransportTarget | undefined {
   const { id, provider, host, port, security, tlsPolicy, maxConnections, updatedAt, username, sealedPassword } = destination
   const password = sealedPassword === null ? undefined : secrets.open(sealedPassword, passwordPlace(id))
-  if (sealedPassword !== null && password === undefined) return undefined
+  const oauth2 = destination.oauth2 && openOAuth2(destination.oauth2, (sealed) => secrets.open(sealed, oauth2Place(id)))
+  if ((sealedPassword !== null && password === undefined) || (destination.oauth2 && !oauth2)) return undefined
   return {
     destinationId: id,
     revision: String(updatedAt),
@@ -168,6 +170,7 @@ export function toTarget(destination: Destination, secrets: SecretBox): Transpor
     maxConnections,
     username: username ?? undefined,
     password,
+    oauth2,
   }
 }
 

@@ -3,6 +3,7 @@
  * The queue decides when and what; a transport only carries out and reports what it saw.
  */
 
+import type { OAuth2Grant } from '../routing/oauth2.ts'
 import type { AttemptError, RecipientReport } from '../trace/attempt-record.ts'
 
 export type { AttemptError, PeerReply, RecipientReport, RecipientVerdict } from '../trace/attempt-record.ts'
@@ -18,6 +19,8 @@ export interface TransportTarget {
   readonly security: 'tls' | 'starttls' | 'none'
   readonly username?: string | undefined
   readonly password?: string | undefined
+  /** Signs in with access tokens had by this, in place of a password. */
+  readonly oauth2?: OAuth2Grant | undefined
   /** `verify` (default): the certificate must be valid for the host; `insecure`: any certificate is taken. */
   readonly tlsPolicy: 'verify' | 'insecure'
   /** At most this many connections at a time. */

@@ -5,6 +5,16 @@ import * as z from 'zod'
 export const securities = ['tls', 'starttls', 'none'] as const
 export const tlsPolicies = ['verify', 'insecure'] as const
 
+/** How access tokens for a destination are had, in place of a password. */
+export interface DestinationOAuth2 {
+  readonly tokenUrl: string
+  readonly clientId: string
+  readonly scope: string | null
+  readonly grant: 'client_credentials' | 'refresh_token'
+  /** Client secret and refresh token, sealed under `destination/<id>/oauth2`. */
+  readonly sealedSecrets: string
+}
+
 /** One configured outbound provider. */
 export interface Destination {
   readonly id: string
@@ -27,6 +37,7 @@ export interface Destination {
   readonly username: string | null
   /** Sealed under `destination/<id>/password`. */
   readonly sealedPassword: string | null
+  readonly oauth2?: DestinationOAuth2 | undefined
   readonly maxConnections: number
   /** Messages a minute; null is no limit. */
   readonly maxRatePerMin: number | null
@@ -52,6 +63,15 @@ export const destinations = defineRecord<Destination>({
     tlsPolicy: z.enum(tlsPolicies),
     username: z.string().nullable(),
     sealedPassword: z.string().nullable(),
+    oauth2: z
+      .strictObject({
+        tokenUrl: z.string(),
+        clientId: z.string(),
+        scope: z.string().nullable(),
+        grant: z.enum(['client_credentials', 'refresh_token']),
+        sealedSecrets: z.string(),
+      })
+      .optional(),
     maxConnections: z.int(),
     maxRatePerMin: z.int().nullable(),
     createdAt: z.int(),
@@ -64,3 +84,6 @@ export const destinations = defineRecord<Destination>({
 
 /** The place its password is sealed for. */
 export const passwordPlace = (destinationId: string): string => `destination/${destinationId}/password`
+
+/** The place the secrets of its OAuth 2.0 grant are sealed for. */
+export const oauth2Place = (destinationId: string): string => `destination/${destinationId}/oauth2`

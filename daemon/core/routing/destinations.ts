@@ -10,9 +10,10 @@ import { parseMailbox } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
-import { destinations, passwordPlace, type Destination } from './destination.ts'
+import { destinations, oauth2Place, passwordPlace, type Destination } from './destination.ts'
 import { assertPasswordStays, mergeEndpoint, type EndpointChanges } from './endpoint-changes.ts'
 import { checkEndpoint, type Endpoint, type EndpointGuards, type EndpointRequest } from './endpoint.ts'
+import { sealOAuth2 } from './oauth2.ts'
 import type { Policies } from './policy.ts'
 
 export interface DestinationOptions extends EndpointGuards {
@@ -43,6 +44,8 @@ export interface NewDestination extends Omit<DestinationChanges, 'endpoint'> {
   readonly endpoint: EndpointRequest
   readonly projectId?: string | undefined
 }
+
+type SealedLogin = Pick<Destination, 'sealedPassword' | 'oauth2'>
 
 const unlessTold = { environment: null, priority: 100, from: null, maxRatePerMin: null } as const
 
@@ -108,7 +111,7 @@ export class Destinations {
       if (!request.keepsPassword) return { ...changed(changes), ...this.#seal(id, endpoint) }
       // The look-up took time: the host may have changed meanwhile, and a password with it.
       assertPasswordStays(before, endpoint)
-      const { password: _, ...others } = endpoint
+      const { password: _, oauth2: __, ...others } = endpoint
       return { ...changed(changes), ...others }
     })
   }
@@ -165,8 +168,13 @@ export class Destinations {
     })
   }
 
-  #seal(id: string, { password, ...endpoint }: Endpoint): Omit<Endpoint, 'password'> & Pick<Destination, 'sealedPassword'> {
-    return { ...endpoint, sealedPassword: password === undefined ? null : this.#options.secrets.seal(password, passwordPlace(id)) }
+  #seal(id: string, { password, oauth2, ...endpoint }: Endpoint): Omit<Endpoint, 'password' | 'oauth2'> & SealedLogin {
+    const { secrets } = this.#options
+    return {
+      ...endpoint,
+      sealedPassword: password === undefined ? null : secrets.seal(password, passwordPlace(id)),
+      oauth2: oauth2 && sealOAuth2(oauth2, (text) => secrets.seal(text, oauth2Place(id))),
+    }
   }
 
   async #get(scope: Scope, id: string): Promise<Stored<Destination>> {

@@ -6,6 +6,7 @@ import { isLoopbackAddress, isPublicAddress, type AddressGuard } from '../outbou
 import { addressesOf, ResolveError, type Resolver } from '../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import type { Destination } from './destination.ts'
+import { checkOAuth2, type OAuth2Grant, type OAuth2Request } from './oauth2.ts'
 
 /** As the caller gives it; what a preset knows can be left out. */
 export interface EndpointRequest {
@@ -16,12 +17,15 @@ export interface EndpointRequest {
   readonly tlsPolicy?: Destination['tlsPolicy'] | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** The password that is stored stays; none is given. */
+  /** Access tokens in place of a password. */
+  readonly oauth2?: OAuth2Request | undefined
+  /** The password or OAuth 2.0 grant that is stored stays; none is given. */
   readonly keepsPassword?: boolean | undefined
 }
 
 export type Endpoint = Pick<Destination, 'preset' | 'host' | 'port' | 'security' | 'tlsPolicy' | 'username'> & {
   readonly password: string | undefined
+  readonly oauth2: OAuth2Grant | undefined
 }
 
 export interface EndpointGuards {
@@ -34,15 +38,17 @@ const mailPorts: readonly number[] = [25, 465, 587, 2465, 2525, 2587]
 
 /** Throws `validation_failed` naming what is missing or not permitted. The look-up of a name can take seconds. */
 export async function checkEndpoint(request: EndpointRequest, guards: EndpointGuards): Promise<Endpoint> {
-  const endpoint = withPreset(request)
-  const problems = request.keepsPassword ? [] : loginProblems(endpoint)
+  const filled = withPreset(request)
+  const problems = request.keepsPassword ? [] : loginProblems(filled, request)
+  const oauth2 = request.oauth2 && problems.length === 0 ? await checkOAuth2(request.oauth2, filled.host, guards) : undefined
+  const endpoint = { ...filled, oauth2 }
   const addresses = await addressesIfAny(guards.resolver, endpoint.host)
   problems.push(...addressProblems(endpoint, addresses, guards.guard))
   if (problems.length > 0) throw invalid(problems)
   return endpoint
 }
 
-function withPreset(request: EndpointRequest): Endpoint {
+function withPreset(request: EndpointRequest): Omit<Endpoint, 'oauth2'> {
   const preset = request.preset === undefined ? undefined : findPreset(request.preset)
   if (request.preset !== undefined && !preset)
     throw invalid([{ path: 'preset', message: `no preset has this name; GET /v1/destinations/presets lists all ${presetIds.length}` }])
@@ -57,8 +63,9 @@ function withPreset(request: EndpointRequest): Endpoint {
   if (port === undefined) problems.push({ path: 'credentials.port', message: 'is required' })
   if (security === undefined) problems.push({ path: 'credentials.security', message: 'is required: tls, starttls or none' })
   if (parsed === undefined || port === undefined || security === undefined) throw invalid(problems)
-  const { tlsPolicy = 'verify', username, password } = request
-  return { preset: preset?.id ?? null, host: parsed, port, security, tlsPolicy, username: username ?? null, password }
+  const { tlsPolicy = 'verify', password } = request
+  const username = request.username ?? (password === undefined ? undefined : preset?.fixedUsername) ?? null
+  return { preset: preset?.id ?? null, host: parsed, port, security, tlsPolicy, username, password }
 }
 
 function parseHost(host: string): string | undefined {
@@ -67,8 +74,11 @@ function parseHost(host: string): string | undefined {
   return parseDomain(host)
 }
 
-function loginProblems({ username, password }: Endpoint): FieldProblem[] {
-  if ((username === null) === (password === undefined)) return []
+function loginProblems({ username, password }: Pick<Endpoint, 'username' | 'password'>, { oauth2 }: EndpointRequest): FieldProblem[] {
+  if (oauth2 && password !== undefined)
+    return [{ path: 'credentials.oauth2', message: 'goes in place of a password; give only one of them' }]
+  if (oauth2 && username === null) return [{ path: 'credentials.username', message: 'is required with oauth2: the mailbox to sign in to' }]
+  if (oauth2 || (username === null) === (password === undefined)) return []
   const missing = username === null ? 'username' : 'password'
   return [{ path: `credentials.${missing}`, message: 'is required with the other: give user name and password, or neither' }]
 }

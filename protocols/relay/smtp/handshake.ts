@@ -10,13 +10,14 @@ import { Failure } from './failure.ts'
 import { Link } from './link.ts'
 import type { TlsFacts } from './secure.ts'
 import { secure, tlsFacts } from './secure.ts'
-import { signIn } from './sign-in.ts'
+import { signIn, type TokenSource } from './sign-in.ts'
 
 /** What opening a link needs besides the destination. */
 export interface HandshakeOptions extends Network {
   /** RFC 5321 §4.1.1.1 name that we give. */
   readonly heloName: string
   readonly context: SecureContext
+  readonly tokens: TokenSource
   /** Told of each step that went well, with its milliseconds. */
   readonly onStep?: ((step: Phase, detail: string, milliseconds: number) => void) | undefined
 }
@@ -128,7 +129,8 @@ class Handshake {
   }
 
   async #authenticate(link: Link, capabilities: Capabilities, address: string): Promise<void> {
-    const mechanism = await signIn(link, this.#target, capabilities.auth, address, this.#options.deadlines.command)
+    const { tokens, deadlines } = this.#options
+    const mechanism = await signIn(link, this.#target, { offered: capabilities.auth, address, tokens, commandMs: deadlines.command })
     if (mechanism !== undefined) this.#done('auth', `Signed in with AUTH ${mechanism}.`)
   }
 

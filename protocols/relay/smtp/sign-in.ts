@@ -1,30 +1,50 @@
-/** RFC 4954 AUTH with PLAIN (RFC 4616) or LOGIN, whichever the peer offers. */
+/** RFC 4954 AUTH with PLAIN (RFC 4616) or LOGIN, whichever the peer offers, or with XOAUTH2 where access tokens stand in place of a password. */
 import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
 import type { PeerReply, TransportTarget } from '#core/delivery/transport.ts'
+import type { OAuth2Grant } from '#core/routing/oauth2.ts'
 import { Failure } from './failure.ts'
 import type { Link } from './link.ts'
+
+/** Where access tokens come from. */
+export interface TokenSource {
+  /** `kept` tells that it was had before, so that it may have been revoked meanwhile. Throws `Failure`. */
+  get(grant: OAuth2Grant): Promise<{ readonly token: string; readonly kept: boolean }>
+  /** The peer has refused this token. */
+  discard(grant: OAuth2Grant, token: string): void
+}
+
+/** The peer as it is known when it is signed in to. */
+export interface SignInOptions {
+  /** Mechanisms in upper case. */
+  readonly offered: readonly string[]
+  readonly address: string
+  readonly tokens: TokenSource
+  readonly commandMs: number
+}
+
+type Ask = (line: string) => Promise<PeerReply>
 
 // RFC 4954 §4: a longer initial response must not be put on the command line.
 const initialResponseMax = 500
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** Signs in when the destination has a user name. Throws `Failure`; no password is in it, whatever the peer said. */
-export async function signIn(
-  link: Link,
-  target: TransportTarget,
-  offered: readonly string[],
-  address: string,
-  commandMs: number,
-): Promise<string | undefined> {
+/** Signs in when the destination has a user name. Throws `Failure`; no password or token is in it, whatever the peer said. */
+export async function signIn(link: Link, target: TransportTarget, options: SignInOptions): Promise<string | undefined> {
+  const { offered, address, commandMs } = options
   if (!target.username) return undefined
   if (target.security === 'none' && !isLoopbackAddress(address)) throw new Failure('auth_needs_tls', 'auth')
+  const ask: Ask = (line) => link.ask(`${line}\r\n`, commandMs, 'command_timeout', 'auth')
+  if (target.oauth2) {
+    if (!offered.includes('XOAUTH2')) throw new Failure('auth_unavailable', 'auth', 'It does not offer XOAUTH2.')
+    await bearerDialog(ask, link, target.username, target.oauth2, options.tokens)
+    return 'XOAUTH2'
+  }
   const password = target.password ?? ''
   const plain = base64(`\0${target.username}\0${password}`)
   link.hide([plain, base64(password), password])
-  const ask = (line: string): Promise<PeerReply> => link.ask(`${line}\r\n`, commandMs, 'command_timeout', 'auth')
   if (offered.includes('PLAIN')) {
-    await plainDialog(ask, plain)
+    demand(await respond(ask, 'PLAIN', plain), 235)
     return 'PLAIN'
   }
   if (!offered.includes('LOGIN')) throw new Failure('auth_unavailable', 'auth')
@@ -34,10 +54,28 @@ export async function signIn(
   return 'LOGIN'
 }
 
-async function plainDialog(ask: (line: string) => Promise<PeerReply>, plain: string): Promise<void> {
-  if (plain.length <= initialResponseMax) return demand(await ask(`AUTH PLAIN ${plain}`), 235)
-  demand(await ask('AUTH PLAIN'), 334)
-  demand(await ask(plain), 235)
+/** A mechanism of one response, given at once where it is short enough. */
+async function respond(ask: Ask, mechanism: string, response: string): Promise<PeerReply> {
+  if (response.length <= initialResponseMax) return ask(`AUTH ${mechanism} ${response}`)
+  demand(await ask(`AUTH ${mechanism}`), 334)
+  return ask(response)
+}
+
+/** A token that was kept and is refused is replaced once, over the same link. */
+async function bearerDialog(ask: Ask, link: Link, username: string, grant: OAuth2Grant, tokens: TokenSource): Promise<void> {
+  const secrets: string[] = []
+  for (let first = true; ; first = false) {
+    const { token, kept } = await tokens.get(grant)
+    const response = base64(`user=${username}\x01auth=Bearer ${token}\x01\x01`)
+    secrets.push(response, token)
+    link.hide(secrets)
+    let reply = await respond(ask, 'XOAUTH2', response)
+    // What is wrong comes as a challenge, and the refusal only after an empty answer to that.
+    if (reply.code === 334) reply = await ask('')
+    if (reply.code === 235) return
+    if (reply.code === 535) tokens.discard(grant, token)
+    if (reply.code !== 535 || !kept || !first) return demand(reply, 235)
+  }
 }
 
 function demand(reply: PeerReply, code: number): void {

@@ -5,6 +5,7 @@ import { systemClock } from '#core/clock.ts'
 import type { AttemptReport, DeliveryJob, ProbeStep, Transport, TransportTarget } from '#core/delivery/transport.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
+import { AccessTokens } from '../oauth2/access-tokens.ts'
 import type { Dial } from './connect.ts'
 import { dialDirectly } from './connect.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -39,6 +40,7 @@ const standardLimits: SessionLimits = { messages: 1000, ageMs: 10 * 60_000 }
 export class SmtpTransport implements Transport {
   readonly #options: HandshakeOptions
   readonly #limits: SessionLimits
+  readonly #tokens: AccessTokens
   readonly #current = new Map<string, Pool>()
   /** Pools under settings that have changed since, until they are empty. */
   readonly #retired = new Set<Pool>()
@@ -49,10 +51,9 @@ export class SmtpTransport implements Transport {
       throw new TypeError('The EHLO name must be a host name or an address literal.')
     let context: SecureContext | undefined
     this.#limits = options.limits ?? standardLimits
-    this.#options = {
+    const network = {
       resolver: options.resolver,
       guard: options.guard,
-      heloName: options.heloName,
       clock: options.clock ?? systemClock,
       deadlines: { ...standardDeadlines, ...options.deadlines },
       dial: options.dial ?? dialDirectly,
@@ -61,6 +62,8 @@ export class SmtpTransport implements Transport {
         return context
       },
     }
+    this.#tokens = new AccessTokens(network)
+    this.#options = Object.assign(network, { heloName: options.heloName, tokens: this.#tokens })
   }
 
   deliver(target: TransportTarget, job: DeliveryJob): Promise<AttemptReport> {
@@ -88,6 +91,7 @@ export class SmtpTransport implements Transport {
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     for (const pool of [...this.#current.values(), ...this.#retired]) pool.close()
+    this.#tokens[Symbol.dispose]()
     return Promise.resolve()
   }
 

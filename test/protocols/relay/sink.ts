@@ -25,6 +25,8 @@ export interface SinkOptions {
   readonly security?: 'tls' | 'starttls' | 'none'
   readonly certificate?: { readonly cert: string; readonly key: string }
   readonly users?: Readonly<Record<string, string>>
+  /** Access tokens that XOAUTH2 takes at the moment. */
+  readonly tokens?: ReadonlySet<string>
   /** Takes any CR or LF around a dot for the end of data, as careless servers do. */
   readonly lenient?: boolean
   /** Sends every reply byte by byte. */
@@ -209,10 +211,22 @@ export class SinkConnection {
   #onSecret(line: string): void {
     this.#secrets.push(Buffer.from(line, 'base64').toString())
     if (this.#secrets[0] === 'LOGIN' && this.#secrets.length === 2) return this.#answer('auth', line, '334 UGFzc3dvcmQ6')
+    if (this.#secrets[0] === 'XOAUTH2') return this.#onToken(line)
     this.#mode = 'command'
     const [, user = '', password = ''] = this.#secrets[0] === 'LOGIN' ? this.#secrets : (this.#secrets[1] ?? '').split('\0')
     const good = this.#sink.options.users?.[user] === password
     this.#answer('auth', line, good ? '235 2.7.0 Welcome' : `535 5.7.8 Wrong: ${line} ${password}`)
+  }
+
+  /** What is wrong is told in a challenge, and the refusal follows the empty answer to that. */
+  #onToken(line: string): void {
+    const [, response = '', after] = this.#secrets
+    const token = /^user=me\x01auth=Bearer ([^\x01]+)\x01\x01$/.exec(response)?.[1] ?? ''
+    const good = this.#sink.options.tokens?.has(token) === true
+    this.#mode = good || after === '' ? 'command' : 'secret'
+    if (good) return this.#answer('auth', line, '235 2.7.0 Welcome')
+    if (after !== undefined) return this.#answer('auth', line, after === '' ? `535 5.7.8 Wrong: ${token}` : '501 5.5.2 Answer with nothing')
+    this.#answer('auth', line, `334 ${Buffer.from('{"status":"401","schemes":"bearer"}').toString('base64')}`)
   }
 
   #takeContent(): boolean {

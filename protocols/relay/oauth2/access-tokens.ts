@@ -1,0 +1,106 @@
+/** Access tokens for AUTH XOAUTH2: fetched when they are needed, kept until shortly before they expire, one fetch at a time for each grant. */
+import { createHash } from 'node:crypto'
+import type { Clock } from '#core/clock.ts'
+import type { OAuth2Grant } from '#core/routing/oauth2.ts'
+import { guardedRequest, type HttpsAnswer, type HttpsNetwork, type HttpsRequest } from '../http/guarded-request.ts'
+import { Failure } from '../smtp/failure.ts'
+import { readToken, tokenRequest } from './token.ts'
+
+const limits = { deadlineMs: 20_000, answerBytesMax: 64 * 1024 } as const
+/** So long before its end a token is not used any more, or for half its life when that is shorter. */
+const marginMs = 5 * 60_000
+/** Grants remembered; the oldest is forgotten first, and costs a fetch when it is back. */
+const grantsMax = 1000
+
+/** A token, and whether it was had before this call, so that it may have been revoked meanwhile. */
+export interface HeldToken {
+  readonly token: string
+  readonly kept: boolean
+}
+
+interface Entry {
+  token: string | undefined
+  /** Milliseconds on the monotonic clock. */
+  usableUntil: number
+  /** The newest refresh token, when the provider has replaced the one that was configured. */
+  refreshToken: string | undefined
+  fetching: Promise<string> | undefined
+}
+
+export class AccessTokens implements Disposable {
+  readonly #ask: (request: HttpsRequest, signal: AbortSignal) => Promise<HttpsAnswer>
+  readonly #clock: Clock
+  readonly #entries = new Map<string, Entry>()
+  readonly #closing = new AbortController()
+
+  constructor(network: HttpsNetwork) {
+    this.#clock = network.clock
+    this.#ask = (request, signal) => guardedRequest(network, request, limits, signal)
+  }
+
+  /** Throws `Failure`: `destination_misconfigured` with the provider's words, or `token_unavailable`. */
+  async get(grant: OAuth2Grant): Promise<HeldToken> {
+    const entry = this.#entryOf(grant)
+    if (entry.token !== undefined && this.#clock.monotonic() < entry.usableUntil) return { token: entry.token, kept: true }
+    entry.fetching ??= this.#fetch(grant, entry).finally(() => (entry.fetching = undefined))
+    return { token: await entry.fetching, kept: false }
+  }
+
+  /** The peer has refused this token; the next call fetches another one, unless that has happened already. */
+  discard(grant: OAuth2Grant, token: string): void {
+    const entry = this.#entryOf(grant)
+    if (entry.token === token) entry.token = undefined
+  }
+
+  /** Breaks off what is being fetched. */
+  [Symbol.dispose](): void {
+    this.#closing.abort()
+    this.#entries.clear()
+  }
+
+  #entryOf(grant: OAuth2Grant): Entry {
+    const { tokenUrl, clientId, clientSecret, refreshToken, scope } = grant
+    const key = createHash('sha256')
+      .update(JSON.stringify([tokenUrl, clientId, clientSecret, refreshToken, scope]))
+      .digest('base64')
+    const known = this.#entries.get(key)
+    if (known) return known
+    const entry: Entry = { token: undefined, usableUntil: 0, refreshToken: undefined, fetching: undefined }
+    const oldest = this.#entries.size < grantsMax ? undefined : this.#entries.keys().next().value
+    if (oldest !== undefined) this.#entries.delete(oldest)
+    this.#entries.set(key, entry)
+    return entry
+  }
+
+  async #fetch(grant: OAuth2Grant, entry: Entry): Promise<string> {
+    const { token, expiresInSeconds, refreshToken } = await this.#request({
+      ...grant,
+      refreshToken: entry.refreshToken ?? grant.refreshToken,
+    })
+    const lifeMs = expiresInSeconds * 1000
+    entry.token = token
+    entry.usableUntil = this.#clock.monotonic() + lifeMs - Math.min(marginMs, lifeMs / 2)
+    entry.refreshToken = refreshToken ?? entry.refreshToken
+    return token
+  }
+
+  async #request(grant: OAuth2Grant) {
+    const { host } = new URL(grant.tokenUrl)
+    const answer = await this.#answer(grant, host)
+    const verdict = readToken(answer, grant)
+    if (verdict.kind === 'token') return verdict
+    const code = verdict.kind === 'misconfigured' ? 'destination_misconfigured' : 'token_unavailable'
+    throw new Failure(code, 'auth', `The token endpoint ${host} said: ${verdict.said}`)
+  }
+
+  async #answer(grant: OAuth2Grant, host: string): Promise<HttpsAnswer> {
+    try {
+      return await this.#ask(tokenRequest(grant), this.#closing.signal)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      if (error.code === 'aborted') throw new Failure('closed', 'auth')
+      const code = error.code === 'address_forbidden' ? 'destination_misconfigured' : 'token_unavailable'
+      throw new Failure(code, 'auth', `The token endpoint ${host}: ${error.message}`)
+    }
+  }
+}
