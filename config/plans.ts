@@ -14,6 +14,8 @@ export interface Plan {
   readonly attachments: boolean
   /** Failed messages may be replayed in bulk. Spec "Limits" 14. */
   readonly bulkReplay: boolean
+  /** Destinations may be marked organization-wide. Spec "Project rules" 6. */
+  readonly orgDestinations: boolean
 }
 
 /** All plans, the smallest first. */
@@ -29,8 +31,17 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     capturesPerMonth: undefined,
     attachments: false,
     bulkReplay: false,
+    orgDestinations: false,
   },
-  free: { sendsPerDay: 100, overageBilled: true, smtpCredentials: 1, capturesPerMonth: 5000, attachments: false, bulkReplay: false },
+  free: {
+    sendsPerDay: 100,
+    overageBilled: true,
+    smtpCredentials: 1,
+    capturesPerMonth: 5000,
+    attachments: false,
+    bulkReplay: false,
+    orgDestinations: false,
+  },
   basic: {
     sendsPerDay: 5000,
     overageBilled: false,
@@ -38,6 +49,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     capturesPerMonth: undefined,
     attachments: false,
     bulkReplay: false,
+    orgDestinations: false,
   },
   pro: {
     sendsPerDay: 50_000,
@@ -46,6 +58,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     capturesPerMonth: undefined,
     attachments: true,
     bulkReplay: true,
+    orgDestinations: true,
   },
   enterprise: {
     sendsPerDay: undefined,
@@ -54,5 +67,6 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     capturesPerMonth: undefined,
     attachments: true,
     bulkReplay: true,
+    orgDestinations: true,
   },
 }

@@ -90,10 +90,12 @@ const writing = (core: RestCore): readonly Operation[] => [
     path: '/v1/destinations/{id}',
     operationId: 'updateDestination',
     summary: 'Change a destination',
-    description: 'Fields that are left out stay as they are, also those of credentials. Queued mail uses the new settings.',
+    description:
+      'Fields that are left out stay as they are, also those of credentials. Queued mail uses the new settings. ' +
+      'Organization-wide destinations are changed by keys of the whole organization only.',
     tags,
     right: 'api:admin',
-    errors: ['not_found', 'conflict'],
+    errors: ['not_found', 'conflict', 'quota_exhausted'],
     params: idParams,
     body: destinationChangesBody,
     response: destinationShape,

@@ -25,8 +25,8 @@ export const destinationShape = z
     environment: z.string().nullable(),
     priority: z.int(),
     mode: z.enum(['sandbox', 'live']),
-    scope: z.literal('project'),
-    is_org_default: z.literal(false),
+    scope: z.enum(['project', 'org']).meta({ description: 'org: every project of the organization may use it.' }),
+    is_org_default: z.boolean().meta({ description: 'Takes the sends that no routing rule of their project matches.' }),
     from: z.string().nullable(),
     credentials: z.object({
       host: z.string(),
@@ -89,6 +89,18 @@ const plain = {
   max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
 }
 
+const place = {
+  project_id: id.optional().meta({ description: 'Moves it, while no routing rule and no SMTP credential names it.' }),
+  scope: z
+    .enum(['project', 'org'])
+    .optional()
+    .meta({ description: 'org needs the plan pro or enterprise; project gives it back to its project, while no other project names it.' }),
+  is_org_default: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Of one organization-wide destination at a time; true takes it from the other.' }),
+}
+
 export const newDestinationBody = z.strictObject({
   name: filledLine(100),
   provider: z.literal('smtp'),
@@ -104,6 +116,7 @@ export const destinationChangesBody = z
     preset: preset.optional(),
     credentials: credentialChanges.optional(),
     ...plain,
+    ...place,
   })
   .refine((body) => body.preset === undefined || body.credentials !== undefined, {
     path: ['preset'],
@@ -133,9 +146,9 @@ export const presetShape = z
   })
   .meta({ id: 'SmtpPreset' })
 
-type PlainBody = Omit<z.output<typeof destinationChangesBody>, 'name' | 'preset' | 'credentials'>
+type PlainBody = Omit<z.output<typeof destinationChangesBody>, 'name' | 'preset' | 'credentials' | keyof typeof place>
 
-const toPlain = (body: PlainBody): Omit<DestinationChanges, 'name' | 'endpoint'> => ({
+const toPlain = (body: PlainBody): Omit<DestinationChanges, 'name' | 'endpoint' | 'place'> => ({
   environment: body.environment,
   priority: body.priority,
   from: body.from,
@@ -150,7 +163,13 @@ export const toDestinationChanges = (body: z.output<typeof destinationChangesBod
     ...toEndpoint(body.preset, body.credentials),
     oauth2: body.credentials.oauth2 && toOAuth2(body.credentials.oauth2),
   },
+  place: toPlace(body),
 })
+
+function toPlace({ project_id, scope, is_org_default }: z.output<typeof destinationChangesBody>): DestinationChanges['place'] {
+  const isGiven = project_id !== undefined || scope !== undefined || is_org_default !== undefined
+  return isGiven ? { projectId: project_id, scope, isOrgDefault: is_org_default } : undefined
+}
 
 export const toNewDestination = (body: z.output<typeof newDestinationBody>): NewDestination => ({
   ...toPlain(body),
@@ -194,8 +213,8 @@ export const toWireDestination = (destination: Destination): z.input<typeof dest
   environment: destination.environment,
   priority: destination.priority,
   mode: destination.mode,
-  scope: 'project',
-  is_org_default: false,
+  scope: destination.shared === undefined ? 'project' : 'org',
+  is_org_default: destination.shared === 'org_default',
   from: destination.from,
   credentials: {
     host: destination.host,

@@ -21,12 +21,15 @@ const match = z
     [
       filledLine(320),
       z.strictObject({ from: filledLine(320) }),
-      z.strictObject({ domain: filledLine(254) }),
+      z.strictObject({ domain: filledLine(256) }),
       z.strictObject({ any: z.literal(true) }),
     ],
     { error: ({ input }) => (isOneMatch(input) ? undefined : 'give exactly one of from, domain, any') },
   )
-  .meta({ description: 'The From to match: an address, a domain, or *; or one of {"from"}, {"domain"}, {"any": true}.' })
+  .meta({
+    description:
+      'The From to match: an address, a domain, *.domain for its subdomains at any depth, or *; or one of {"from"}, {"domain"}, {"any": true}.',
+  })
 /** Anything that is no object is for other words to tell. */
 function isOneMatch(input: unknown): boolean {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return true

@@ -43,12 +43,10 @@ const changes = {
     .boolean()
     .optional()
     .meta({ description: 'The header From must be at one of these domains too; true unless told.' }),
-  default_destination_id: z
-    .string()
-    .max(64)
-    .nullable()
-    .optional()
-    .meta({ description: 'Where its mail goes; needed to send. Empty text clears it.' }),
+  default_destination_id: z.string().max(64).nullable().optional().meta({
+    description:
+      'Where its mail goes, before any routing rule. Empty text leaves that to the rules and the organization default sender; without such a sender, the credential cannot send.',
+  }),
   max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
   max_message_bytes: z.int().min(1024).max(268_435_456).nullable().optional(),
   expires_at: timeInput.nullable().optional(),

@@ -276,7 +276,7 @@ const factsDefaults: ContentFacts = {
   utf8Headers: false,
 }
 
-const projectDefaults: Project = {
+export const projectDefaults: Project = {
   id: projectId,
   name: 'Default',
   status: 'claimed',
@@ -287,7 +287,7 @@ const projectDefaults: Project = {
   createdAt: startOfTime,
 }
 
-const destinationDefaults: Destination = {
+export const destinationDefaults: Destination = {
   id: 'dst_1',
   projectId,
   name: 'Provider',

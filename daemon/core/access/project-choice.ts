@@ -17,6 +17,12 @@ export function reachableProject(
   throw new Refusal('not_found', `${field}: no project has this id; leave it out for the project of your key.`)
 }
 
+/** Whether a project may use something: its own, and what the whole organization shares. */
+export const isOpenTo = (
+  { projectId: owner, shared }: { readonly projectId: string; readonly shared?: unknown },
+  projectId: string,
+): boolean => owner === projectId || shared !== undefined
+
 /** The project that something new belongs to: the named one, or that of the scope. */
 export const owningProject = (scope: Scope, projects: ReadonlyMap<string, unknown>, named: string | undefined): string =>
   reachableProject(scope, projects, named, 'project_id') ?? scope.projectId

@@ -5,7 +5,7 @@ import type { PlanName } from '#config/plans.ts'
 export interface GrantSettings {
   readonly organization: { readonly plan: PlanName; readonly defaultProjectId: string }
   readonly projects: ReadonlyMap<string, unknown>
-  readonly destinations: ReadonlyMap<string, { readonly projectId: string }>
+  readonly destinations: ReadonlyMap<string, { readonly projectId: string; readonly shared?: unknown }>
 }
 
 /** Where those settings come from. */

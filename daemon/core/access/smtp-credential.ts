@@ -14,7 +14,7 @@ export interface SmtpCredential {
   readonly allowedFromDomains: readonly string[]
   /** The header From must be in the whitelist too. */
   readonly enforceHeaderFrom: boolean
-  /** Needed to send; null falls back to the organization's default destination. */
+  /** Asked before routing rules; null leaves the choice to them and needs an organization default sender. */
   readonly defaultDestinationId: string | null
   readonly maxRatePerMin: number | null
   readonly maxMessageBytes: number | null

@@ -8,7 +8,7 @@ import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
-import { owningProject, reachableProject } from './project-choice.ts'
+import { isOpenTo, owningProject, reachableProject } from './project-choice.ts'
 import type { Scope } from './scope.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings, GrantSettingsSource } from './settings.ts'
@@ -166,7 +166,7 @@ function checkChanges(changes: SmtpCredentialChanges, projectId: string, setting
   const checked: { -readonly [Field in keyof Mutable]?: Mutable[Field] } = { ...given }
   if (given.allowedFromDomains) checked.allowedFromDomains = checkDomains(given.allowedFromDomains, problems)
   if (given.defaultDestinationId === '') checked.defaultDestinationId = null
-  else if (given.defaultDestinationId && settings.destinations.get(given.defaultDestinationId)?.projectId !== projectId)
+  else if (given.defaultDestinationId && !isReachable(settings, given.defaultDestinationId, projectId))
     problems.push({ path: 'default_destination_id', message: 'no destination of this project has this id' })
   if (given.verpBounceDomain === '') checked.verpBounceDomain = null
   else if (given.verpBounceDomain) {
@@ -179,6 +179,11 @@ function checkChanges(changes: SmtpCredentialChanges, projectId: string, setting
     problems.push({ path: 'expires_at', message: 'must be in the future; null is for a credential that does not expire' })
   if (problems.length > 0) throw invalid(problems)
   return checked
+}
+
+function isReachable({ destinations }: GrantSettings, destinationId: string, projectId: string): boolean {
+  const destination = destinations.get(destinationId)
+  return destination !== undefined && isOpenTo(destination, projectId)
 }
 
 function checkDomains(domains: readonly string[], problems: FieldProblem[]): string[] {

@@ -4,6 +4,7 @@ import * as z from 'zod'
 
 export const securities = ['tls', 'starttls', 'none'] as const
 export const tlsPolicies = ['verify', 'insecure'] as const
+export const sharings = ['org', 'org_default'] as const
 
 /** How access tokens for a destination are had, in place of a password. */
 export interface DestinationOAuth2 {
@@ -19,6 +20,8 @@ export interface DestinationOAuth2 {
 export interface Destination {
   readonly id: string
   readonly projectId: string
+  /** Organization-wide, or even its default sender; left out, it is its project's alone. Spec "Project rules" 6. */
+  readonly shared?: (typeof sharings)[number] | undefined
   readonly name: string
   readonly provider: 'smtp'
   /** The preset that filled in host, port and security. */
@@ -50,6 +53,7 @@ export const destinations = defineRecord<Destination>({
   schema: z.strictObject({
     id: z.string(),
     projectId: z.string(),
+    shared: z.enum(sharings).optional(),
     name: z.string(),
     provider: z.literal('smtp'),
     preset: z.string().nullable(),
@@ -78,8 +82,7 @@ export const destinations = defineRecord<Destination>({
     updatedAt: z.int(),
   }),
   isSetting: true,
-  indexes: { project: (destination) => [[destination.projectId]] },
-  projectOf: (destination) => destination.projectId,
+  projectOf: ({ shared, projectId }) => (shared === undefined ? projectId : undefined),
 })
 
 /** The place its password is sealed for. */

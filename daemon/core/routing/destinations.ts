@@ -1,4 +1,5 @@
 /** Destinations: connecting, reading, changing and removing a customer's providers, and their mode. Spec "Destination". */
+import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { queueHead } from '#store/queue.ts'
@@ -14,7 +15,9 @@ import { destinations, oauth2Place, passwordPlace, type Destination } from './de
 import { assertPasswordStays, mergeEndpoint, type EndpointChanges } from './endpoint-changes.ts'
 import { checkEndpoint, type Endpoint, type EndpointGuards, type EndpointRequest } from './endpoint.ts'
 import { sealOAuth2 } from './oauth2.ts'
+import { assertMayChange, placeOf, type Place, type PlaceChanges } from './place.ts'
 import type { Policies } from './policy.ts'
+import { refuseWhileNamed } from './references.ts'
 
 export interface DestinationOptions extends EndpointGuards {
   /** Connections at a time of a destination that names no number. */
@@ -37,9 +40,11 @@ export interface DestinationChanges {
   readonly maxRatePerMin?: number | null | undefined
   /** What is left out stays; a stored password never moves to another host. */
   readonly endpoint?: EndpointChanges | undefined
+  /** Another project, or the whole organization. */
+  readonly place?: PlaceChanges | undefined
 }
 
-export interface NewDestination extends Omit<DestinationChanges, 'endpoint'> {
+export interface NewDestination extends Omit<DestinationChanges, 'endpoint' | 'place'> {
   readonly name: string
   readonly endpoint: EndpointRequest
   readonly projectId?: string | undefined
@@ -82,7 +87,7 @@ export class Destinations {
     return record
   }
 
-  /** Newest first. */
+  /** Newest first; every project's list has the organization-wide ones too. */
   async list(
     scope: Scope,
     page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
@@ -90,8 +95,8 @@ export class Destinations {
     const { database, policies } = this.#options
     const { projects } = await policies.of(scope.organizationId)
     const project = reachableProject(scope, projects, page.projectId, 'project')
-    const walk = project === undefined ? {} : { index: 'project', values: [project] }
-    const { rows, nextCursor } = await database.list(destinations, scope, { ...walk, limit: page.limit, cursor: page.cursor })
+    const reach = project === undefined ? scope : { organizationId: scope.organizationId, projectId: project, bound: true }
+    const { rows, nextCursor } = await database.list(destinations, reach, { limit: page.limit, cursor: page.cursor })
     return { rows: rows.map(({ record }) => record), nextCursor }
   }
 
@@ -102,18 +107,20 @@ export class Destinations {
 
   /** Acts on mail that is already queued from its next attempt on. */
   async update(scope: Scope, id: string, changes: DestinationChanges): Promise<Destination> {
-    const { record: stored } = await this.#get(scope, id)
+    const { record: stored } = await this.#getToChange(scope, id)
+    const { place } = changes
     checkFrom(changes.from)
-    if (!changes.endpoint) return this.#rewrite(scope, id, () => changed(changes))
+    if (!changes.endpoint) return this.#rewrite(scope, id, () => changed(changes), place)
     const request = mergeEndpoint(stored, changes.endpoint)
     const endpoint = await checkEndpoint(request, this.#options)
-    return this.#rewrite(scope, id, (before) => {
+    const changesFor = (before: Destination): Partial<Destination> => {
       if (!request.keepsPassword) return { ...changed(changes), ...this.#seal(id, endpoint) }
       // The look-up took time: the host may have changed meanwhile, and a password with it.
       assertPasswordStays(before, endpoint)
       const { password: _, oauth2: __, ...others } = endpoint
       return { ...changed(changes), ...others }
-    })
+    }
+    return this.#rewrite(scope, id, changesFor, place)
   }
 
   /** In sandbox mode everything for this destination is captured; what was accepted as relayed before still goes out. */
@@ -134,17 +141,8 @@ export class Destinations {
   async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     const { database, writes, policies } = this.#options
     await writes.run(scope.organizationId, async (change) => {
-      const stored = await this.#get(scope, id)
-      const { rules, credentials } = await policies.of(scope.organizationId)
-      const ruleIds = [...rules.values()].flat().flatMap((rule) => (rule.destinationId === id ? [rule.id] : []))
-      const credentialIds = [...credentials.values()].flatMap((one) => (one.defaultDestinationId === id ? [one.id] : []))
-      if (ruleIds.length + credentialIds.length > 0) {
-        const named = [...counted(ruleIds.length, 'routing rule'), ...counted(credentialIds.length, 'SMTP credential')].join(' and ')
-        throw new Refusal('conflict', `Still used by ${named}; change or delete what names this destination first.`, {
-          nextAction: 'remove_references',
-          details: { routing_rule_ids: ruleIds, smtp_credential_ids: credentialIds },
-        })
-      }
+      const stored = await this.#getToChange(scope, id)
+      refuseWhileNamed(await policies.of(scope.organizationId), id)
       if (!discardQueued && (await queueHead(database, id, { limit: 1 })).length > 0) {
         const message =
           'Messages are still queued for this destination; wait until they are sent, or repeat with ?discard_queued=true and they fail.'
@@ -154,18 +152,36 @@ export class Destinations {
     })
   }
 
-  #rewrite(scope: Scope, id: string, changesFor: (before: Destination) => Partial<Destination>): Promise<Destination> {
+  #rewrite(
+    scope: Scope,
+    id: string,
+    changesFor: (before: Destination) => Partial<Destination>,
+    place?: PlaceChanges,
+  ): Promise<Destination> {
     const { writes, clock } = this.#options
     return writes.run(scope.organizationId, async (change) => {
-      const stored = await this.#get(scope, id)
+      const stored = await this.#getToChange(scope, id)
       const before = stored.record
-      const changes = changesFor(before)
+      const changes = { ...changesFor(before), ...(place && (await this.#place(scope, before, place, change))) }
       if (Object.entries(changes).every(([field, value]) => before[field as keyof Destination] === value)) return before
       // Connections are told apart by this time, so it must differ even within one millisecond.
       const record = { ...before, ...changes, updatedAt: Math.max(clock.now(), before.updatedAt + 1) }
       change.replace(destinations, scope.organizationId, stored, record)
       return record
     })
+  }
+
+  /** At most one is the default sender: the one before stays organization-wide. */
+  async #place(scope: Scope, before: Destination, changes: PlaceChanges, change: Change): Promise<Place> {
+    const policy = await this.#options.policies.of(scope.organizationId)
+    const place = placeOf(policy, scope, before, changes)
+    const former = place.shared === 'org_default' && before.shared !== 'org_default' && policy.orgDefault
+    if (former) {
+      const stored = await this.#get(scope, former.id)
+      const updatedAt = Math.max(this.#options.clock.now(), stored.record.updatedAt + 1)
+      change.replace(destinations, scope.organizationId, stored, { ...stored.record, shared: 'org', updatedAt })
+    }
+    return place
   }
 
   #seal(id: string, { password, oauth2, ...endpoint }: Endpoint): Omit<Endpoint, 'password' | 'oauth2'> & SealedLogin {
@@ -182,6 +198,12 @@ export class Destinations {
     if (!stored) throw new Refusal('not_found', 'No destination has this id.')
     return stored
   }
+
+  async #getToChange(scope: Scope, id: string): Promise<Stored<Destination>> {
+    const stored = await this.#get(scope, id)
+    assertMayChange(scope, stored.record)
+    return stored
+  }
 }
 
 type Plain = Pick<Destination, 'name' | 'environment' | 'priority' | 'from' | 'maxConnections' | 'maxRatePerMin'>
@@ -192,8 +214,6 @@ function changed({ name, environment, priority, from, maxConnections, maxRatePer
     Object.entries({ name, environment, priority, from, maxConnections, maxRatePerMin }).filter(([, value]) => value !== undefined),
   )
 }
-
-const counted = (count: number, noun: string): string[] => (count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`])
 
 function checkFrom(from: string | null | undefined): void {
   if (from != null && !parseMailbox(from))

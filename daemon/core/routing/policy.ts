@@ -11,6 +11,8 @@ export interface Policy {
   readonly organization: Organization
   readonly projects: ReadonlyMap<string, Project>
   readonly destinations: ReadonlyMap<string, Destination>
+  /** Takes what no rule of a project does. Spec "Project rules" 6. */
+  readonly orgDefault: Destination | undefined
   readonly credentials: ReadonlyMap<string, SmtpCredential>
   /** By project, in the order in which they are tried. */
   readonly rules: ReadonlyMap<string, readonly RoutingRule[]>
@@ -61,6 +63,7 @@ export class Policies {
       organization: organization.record,
       projects: byId(allProjects),
       destinations: byId(allDestinations),
+      orgDefault: allDestinations.find(({ record }) => record.shared === 'org_default')?.record,
       credentials: byId(allCredentials),
       rules: Map.groupBy(orderRules(allRules.map(({ record }) => record)), (rule) => rule.projectId),
     }

@@ -2,7 +2,7 @@
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
 
-/** What a rule looks at: one address, one domain (exactly), or anything. */
+/** What a rule looks at: one address, one domain (exactly), all subdomains of one at any depth (`*.` before it), or anything. */
 export type RuleMatch = { readonly from: string } | { readonly domain: string } | { readonly any: true }
 
 export interface RoutingRule {

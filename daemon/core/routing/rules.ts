@@ -2,7 +2,7 @@
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { reachableProject } from '../access/project-choice.ts'
+import { isOpenTo, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import { foldAddress, parseAddress, parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
@@ -18,7 +18,7 @@ export interface RuleOptions {
   readonly clock: Clock
 }
 
-/** An address, a domain with or without @, or `*`; or the match spelled out. */
+/** An address, a domain with or without @, a domain after `*.`, or `*`; or the match spelled out. */
 export type MatchRequest = string | RuleMatch
 
 export interface RuleChanges {
@@ -30,7 +30,7 @@ export interface RuleChanges {
 export interface NewRule extends RuleChanges {
   readonly match: MatchRequest
   readonly destinationId: string
-  /** That of the destination unless told. */
+  /** Unless told, that of the destination, or for an organization-wide one that of the scope. */
   readonly projectId?: string | undefined
 }
 
@@ -49,7 +49,7 @@ export class RoutingRules {
     return writes.run(scope.organizationId, async (change) => {
       const policy = await policies.of(scope.organizationId)
       const asked = reachableProject(scope, policy.projects, request.projectId, 'project_id')
-      const projectId = projectOfDestination(policy, request.destinationId, asked)
+      const projectId = projectOfRule(policy, scope, request.destinationId, asked)
       const now = clock.now()
       const { destinationId, priority = priorityUnlessTold } = request
       const record: RoutingRule = { id: newId('rul', now), projectId, match, destinationId, priority, createdAt: now }
@@ -85,7 +85,7 @@ export class RoutingRules {
     return writes.run(scope.organizationId, async (change) => {
       const stored = await this.#get(scope, id)
       const { destinationId = stored.record.destinationId, priority = stored.record.priority } = changes
-      projectOfDestination(await policies.of(scope.organizationId), destinationId, stored.record.projectId)
+      projectOfRule(await policies.of(scope.organizationId), scope, destinationId, stored.record.projectId)
       const record = { ...stored.record, destinationId, priority, match: match ?? stored.record.match }
       change.replace(routingRules, scope.organizationId, stored, record)
       return record
@@ -105,10 +105,11 @@ export class RoutingRules {
   }
 }
 
-/** The project of a destination, which must be the asked one where one was asked for. */
-function projectOfDestination({ destinations }: Policy, destinationId: string, asked: string | undefined): string {
-  const projectId = destinations.get(destinationId)?.projectId
-  if (projectId !== undefined && (asked === undefined || asked === projectId)) return projectId
+/** The project that was asked for, or else the one that the destination means; the destination must be open to it. */
+function projectOfRule({ destinations }: Policy, scope: Scope, destinationId: string, asked: string | undefined): string {
+  const destination = destinations.get(destinationId)
+  const projectId = asked ?? (destination?.shared === undefined ? destination?.projectId : scope.projectId)
+  if (destination && projectId !== undefined && isOpenTo(destination, projectId)) return projectId
   throw invalid([{ path: 'destination_id', message: 'no destination of this project has this id' }])
 }
 
@@ -124,15 +125,21 @@ function readMatch(request: MatchRequest): RuleMatch {
 function readAddress(text: string, path: string): string {
   const mailbox = parseAddress(text)
   if (!mailbox) throw invalid([{ path, message: 'must be an address such as shop@example.ch' }])
+  if (mailbox.local === '*')
+    throw invalid([{ path, message: `stands for one address only; for every address of the domain, match ${mailbox.domain}` }])
   return foldAddress(mailbox.address)
 }
 
+/** In lower case A-label form, after `*.` when subdomains are meant. */
 function readDomain(text: string, path: string): string {
-  const domain = parseDomain(text.startsWith('@') ? text.slice(1) : text)
+  const named = text.startsWith('@') ? text.slice(1) : text
+  const wildcard = named.startsWith('*.') ? '*.' : ''
+  const domain = parseDomain(named.slice(wildcard.length))
+  if (domain !== undefined) return wildcard + domain
+  if (named.includes('*')) throw invalid([{ path, message: 'takes a * in place of all subdomains only, as in *.example.ch' }])
   const choices =
     path === 'match'
-      ? 'must be an address such as shop@example.ch, a domain such as example.ch, or *'
-      : 'must be a domain such as example.ch'
-  if (domain === undefined) throw invalid([{ path, message: choices }])
-  return domain
+      ? 'must be an address such as shop@example.ch, a domain such as example.ch, its subdomains as *.example.ch, or *'
+      : 'must be a domain such as example.ch, or its subdomains as *.example.ch'
+  throw invalid([{ path, message: choices }])
 }

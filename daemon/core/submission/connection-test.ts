@@ -1,4 +1,5 @@
 /** Shows whether an SMTP credential could send now, without sending: each thing that must hold, and the provider's own answer. */
+import { isOpenTo } from '../access/project-choice.ts'
 import type { SmtpCredential } from '../access/smtp-credential.ts'
 import type { SmtpCredentials } from '../access/smtp-credentials.ts'
 import type { Scope } from '../access/scope.ts'
@@ -45,9 +46,9 @@ export class ConnectionTest {
   /** The transcript of an SMTP credential. Spec "SMTP credentials", test-connection. */
   async ofCredential(scope: Scope, id: string, signal: AbortSignal): Promise<readonly ConnectionCheck[]> {
     const credential = await this.#options.credentials.get(scope, id)
-    const { destinations } = await this.#options.policies.of(scope.organizationId)
-    const named = destinations.get(credential.defaultDestinationId ?? '')
-    const destination = named?.projectId === credential.projectId ? named : undefined
+    const { destinations, orgDefault } = await this.#options.policies.of(scope.organizationId)
+    const named = credential.defaultDestinationId === null ? orgDefault : destinations.get(credential.defaultDestinationId)
+    const destination = named && isOpenTo(named, credential.projectId) ? named : undefined
     const checks = [this.#active(credential), resolves(credential, destination)]
     if (!destination) return checks
     const probe = destination.mode === 'live' ? await this.#probe(destination, signal) : []
@@ -72,8 +73,10 @@ export class ConnectionTest {
 
 function resolves({ defaultDestinationId }: SmtpCredential, destination: Destination | undefined): ConnectionCheck {
   const check = 'destination_resolves'
-  if (defaultDestinationId === null) return { check, ok: false, detail: 'No default destination is set; set default_destination_id.' }
+  if (!destination && defaultDestinationId === null)
+    return { check, ok: false, detail: 'No default destination is set; set default_destination_id.' }
   if (!destination) return { check, ok: false, detail: 'The default destination no longer exists; set another one.' }
   const fate = destination.mode === 'live' ? 'relayed' : 'captured, because it is in sandbox mode'
-  return { check, ok: true, detail: `${destination.name} (${destination.host}:${destination.port}); mail would be ${fate}.` }
+  const whose = defaultDestinationId === null ? 'Where no routing rule matches, the organization default sender ' : ''
+  return { check, ok: true, detail: `${whose}${destination.name} (${destination.host}:${destination.port}); mail would be ${fate}.` }
 }

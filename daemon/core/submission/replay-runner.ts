@@ -7,6 +7,7 @@ import type { Database } from '#store/database.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
+import { isOpenTo } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
@@ -195,7 +196,7 @@ function decide(
   const destination = destinations.get(id)
   if (!destination) return { refused: 'Its destination was deleted; replay with a target_destination_id.' }
   if (destination.mode !== 'live') return { refused: `The destination ${destination.name} is in sandbox mode; promote it to live.` }
-  if (destination.projectId !== trace.projectId) return { refused: `The destination ${destination.name} is of another project.` }
+  if (!isOpenTo(destination, trace.projectId)) return { refused: `The destination ${destination.name} is of another project.` }
   if (projects.get(trace.projectId)?.status === 'anonymous') return { refused: 'Its project is not claimed, and sends nothing.' }
   const next = trace.status === 'failed' ? again(id) : undefined
   return next ? { next } : { skip: true }

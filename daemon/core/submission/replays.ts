@@ -4,7 +4,7 @@ import type { Database, Page } from '#store/database.ts'
 import { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { reachableProject } from '../access/project-choice.ts'
+import { isOpenTo, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
@@ -144,7 +144,7 @@ export class Replays {
 function checkTarget({ destinations }: Policy, scope: Scope, id: string): void {
   const destination = destinations.get(id)
   const path = 'target_destination_id'
-  if (!destination || (scope.bound && destination.projectId !== scope.projectId))
+  if (!destination || (scope.bound && !isOpenTo(destination, scope.projectId)))
     throw invalid([{ path, message: 'no destination within your reach has this id' }])
   if (destination.mode !== 'live') throw invalid([{ path, message: 'is in sandbox mode; promote it to live first' }])
 }

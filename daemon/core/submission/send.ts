@@ -2,7 +2,7 @@
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { newTraceId } from '#store/ids.ts'
-import { owningProject } from '../access/project-choice.ts'
+import { isOpenTo, owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import { parseMailbox, type Mailbox } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
@@ -61,13 +61,11 @@ export class SendMessages {
   }
 }
 
-/** The From of the destination that is named, or else of the first one that rules give to any sender. */
-function defaultFrom({ destinations, rules }: Policy, projectId: string, destinationId: string | undefined): Mailbox {
-  const named = destinationId === undefined ? [] : [destinationId]
-  const open = (rules.get(projectId) ?? []).flatMap((rule) => ('any' in rule.match ? [rule.destinationId] : []))
-  const [first = ''] = destinationId === undefined ? open : named
-  const destination = destinations.get(first)
-  const from = destination?.projectId === projectId && destination.from ? parseMailbox(destination.from) : undefined
+/** The From of the destination that is named, or else of the first one that rules give to any sender, or of the default sender. */
+export function defaultFrom(policy: Policy, projectId: string, destinationId: string | undefined): Mailbox {
+  const open = (policy.rules.get(projectId) ?? []).find((rule) => 'any' in rule.match)
+  const destination = policy.destinations.get(destinationId ?? open?.destinationId ?? policy.orgDefault?.id ?? '')
+  const from = destination?.from && isOpenTo(destination, projectId) ? parseMailbox(destination.from) : undefined
   if (from) return from
   throw invalid([{ path: 'from', message: 'is required, because no destination supplies one' }])
 }

@@ -66,11 +66,13 @@ class LiveLogin implements SmtpLogin {
   readonly #organizationId: string
   readonly #fingerprint: string
   #credential: SmtpCredential
+  #hasOrgDefault: boolean
 
   constructor(options: SmtpDoorOptions, organizationId: string, credential: SmtpCredential, policy: Policy) {
     this.#options = options
     this.#organizationId = organizationId
     this.#credential = policy.credentials.get(credential.id) ?? credential
+    this.#hasOrgDefault = policy.orgDefault !== undefined
     this.#fingerprint = credential.passwordFingerprint
     this.credentialId = credential.id
     this.username = credential.username
@@ -84,7 +86,7 @@ class LiveLogin implements SmtpLogin {
     this.#options.admission.check()
     const policy = this.#options.policies.atHand(this.#organizationId)
     if (policy) this.#adopt(policy)
-    if (this.#credential.defaultDestinationId === null) {
+    if (this.#credential.defaultDestinationId === null && !this.#hasOrgDefault) {
       const message = 'This SMTP credential has no default destination; set default_destination_id before sending.'
       throw new Refusal('destination_misconfigured', message, { nextAction: 'update_smtp_credential' })
     }
@@ -130,6 +132,7 @@ class LiveLogin implements SmtpLogin {
       throw new Refusal('unauthorized', 'This SMTP credential was revoked, rotated or has expired; log in with a current one.')
     }
     this.#credential = now
+    this.#hasOrgDefault = policy.orgDefault !== undefined
   }
 
   #checkDomain(address: string, what: string): void {

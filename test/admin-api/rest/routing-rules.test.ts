@@ -12,6 +12,11 @@ test('createRoutingRule takes a match as an object or as text', async (t) => {
   t.deepEqual(await matchOf('b.ch'), { domain: 'b.ch' })
   t.deepEqual(await matchOf('@b.ch'), { domain: 'b.ch' })
   t.deepEqual(await matchOf('*'), { any: true })
+  t.deepEqual(await matchOf('*.b.ch'), { domain: '*.b.ch' })
+  t.deepEqual(await matchOf('@*.B.ch'), { domain: '*.b.ch' })
+  t.deepEqual(await matchOf({ domain: '*.Müller.ch' }), { domain: '*.xn--mller-kva.ch' })
+  t.deepEqual(await matchOf({ domain: '*.ch' }), { domain: '*.ch' })
+  t.deepEqual(await matchOf('shop@Müller.ch'), { from: 'shop@xn--mller-kva.ch' })
 })
 
 test('createRoutingRule answers the whole resource', async (t) => {
@@ -32,9 +37,16 @@ test('createRoutingRule names what is wrong', async (t) => {
   const wrong = async (changes: object) =>
     errorOf(await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id, ...changes })).message
   t.is(await wrong({ match: 'a b@c' }), 'match: must be an address such as shop@example.ch')
-  t.is(await wrong({ match: 'a_b..ch' }), 'match: must be an address such as shop@example.ch, a domain such as example.ch, or *')
+  t.is(
+    await wrong({ match: 'a_b..ch' }),
+    'match: must be an address such as shop@example.ch, a domain such as example.ch, its subdomains as *.example.ch, or *',
+  )
   t.is(await wrong({ match: { from: 'x' } }), 'match.from: must be an address such as shop@example.ch')
-  t.is(await wrong({ match: { domain: 'a@b.ch' } }), 'match.domain: must be a domain such as example.ch')
+  t.is(await wrong({ match: { domain: 'a@b.ch' } }), 'match.domain: must be a domain such as example.ch, or its subdomains as *.example.ch')
+  for (const domain of ['*.*.b.ch', 'a.*.b.ch', '*b.ch', '*.', '**', 'b.*'])
+    t.is(await wrong({ match: { domain } }), 'match.domain: takes a * in place of all subdomains only, as in *.example.ch', domain)
+  t.is(await wrong({ match: 'a.*.b.ch' }), 'match: takes a * in place of all subdomains only, as in *.example.ch')
+  t.is(await wrong({ match: '*@b.ch' }), 'match: stands for one address only; for every address of the domain, match b.ch')
   t.is(await wrong({ match: { any: false } }), 'match.any: must be true')
   const several = 'match: give exactly one of from, domain, any'
   t.is(await wrong({ match: { from: 'a@b.ch', domain: 'b.ch' } }), several)
@@ -68,12 +80,14 @@ test('listRoutingRules shows them in the order in which they are tried, page by 
   const make = async (match: string, priority: number) =>
     (await rest.must('POST', '/v1/routing/rules', { match, destination_id, priority }))['id']
   const last = await make('*', 10)
+  const wide = await make('*.ch', 10)
+  const wildcard = await make('*.b.ch', 10)
   const address = await make('a@b.ch', 10)
   const domain = await make('b.ch', 10)
   const first = await make('*', 1)
   const seen: unknown[] = []
   for await (const { id } of rest.rows('/v1/routing/rules', 3)) seen.push(id)
-  t.deepEqual(seen, [first, address, domain, last])
+  t.deepEqual(seen, [first, address, domain, wildcard, wide, last])
   const gone = await rest.call('GET', '/v1/routing/rules?cursor=rul_gone')
   t.deepEqual(refusal(gone), [400, 'validation_failed', 'cursor: the rule it stands on is gone; begin the list again'])
 })

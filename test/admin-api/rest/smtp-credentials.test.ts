@@ -161,6 +161,11 @@ test('testSmtpCredential shows every check, and asks a live provider', async (t)
       { check: 'destination_resolves', ok: false, detail: 'No default destination is set; set default_destination_id.' },
     ],
   })
+  await rest.must('PATCH', `/v1/destinations/${destination}`, { scope: 'org', is_org_default: true })
+  const byDefault =
+    'Where no routing rule matches, the organization default sender Webhoster (127.0.0.1:2600); mail would be captured, because it is in sandbox mode.'
+  t.like((await run())['checks'], { 1: { check: 'destination_resolves', ok: true, detail: byDefault } })
+  await rest.must('PATCH', `/v1/destinations/${destination}`, { scope: 'project' })
   await rest.must('PATCH', `${path}/${String(id)}`, { default_destination_id: destination })
   const verbatim = {
     check: 'adapter_forwards_verbatim',

@@ -19,9 +19,18 @@ const rule = (id: string, match: RuleMatch, destinationId: string, changes: Part
   ...changes,
 })
 
-function route(rules: readonly RoutingRule[], question: Partial<RouteQuestion>, more: readonly Destination[] = []) {
+function route(
+  rules: readonly RoutingRule[],
+  question: Partial<RouteQuestion>,
+  more: readonly Destination[] = [],
+  orgDefault?: Destination,
+) {
   const all = [destination('d1'), destination('d2'), destination('d3'), destination('foreign', { projectId: 'prj_2' }), ...more]
-  const settings = { destinations: new Map(all.map((one) => [one.id, one])), rules: Map.groupBy(orderRules(rules), (one) => one.projectId) }
+  const settings = {
+    destinations: new Map(all.map((one) => [one.id, one])),
+    rules: Map.groupBy(orderRules(rules), (one) => one.projectId),
+    orgDefault,
+  }
   return matchRoute(settings, { projectId, from: 'shop@example.com', ...question })
 }
 
@@ -31,14 +40,16 @@ test('orderRules() puts the smaller priority first, then the more specific, the 
     rule('r9', any, 'd1', { priority: 20, createdAt: 1 }),
     rule('r8', any, 'd1', { priority: 20 }),
     rule('r7', any, 'd1', { priority: 20 }),
-    rule('r6', { domain: 'x.ch' }, 'd1', { priority: 20 }),
+    rule('r6c', { domain: '*.ch' }, 'd1', { priority: 20 }),
+    rule('r6b', { domain: '*.x.ch' }, 'd1', { priority: 20, createdAt: 5 }),
+    rule('r6', { domain: 'a.very.long.name.x.ch' }, 'd1', { priority: 20 }),
     rule('r5', { from: 'a@x.ch' }, 'd1', { priority: 20, createdAt: 99 }),
     rule('r4', any, 'd1', { priority: 0 }),
     rule('r3', any, 'd1', { priority: -5 }),
   ]
   t.deepEqual(
     orderRules(rules).map(({ id }) => id),
-    ['r3', 'r4', 'r5', 'r6', 'r7', 'r8', 'r9'],
+    ['r3', 'r4', 'r5', 'r6', 'r6b', 'r6c', 'r7', 'r8', 'r9'],
   )
 })
 
@@ -67,14 +78,52 @@ test('matchRoute() compares addresses and domains without case, and domains exac
     t.is(to(from), 'd3', from)
 })
 
+test('matchRoute() takes a wildcard for subdomains at any depth, and not for the domain itself', (t) => {
+  const rules = [
+    rule('r1', { domain: '*.example.com' }, 'd1'),
+    rule('r2', { domain: '*.xn--mller-kva.ch' }, 'd2'),
+    rule('r3', { any: true }, 'd3'),
+  ]
+  const to = (from: string) => route(rules, { from }).destination?.id
+  for (const from of ['shop@a.example.com', 'shop@A.b.c.EXAMPLE.com', 'example.com@a.example.com']) t.is(to(from), 'd1', from)
+  for (const from of ['a@mail.müller.ch', 'a@MAIL.MÜLLER.ch', 'a@mail.xn--mller-kva.ch']) t.is(to(from), 'd2', from)
+  for (const from of ['shop@example.com', 'shop@notexample.com', 'a.example.com@x.test', 'shop@a.example.com.test', 'a@müller.ch', ''])
+    t.is(to(from), 'd3', from)
+})
+
+test('matchRoute() compares internationalized senders in every spelling', (t) => {
+  const rules = [rule('r1', { from: 'shop@xn--mller-kva.ch' }, 'd1'), rule('r2', { domain: 'xn--mller-kva.ch' }, 'd2')]
+  const to = (from: string) => route(rules, { from }).destination?.id
+  for (const from of ['Shop@Müller.ch', 'shop@MÜLLER.CH', 'shop@mu\u0308ller.ch', 'SHOP@XN--MLLER-KVA.ch']) t.is(to(from), 'd1', from)
+  t.is(to('büro@müller.ch'), 'd2')
+  t.is(to('shop@muller.ch'), undefined)
+})
+
+test('matchRoute() falls back to the default sender of the organization, after every rule', (t) => {
+  const orgDefault = destination('shared', { projectId: 'prj_2', shared: 'org_default' })
+  const rules = [rule('r1', { domain: 'example.com' }, 'd1'), rule('r2', { domain: 'wide.test' }, 'shared')]
+  const ask = (from: string, asked?: RouteQuestion['asked']) => route(rules, { from, asked }, [orgDefault], orgDefault)
+  t.like(ask('a@example.com'), { by: 'rule', ruleId: 'r1' })
+  t.like(ask('a@wide.test'), { by: 'rule', ruleId: 'r2', destination: { id: 'shared' } })
+  t.like(ask('a@other.test'), {
+    by: 'org_default',
+    ruleId: null,
+    destination: { id: 'shared' },
+    reason: "No routing rule of the project matches a@other.test; the organization's default sender takes it, the destination SHARED.",
+  })
+  t.like(ask('a@example.com', { by: 'request', destinationId: 'shared' }), { by: 'request', destination: { id: 'shared' } })
+  t.throws(() => ask('a@example.com', { by: 'request', destinationId: 'gone' }), { code: 'validation_failed' })
+})
+
 test('matchRoute() passes over rules of other projects and of destinations that are gone', (t) => {
   const rules = [
     rule('r1', { any: true }, 'gone', { priority: 1 }),
+    rule('r0', { any: true }, 'foreign', { priority: 2 }),
     rule('r2', { any: true }, 'd2', { projectId: 'prj_2', priority: 1 }),
     rule('r3', { any: true }, 'd3'),
   ]
   t.is(route(rules, {}).ruleId, 'r3')
-  t.deepEqual(route(rules.slice(0, 2), {}), {
+  t.deepEqual(route(rules.slice(0, 3), {}), {
     by: 'none',
     destination: undefined,
     ruleId: null,

@@ -124,6 +124,23 @@ test('LiveLogin refuses to send without a default destination, and for one that 
   })
 })
 
+test('LiveLogin without a default destination sends by the rules and the default sender of the organization', async (t) => {
+  const house = await doorOf(t)
+  await house.credential('right', { defaultDestinationId: null })
+  const live = await login(house)
+  t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'destination_misconfigured' })
+  await house.destination({ id: 'dst_2', name: 'House', projectId: 'prj_2', shared: 'org_default' })
+  await house.rule({ from: 'billing@example.com' })
+  const byDefault = await house.trace((await submit(live)).traceId)
+  t.like(byDefault, { outcome: 'relayed', destinationId: 'dst_2', route: { by: 'org_default' } })
+  const billing = content.replace('shop@', 'billing@')
+  t.like(await house.trace((await submit(live, billing)).traceId), { destinationId: 'dst_1', route: { by: 'rule' } })
+  await house.destination({ id: 'dst_2', projectId: 'prj_2', shared: 'org' })
+  await t.throwsAsync(submit(live), { code: 'destination_misconfigured' })
+  await house.credential('right', { defaultDestinationId: 'dst_2' })
+  t.like(await house.trace((await submit(await login(house))).traceId), { destinationId: 'dst_2', route: { by: 'credential' } })
+})
+
 test('LiveLogin captures for a destination in sandbox mode', async (t) => {
   const house = await doorOf(t)
   await house.destination({ mode: 'sandbox' })

@@ -1,0 +1,190 @@
+/**
+ * Routing against a model of it that was written from the specification alone: it scores every rule and keeps no order.
+ * Everything follows from the seed in the title; one seed is new with every run.
+ */
+import test from 'ava'
+import { destinations, type Destination } from '#core/routing/destination.ts'
+import { matchRoute, orderRules } from '#core/routing/match.ts'
+import { decideOutcome } from '#core/routing/outcome.ts'
+import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
+import { projects, type Project } from '#core/tenancy/organization.ts'
+import { Seeded } from '../../support/seeded.ts'
+import { destinationDefaults, houseOf, projectDefaults, projectId as firstProject } from '../house.ts'
+
+const projectIds = [firstProject, 'prj_2', 'prj_3']
+/** Labels that nest, that begin alike, and one that is written in two ways. */
+const labels = ['a', 'b', 'shop', 'xshop', 'ch', 'müller']
+const asAscii: Readonly<Record<string, string>> = { müller: 'xn--mller-kva' }
+const locals = ['info', 'sales', 'b.ch']
+
+interface World {
+  readonly projects: readonly Project[]
+  readonly destinations: readonly Destination[]
+  readonly rules: readonly RoutingRule[]
+}
+
+interface Question {
+  readonly projectId: string
+  readonly local: string
+  readonly labels: readonly string[]
+  readonly named: string | undefined
+}
+
+const domainOf = (random: Seeded, least: number): string[] => Array.from({ length: random.between(least, 4) }, () => random.pick(labels))
+const kept = (parts: readonly string[]): string => parts.map((part) => asAscii[part] ?? part).join('.')
+/** As a person types it: any case, and the label as it is spoken or as it is sent. */
+const typed = (random: Seeded, text: string): string => (random.chance(0.3) ? text.toUpperCase() : text)
+const spelled = (random: Seeded, parts: readonly string[]): string => typed(random, random.chance(0.5) ? parts.join('.') : kept(parts))
+
+function matchOf(random: Seeded): RuleMatch {
+  if (random.chance(0.1)) return { any: true }
+  if (random.chance(0.3)) return { from: `${random.pick(locals)}@${kept(domainOf(random, 1))}` }
+  return { domain: (random.chance(0.5) ? '*.' : '') + kept(domainOf(random, 1)) }
+}
+
+function worldOf(random: Seeded): World {
+  const of = (): string => random.pick(projectIds)
+  const defaultAt = random.chance(0.5) ? random.between(0, 5) : undefined
+  const all = Array.from({ length: 6 }, (_, i): Destination => {
+    const shared = i === defaultAt ? 'org_default' : random.chance(0.3) ? 'org' : undefined
+    const mode = random.chance(0.7) ? 'live' : 'sandbox'
+    return { ...destinationDefaults, id: `dst_${i}`, projectId: of(), mode, ...(shared && { shared }) }
+  })
+  const rules = Array.from({ length: random.between(0, 25) }, (_, i): RoutingRule => {
+    const destinationId = random.chance(0.05) ? 'dst_gone' : random.pick(all).id
+    const createdAt = random.between(0, 3)
+    return {
+      id: `rul_${random.between(0, 9)}_${i}`,
+      projectId: of(),
+      match: matchOf(random),
+      destinationId,
+      priority: random.between(0, 3),
+      createdAt,
+    }
+  })
+  const status = () => (random.chance(0.1) ? 'anonymous' : 'claimed')
+  const policy = () => random.pick(['capture', 'reject', 'relay_default'] as const)
+  return {
+    projects: projectIds.map((id) => ({ ...projectDefaults, id, status: status(), noRoutePolicy: policy() })),
+    destinations: all,
+    rules,
+  }
+}
+
+const questionOf = (random: Seeded, world: World): Question => ({
+  projectId: random.pick(projectIds),
+  local: random.pick(locals),
+  labels: domainOf(random, 1),
+  named: random.chance(0.2) ? random.pick([...world.destinations.map(({ id }) => id), 'dst_gone']) : undefined,
+})
+
+/** How well a rule fits, or undefined: whole address, whole domain, subdomain by the labels that it names, anything. */
+function fit(match: RuleMatch, { local, labels: parts }: Question): number | undefined {
+  if ('any' in match) return 0
+  const sender = kept(parts).split('.')
+  if ('from' in match) return match.from === `${local}@${sender.join('.')}` ? 1000 : undefined
+  const wanted = match.domain.split('.')
+  if (wanted[0] !== '*') return wanted.length === sender.length && wanted.every((label, i) => label === sender[i]) ? 500 : undefined
+  const below = wanted.slice(1)
+  const more = sender.length - below.length
+  return more > 0 && below.every((label, i) => label === sender[more + i]) ? below.length : undefined
+}
+
+/** What the specification says: who takes it and what is done, or that it is refused. */
+function expected(world: World, question: Question): string {
+  const reachable = (id: string): Destination | undefined =>
+    world.destinations.find((one) => one.id === id && (one.projectId === question.projectId || one.shared !== undefined))
+  if (question.named !== undefined) {
+    const named = reachable(question.named)
+    return named ? fate(world, question, 'request', null, named) : 'refused validation_failed'
+  }
+  let best: { readonly rule: RoutingRule; readonly score: readonly (number | string)[] } | undefined
+  for (const rule of world.rules) {
+    const fits = rule.projectId === question.projectId && reachable(rule.destinationId) ? fit(rule.match, question) : undefined
+    if (fits === undefined) continue
+    const score = [rule.priority, -fits, rule.createdAt, rule.id]
+    if (!best || isBefore(score, best.score)) best = { rule, score }
+  }
+  if (best) return fate(world, question, 'rule', best.rule.id, reachable(best.rule.destinationId))
+  const fallback = world.destinations.find(({ shared }) => shared === 'org_default')
+  return fate(world, question, fallback ? 'org_default' : 'none', null, fallback)
+}
+
+function isBefore(a: readonly (number | string)[], b: readonly (number | string)[]): boolean {
+  for (const [i, value] of a.entries()) if (value !== b[i]) return value < (b[i] ?? '')
+  return false
+}
+
+function fate(world: World, { projectId }: Question, by: string, ruleId: string | null, found: Destination | undefined): string {
+  const project = world.projects.find(({ id }) => id === projectId)
+  const told = (outcome: string, id: string | null): string => [by, ruleId, outcome, id].join(' ')
+  if (project?.status === 'anonymous') return told('captured.anonymous_project', null)
+  if (found) return told(found.mode === 'sandbox' ? 'captured.sandbox_destination' : 'relayed', found.id)
+  return project?.noRoutePolicy === 'capture' ? told('captured.no_route', null) : 'refused no_route'
+}
+
+/** The same question to the code. */
+function decided(world: World, question: Question, from: string): string {
+  const settings = {
+    destinations: new Map(world.destinations.map((one) => [one.id, one])),
+    rules: Map.groupBy(orderRules(world.rules), (rule) => rule.projectId),
+    orgDefault: world.destinations.find(({ shared }) => shared === 'org_default'),
+  }
+  const project = world.projects.find(({ id }) => id === question.projectId)
+  if (!project) throw new Error(`no project ${question.projectId}`)
+  const asked = question.named === undefined ? undefined : { by: 'request' as const, destinationId: question.named }
+  try {
+    const route = matchRoute(settings, { projectId: project.id, from, asked })
+    const { outcome, destinationId } = decideOutcome(project, route)
+    return [route.by, route.ruleId, outcome, destinationId].join(' ')
+  } catch (error) {
+    return `refused ${(error as { code: string }).code}`
+  }
+}
+
+const seeds = [1, 2, 3, Date.now() % 1_000_000]
+
+for (const seed of seeds) {
+  test(`routing answers like the naive model, seed ${seed}`, (t) => {
+    const random = new Seeded(seed)
+    const seen = new Map<string, number>()
+    for (let n = 0; n < 400; n++) {
+      const world = worldOf(random)
+      for (let m = 0; m < 15; m++) {
+        const question = questionOf(random, world)
+        const from = `${typed(random, question.local)}@${spelled(random, question.labels)}`
+        const model = expected(world, question)
+        const code = decided(world, question, from)
+        if (code !== model)
+          t.fail(`seed ${seed}: ${from} in ${question.projectId}: ${code}, but the model says ${model}\n${JSON.stringify(world)}`)
+        const [by = ''] = model.split(' ')
+        seen.set(by, (seen.get(by) ?? 0) + 1)
+      }
+    }
+    for (const by of ['request', 'rule', 'org_default', 'none', 'refused']) t.true((seen.get(by) ?? 0) > 50, `${by}: ${seen.get(by)}`)
+  })
+
+  test(`sends through the store are routed like the naive model, seed ${seed}`, async (t) => {
+    const random = new Seeded(seed).branch('store')
+    const house = await houseOf(t, { deaf: true })
+    const world = worldOf(random)
+    for (const one of world.projects) await house.put(projects, one)
+    for (const one of world.destinations) await house.put(destinations, one)
+    for (const one of world.rules) await house.put(routingRules, one)
+    for (let n = 0; n < 60; n++) {
+      const question = questionOf(random, world)
+      const headerFrom = `${typed(random, question.local)}@${spelled(random, question.labels)}`
+      const send = { projectId: question.projectId, destinationId: question.named, facts: { ...facts, headerFrom } }
+      const told = await house.submit(send).then(
+        async ({ traceId }) => {
+          const { route, outcome, destinationId } = await house.trace(traceId)
+          return [route.by, route.ruleId, outcome, destinationId].join(' ')
+        },
+        (error: { code: string }) => `refused ${error.code}`,
+      )
+      t.is(told, expected(world, question), `seed ${seed}: ${headerFrom}`)
+    }
+  })
+}
+
+const facts = { prefix: '', subject: 'hi', messageId: 'm@example.com', headerAddresses: [], eightBit: false, utf8Headers: false }
