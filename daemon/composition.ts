@@ -27,6 +27,7 @@ import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { Replays } from '#core/submission/replays.ts'
 import { SendMessages } from '#core/submission/send.ts'
+import { Simulate } from '#core/submission/simulate.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import { Projects } from '#core/tenancy/projects.ts'
 import { TraceReader } from '#core/trace/read.ts'
@@ -302,6 +303,11 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
       connectionsUnlessTold: config.delivery.connectionsPerDestination,
     }),
     routingRules: new RoutingRules(settings),
+    simulate: new Simulate({
+      ...settings,
+      recipientsMax: config.submission.maxRecipients,
+      messageBytesMax: config.submission.maxMessageBytes,
+    }),
     projects: new Projects(settings),
     sendMessages: new SendMessages({ database, policies, clock, accept: c.resolve(T.Accept) }),
     replays: new Replays({

@@ -11,6 +11,7 @@ import type { RoutingRules } from '#core/routing/rules.ts'
 import type { ConnectionTest } from '#core/submission/connection-test.ts'
 import type { Replays } from '#core/submission/replays.ts'
 import type { SendMessages } from '#core/submission/send.ts'
+import type { Simulate } from '#core/submission/simulate.ts'
 import type { Projects } from '#core/tenancy/projects.ts'
 import type { TraceReader } from '#core/trace/read.ts'
 
@@ -20,6 +21,7 @@ export interface RestCore {
   readonly connectionTest: ConnectionTest
   readonly destinations: Destinations
   readonly routingRules: RoutingRules
+  readonly simulate: Simulate
   readonly projects: Projects
   readonly sendMessages: SendMessages
   readonly replays: Replays

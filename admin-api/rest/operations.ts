@@ -8,6 +8,7 @@ import { messageOperations } from './messages.ts'
 import { projectOperations } from './projects.ts'
 import { replayOperations } from './replays.ts'
 import { routingRuleOperations } from './routing-rules.ts'
+import { routingSimulationOperations } from './routing-simulation.ts'
 import { smtpCredentialOperations } from './smtp-credentials.ts'
 import { traceOperations } from './traces.ts'
 
@@ -20,6 +21,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...replayOperations(core),
   ...destinationOperations(core),
   ...routingRuleOperations(core),
+  ...routingSimulationOperations(core),
   ...projectOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),

@@ -17,7 +17,7 @@ import type { Policies } from '../routing/policy.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
 import { limitKey, passGates } from './gates.ts'
-import type { Acceptance, Submission } from './submission.ts'
+import { questionOf, type Acceptance, type Submission } from './submission.ts'
 import type { ContentDraftInStore } from './draft.ts'
 
 /** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
@@ -78,11 +78,7 @@ export class Accept {
     const policy = await policies.of(scope.organizationId)
     const project = policy.projects.get(submission.projectId)
     if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
-    const route = matchRoute(policy, {
-      projectId: project.id,
-      from: submission.facts.headerFrom || submission.mailFrom,
-      asked: asked(submission),
-    })
+    const route = matchRoute(policy, questionOf(submission))
     const decision = decideOutcome(project, route)
 
     const change = new Change()
@@ -153,9 +149,6 @@ export class Accept {
 }
 
 const again = ({ traceId, outcome }: KnownKey): Accepted => ({ acceptance: { traceId, outcome, repeated: true } })
-
-const asked = ({ door, destinationId }: Submission): { by: 'request' | 'credential'; destinationId: string } | undefined =>
-  destinationId === undefined ? undefined : { by: door === 'smtp' ? 'credential' : 'request', destinationId }
 
 /** Hashed, so that a key can hold anything and never crosses projects. */
 const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Submission): readonly Element[] => [

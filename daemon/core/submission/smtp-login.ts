@@ -5,7 +5,6 @@ import { LoginGuard } from '../access/login-guard.ts'
 import type { Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '../access/smtp-credential.ts'
-import { parseAddress } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
@@ -13,6 +12,7 @@ import type { Accept } from './accept.ts'
 import { rfc5322Date } from './compose.ts'
 import { DoorDraft } from './draft.ts'
 import { glanceAtHeaders, type HeaderGlance } from './headers.ts'
+import { assertAllowedDomain, assertHasDestination, currentCredential, isExpired } from './sender-rules.ts'
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from './smtp-door.ts'
 import type { Acceptance, ContentFacts } from './submission.ts'
 
@@ -86,10 +86,7 @@ class LiveLogin implements SmtpLogin {
     this.#options.admission.check()
     const policy = this.#options.policies.atHand(this.#organizationId)
     if (policy) this.#adopt(policy)
-    if (this.#credential.defaultDestinationId === null && !this.#hasOrgDefault) {
-      const message = 'This SMTP credential has no default destination; set default_destination_id before sending.'
-      throw new Refusal('destination_misconfigured', message, { nextAction: 'update_smtp_credential' })
-    }
+    assertHasDestination(this.#credential, this.#hasOrgDefault)
     this.#checkDomain(address, 'MAIL FROM')
   }
 
@@ -127,19 +124,14 @@ class LiveLogin implements SmtpLogin {
 
   /** Rotation, revocation and new limits act on sessions that are already logged in. */
   #adopt(policy: Policy): void {
-    const now = policy.credentials.get(this.credentialId)
-    if (!now || now.passwordFingerprint !== this.#fingerprint || isExpired(now, this.#options.clock.now())) {
-      throw new Refusal('unauthorized', 'This SMTP credential was revoked, rotated or has expired; log in with a current one.')
-    }
-    this.#credential = now
+    const now = this.#options.clock.now()
+    const isSame = ({ passwordFingerprint }: SmtpCredential): boolean => passwordFingerprint === this.#fingerprint
+    this.#credential = currentCredential(policy, this.credentialId, now, isSame)
     this.#hasOrgDefault = policy.orgDefault !== undefined
   }
 
   #checkDomain(address: string, what: string): void {
-    const { allowedFromDomains } = this.#credential
-    if (allowedFromDomains.length === 0 || allowedFromDomains.includes(parseAddress(address)?.domain ?? '')) return
-    const message = `${what} ${address || '(none)'} is not allowed for this SMTP credential; use an address at ${allowedFromDomains.slice(0, 5).join(', ')}.`
-    throw new Refusal('sender_not_allowed', message)
+    assertAllowedDomain(this.#credential, address, what)
   }
 
   /** The door knows the limit of the login; it may have been lowered since. */
@@ -179,5 +171,3 @@ class LiveLogin implements SmtpLogin {
     }
   }
 }
-
-const isExpired = ({ expiresAt }: SmtpCredential, nowMs: number): boolean => expiresAt !== null && expiresAt <= nowMs

@@ -1,5 +1,6 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
 import type { Scope } from '../access/scope.ts'
+import type { RouteQuestion } from '../routing/match.ts'
 import type { Door, Outcome } from '../trace/trace.ts'
 
 /** Facts about the content that the door or the composer knows; nothing here needs MIME parsing. */
@@ -39,6 +40,18 @@ export interface Submission {
   /** A sliding-window limit of the submitter, in messages a minute. */
   readonly ratePerMinute?: number | undefined
 }
+
+/** What routing looks at in a submission. */
+export type Routable = Pick<Submission, 'door' | 'projectId' | 'mailFrom' | 'destinationId'> & {
+  readonly facts: Pick<ContentFacts, 'headerFrom'>
+}
+
+/** What routing is asked about it. */
+export const questionOf = ({ projectId, facts, mailFrom, door, destinationId }: Routable): RouteQuestion => ({
+  projectId,
+  from: facts.headerFrom || mailFrom,
+  asked: destinationId === undefined ? undefined : { by: door === 'smtp' ? 'credential' : 'request', destinationId },
+})
 
 /** Content on its way in. Small content stays in memory until the commit; larger content is already on disk by then. */
 export interface ContentDraft {

@@ -49,6 +49,7 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
     'POST /v1/replays',
     'POST /v1/replays/{job_id}/stop',
     'POST /v1/routing/rules',
+    'POST /v1/routing/simulate',
     'POST /v1/smtp-credentials',
     'POST /v1/smtp-credentials/{id}/rotate',
     'POST /v1/smtp-credentials/{id}/test-connection',

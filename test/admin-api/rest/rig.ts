@@ -21,6 +21,7 @@ import { Accept } from '#core/submission/accept.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { Replays } from '#core/submission/replays.ts'
 import { SendMessages } from '#core/submission/send.ts'
+import { Simulate } from '#core/submission/simulate.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Projects } from '#core/tenancy/projects.ts'
 import { TraceReader } from '#core/trace/read.ts'
@@ -160,11 +161,11 @@ function assemble(database: Database, clock: ManualClock, transport: Transport, 
   const base = { database, writes, policies, secrets, clock }
   const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
   const smtpCredentials = new SmtpCredentials(base)
+  const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
   const accept = new Accept({
     ...base,
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
-    recipientsMax: 120,
-    messageBytesMax: 1024 * 1024,
+    ...limits,
   })
   return {
     ...{ policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
@@ -172,6 +173,7 @@ function assemble(database: Database, clock: ManualClock, transport: Transport, 
     connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
     destinations: new Destinations({ ...base, guard, resolver: playedResolver, connectionsUnlessTold: 10 }),
     routingRules: new RoutingRules(base),
+    simulate: new Simulate({ ...base, ...limits }),
     projects: new Projects(base),
     sendMessages: new SendMessages({ ...base, accept }),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),

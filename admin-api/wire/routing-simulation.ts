@@ -1,0 +1,155 @@
+/** Simulated sends on the wire. Spec "Routing rule". */
+import * as z from 'zod'
+import { refusals } from '#core/refusals.ts'
+import type { Simulation, SimulationRequest, TraceSimulation } from '#core/submission/simulate.ts'
+import { mailbox, mailboxes } from './mailbox.ts'
+import { id } from './text.ts'
+import { toWireTime, wireTime } from './time.ts'
+import { outcomes } from './trace.ts'
+
+const described = {
+  from: mailbox.optional().meta({ description: 'That of a destination unless told, as for a send.' }),
+  to: mailboxes(100).optional(),
+  cc: mailboxes(100).optional(),
+  bcc: mailboxes(100).optional(),
+  project_id: id.optional(),
+  destination_id: id.nullable().optional(),
+  smtp_credential_id: id.optional().meta({ description: 'As if sent by SMTP with this credential.' }),
+  size: z.int().min(0).optional().meta({ description: 'Octets of the message, for the limit on them.' }),
+  attachments: z.int().min(0).max(100).optional().meta({ description: 'How many files it has.' }),
+}
+
+export const simulationBody = z
+  .strictObject({ trace_id: z.uuidv4().optional().meta({ description: 'A message that was accepted; given alone.' }), ...described })
+  .refine((body) => body.trace_id === undefined || Object.values(body).filter((value) => value !== undefined).length === 1, {
+    path: ['trace_id'],
+    message: 'tells everything about the message; give it alone',
+  })
+  .refine((body) => body.trace_id !== undefined || (body.to?.length ?? 0) > 0, {
+    path: ['to'],
+    message: 'is required: give from and to, or a trace_id alone',
+  })
+  .refine((body) => body.smtp_credential_id === undefined || body.destination_id == null, {
+    path: ['destination_id'],
+    message: 'has no effect on SMTP, where the credential names the destination; leave it out',
+  })
+  .refine((body) => body.smtp_credential_id === undefined || body.from !== undefined, {
+    path: ['from'],
+    message: 'is required with smtp_credential_id',
+  })
+
+const steps = [
+  'smtp_credential',
+  'sender',
+  'named_destination',
+  'rule',
+  'org_default',
+  'project_status',
+  'destination_mode',
+  'no_route_policy',
+  'limits',
+] as const
+
+const route = z.object({ by: z.string(), rule_id: z.string().nullable(), reason: z.string() })
+
+export const simulationShape = z
+  .object({
+    outcome: z.enum(outcomes).nullable().meta({ description: 'null when the message would be refused.' }),
+    reason: z.string(),
+    project_id: z.string(),
+    rule_id: z.string().nullable(),
+    destination_id: z.string().nullable().meta({ description: 'The destination that relays, or that would have relayed.' }),
+    destination: z
+      .object({
+        id: z.string(),
+        name: z.string(),
+        mode: z.enum(['sandbox', 'live']),
+        scope: z.enum(['project', 'org']),
+        is_org_default: z.boolean(),
+      })
+      .nullable(),
+    route: route.nullable(),
+    refusal: z.object({ code: z.string(), status: z.int(), message: z.string(), next_action: z.string() }).nullable(),
+    steps: z
+      .array(
+        z.object({
+          step: z.enum(steps),
+          result: z.enum(['passed', 'matched', 'not_matched', 'destination_gone', 'decided', 'refused']),
+          message: z.string(),
+          rule_id: z.string().nullable(),
+          destination_id: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'Everything that was looked at, in order. Rules behind the first that matches are not looked at.' }),
+    earlier: z
+      .object({
+        trace_id: z.string(),
+        at: wireTime,
+        outcome: z.enum(outcomes),
+        reason: z.string(),
+        destination_id: z.string().nullable(),
+        route,
+        differences: z.array(
+          z.object({
+            field: z.enum(['outcome', 'route_by', 'rule_id', 'destination_id']),
+            earlier: z.string().nullable(),
+            now: z.string().nullable(),
+          }),
+        ),
+      })
+      .nullable()
+      .meta({ description: 'With trace_id: what happened to it, and what would come out differently now.' }),
+  })
+  .meta({ id: 'RoutingSimulation' })
+
+export const toSimulationRequest = (body: z.output<typeof simulationBody>): SimulationRequest => ({
+  from: body.from?.address,
+  rcptTo: [...(body.to ?? []), ...(body.cc ?? []), ...(body.bcc ?? [])].map(({ address }) => address),
+  projectId: body.project_id,
+  destinationId: body.destination_id ?? undefined,
+  smtpCredentialId: body.smtp_credential_id,
+  size: body.size ?? 0,
+  attachments: body.attachments ?? 0,
+})
+
+export function toWireSimulation(told: Simulation, earlier?: TraceSimulation): z.input<typeof simulationShape> {
+  const { decision, refusal, destination, projectId, steps: seen } = told
+  return {
+    outcome: refusal ? null : (decision?.outcome ?? null),
+    reason: refusal?.message ?? decision?.reason ?? '',
+    project_id: projectId,
+    rule_id: told.route?.ruleId ?? null,
+    destination_id: destination?.id ?? null,
+    destination: destination
+      ? {
+          id: destination.id,
+          name: destination.name,
+          mode: destination.mode,
+          scope: destination.shared === undefined ? 'project' : 'org',
+          is_org_default: destination.shared === 'org_default',
+        }
+      : null,
+    route: told.route ? { by: told.route.by, rule_id: told.route.ruleId, reason: told.route.reason } : null,
+    refusal: refusal
+      ? { code: refusal.code, status: refusals[refusal.code].http, message: refusal.message, next_action: refusal.nextAction }
+      : null,
+    steps: seen.map(({ step, result, message, ruleId, destinationId }) => ({
+      step,
+      result,
+      message,
+      rule_id: ruleId ?? null,
+      destination_id: destinationId ?? null,
+    })),
+    earlier: earlier ? toWirePast(earlier) : null,
+  }
+}
+
+const toWirePast = ({ trace, differences }: TraceSimulation) => ({
+  trace_id: trace.id,
+  at: toWireTime(trace.createdAt),
+  outcome: trace.outcome,
+  reason: trace.outcomeReason,
+  destination_id: trace.destinationId,
+  route: { by: trace.route.by, rule_id: trace.route.ruleId, reason: trace.route.reason },
+  differences: differences.map((one) => ({ ...one })),
+})
