@@ -45,6 +45,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_TLS_KEY: { path: 'tls.keyFile', form: 'text' },
   POSTERN_OUTBOUND_ALLOW: { path: 'outbound.allow', form: 'classes' },
   POSTERN_DNS_SERVERS: { path: 'outbound.dnsServers', form: 'list' },
+  POSTERN_SPF_MECHANISMS: { path: 'outbound.spf', form: 'list' },
   POSTERN_DELIVERY_RETRY_SECONDS: { path: 'delivery.retrySeconds', form: 'numbers' },
   POSTERN_DELIVERY_UNKNOWN_RETRY_SECONDS: { path: 'delivery.unknownRetrySeconds', form: 'number' },
   POSTERN_DELIVERY_MAX_AGE_HOURS: { path: 'delivery.maxAgeHours', form: 'number' },

@@ -16,11 +16,16 @@ const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text)
 const address = accepting(isAddress)
 const hostName: TextForm<string> = { parse: parseHostName, format: (text) => text }
 const origin: TextForm<string> = { parse: parseOrigin, format: (text) => text }
+const spfMechanism = accepting((text) =>
+  /^(?:(?:include|a|mx):[a-z0-9._-]+(?:\/\d{1,3})?|mx|ip4:[\d.]+(?:\/\d{1,2})?|ip6:[\da-f:.]+(?:\/\d{1,3})?)$/i.test(text),
+)
 const dnsServer: TextForm<string> = { parse: parseDnsServer, format: (text) => text }
 
 const endpointLimit = 'an IP address (IPv6 in brackets) or localhost, with a port, such as 127.0.0.1:8080 (port 0 picks a free one)'
 const endpointsLimit = `a list of at most 64 entries, each ${endpointLimit}`
 const networksLimit = 'a list of at most 64 networks such as 10.0.0.0/8, 127.0.0.1/32:2600 or [fd00::/8]:587'
+const spfLimit =
+  'a list of at most 64 SPF mechanisms such as include:_spf.example.net, a:mail.example.net, ip4:192.0.2.1 or ip6:2001:db8::/32'
 const dnsServersLimit = 'a list of at most 64 IP addresses, each with or without a port, such as 192.0.2.53 or [2001:db8::53]:5353'
 const hostNameLimit = 'a host name of letters, digits, hyphens and dots'
 const pathLimit = 'the path of a file'
@@ -97,6 +102,14 @@ const allow = section(
 const outbound = section({
   allow: allow.prefault({}),
   dnsServers: listOf({ description: 'DNS servers to ask in place of those of the system.', limit: dnsServersLimit }, dnsServer, []),
+  spf: listOf(
+    {
+      description: 'SPF mechanisms under which mail leaves, shown among the records that sending domains should publish (RFC 7208 §5).',
+      limit: spfLimit,
+    },
+    spfMechanism,
+    [],
+  ),
 })
 
 const delivery = section({

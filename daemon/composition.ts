@@ -16,8 +16,10 @@ import { systemClock, type Clock } from '#core/clock.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { Transport } from '#core/delivery/transport.ts'
+import { Signer } from '#core/domains/signer.ts'
+import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { addressGuard, type AddressGuard } from '#core/outbound/address-guard.ts'
-import { SystemResolver, type Resolver } from '#core/outbound/resolver.ts'
+import { SystemResolver, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
@@ -52,7 +54,7 @@ import { Readiness } from './readiness.ts'
 /** What leaves the process or is time; tests put their own in its place. */
 export interface Replacements {
   readonly clock?: Clock
-  readonly resolver?: Resolver
+  readonly resolver?: Resolver & RecordResolver
   readonly transport?: Transport
 }
 
@@ -107,7 +109,7 @@ const T = {
   Queue: token<DeliveryQueue>('Queue'),
   Reader: token<MessageReader>('Reader'),
   ReplayRunner: token<ReplayRunner>('ReplayRunner'),
-  Resolver: token<Resolver>('Resolver'),
+  Resolver: token<Resolver & RecordResolver>('Resolver'),
   Rest: token<readonly Operation[]>('Rest'),
   SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
   Submission: token<SubmissionServer>('Submission'),
@@ -197,7 +199,9 @@ function addCore(add: Add, { config, secrets, metrics }: Foundation): void {
       jitter,
       unknownDelayMs: unknownRetrySeconds * 1000,
     }
-    return new Attempts({ ...base(c), transport: c.resolve(T.Transport), retry, listener: c.resolve(T.Observer), random: Math.random })
+    const signer = new Signer({ secrets, clock: c.resolve(T.Clock) })
+    const listener = c.resolve(T.Observer)
+    return new Attempts({ ...base(c), signer, transport: c.resolve(T.Transport), retry, listener, random: Math.random })
   })
   add(T.Queue, (c) => {
     const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
@@ -308,6 +312,11 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
       recipientsMax: config.submission.maxRecipients,
       messageBytesMax: config.submission.maxMessageBytes,
     }),
+    sendingDomains: new SendingDomains({
+      ...settings,
+      resolver: c.resolve(T.Resolver),
+      publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
+    }),
     projects: new Projects(settings),
     sendMessages: new SendMessages({ database, policies, clock, accept: c.resolve(T.Accept) }),
     replays: new Replays({
@@ -317,7 +326,7 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
       traces: new TraceReader(database),
       onJob: (organizationId, id) => c.resolve(T.ReplayRunner).wake(organizationId, id),
     }),
-    traces: new TraceReader(database),
+    traces: new TraceReader(database, secrets),
     inboxes: new Inboxes({ database, clock, reader: c.resolve(T.Reader), bell: c.resolve(T.Bell) }),
     policies,
     clock,

@@ -5,6 +5,7 @@ import type { Scope } from '#core/access/scope.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { Inboxes } from '#core/capture/inboxes.ts'
 import type { Clock } from '#core/clock.ts'
+import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { RoutingRules } from '#core/routing/rules.ts'
@@ -22,6 +23,7 @@ export interface RestCore {
   readonly destinations: Destinations
   readonly routingRules: RoutingRules
   readonly simulate: Simulate
+  readonly sendingDomains: SendingDomains
   readonly projects: Projects
   readonly sendMessages: SendMessages
   readonly replays: Replays

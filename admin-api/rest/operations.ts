@@ -3,6 +3,7 @@ import type { Operation } from '../operation.ts'
 import { apiKeyOperations } from './api-keys.ts'
 import type { RestCore } from './core.ts'
 import { destinationOperations } from './destinations.ts'
+import { domainOperations } from './domains.ts'
 import { inboxOperations } from './inboxes.ts'
 import { messageOperations } from './messages.ts'
 import { projectOperations } from './projects.ts'
@@ -22,6 +23,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...destinationOperations(core),
   ...routingRuleOperations(core),
   ...routingSimulationOperations(core),
+  ...domainOperations(core),
   ...projectOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),

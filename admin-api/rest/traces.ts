@@ -57,6 +57,7 @@ export const traceOperations = (core: RestCore): readonly Operation[] => [
     path: '/v1/traces/{trace_id}',
     operationId: 'readTrace',
     summary: 'Read a trace with its timeline',
+    description: 'In place of the id goes the X-Service-Ref of the relayed message, as it stands in returned mail.',
     tags,
     right: 'api:read',
     errors: ['not_found'],

@@ -6,6 +6,7 @@ import type { VerifyOptions } from '#store/verify.ts'
 import { apiKeys } from './access/api-key.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
 import { captures, inboxes, type Capture } from './capture/capture.ts'
+import { sendingDomains } from './domains/sending-domain.ts'
 import { destinations } from './routing/destination.ts'
 import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay-job.ts'
@@ -19,6 +20,7 @@ const recordKinds = [
   smtpCredentials,
   destinations,
   routingRules,
+  sendingDomains,
   traces,
   captures,
   inboxes,

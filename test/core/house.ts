@@ -18,6 +18,7 @@ import { Attempts } from '#core/delivery/attempt.ts'
 import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
+import { Signer } from '#core/domains/signer.ts'
 import { destinations, passwordPlace, type Destination } from '#core/routing/destination.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
@@ -122,6 +123,7 @@ export class House {
       secrets,
       clock,
       transport,
+      signer: new Signer({ secrets, clock }),
       retry: { ...defaultRetryPolicy, jitter: 0, ...options.retry },
       listener: { attempted: (trace, seen) => void this.attempted.push({ trace, report: seen }) },
       random: options.random ?? (() => 0.5),
@@ -139,9 +141,9 @@ export class House {
     })
     this.backgroundRead = new BackgroundRead({ database, reader, onError })
     this.inboxes = new Inboxes({ database, reader, bell: this.bell, clock })
-    this.traces = new TraceReader(database)
+    this.traces = new TraceReader(database, secrets)
     const { recipientsMax = 100, messageBytesMax = 10_000_000 } = options
-    this.accept = new Accept({ database, policies, clock, recipientsMax, messageBytesMax, listener: this.#listener() })
+    this.accept = new Accept({ database, policies, clock, secrets, recipientsMax, messageBytesMax, listener: this.#listener() })
     const admission = options.admission ?? { check: () => {} }
     this.door = new SubmissionDoor({
       database,

@@ -21,6 +21,7 @@ const gcm = { authTagLength: tagBytes } as const
 export class SecretBox {
   readonly #key: Buffer
   readonly #pepper: KeyObject
+  readonly #tokens: KeyObject
   /** Names the master key in sealed secrets, so that a rotated key can be told apart. */
   readonly keyId: string
 
@@ -29,6 +30,7 @@ export class SecretBox {
     if (masterKey.length !== 32) throw new TypeError('a master key has 32 bytes')
     this.#key = derive(masterKey, 'postern secrets at rest')
     this.#pepper = createSecretKey(derive(masterKey, 'postern credential pepper'))
+    this.#tokens = createSecretKey(derive(masterKey, 'postern tokens'))
     this.keyId = derive(masterKey, 'postern key id').subarray(0, 4).toString('hex')
   }
 
@@ -57,6 +59,11 @@ export class SecretBox {
   /** Keyed hash of a generated secret of full entropy; fast, because there is nothing to guess. */
   fingerprint(secret: string): string {
     return createHmac('sha256', this.#pepper).update(secret).digest('base64url')
+  }
+
+  /** HMAC-SHA-256 of data that leaves the house and is to be known again. `purpose` keeps one sort of token from standing for another. */
+  mac(purpose: string, data: Uint8Array): Buffer {
+    return createHmac('sha256', this.#tokens).update(`${purpose}\0`).update(data).digest()
   }
 
   /** Compares in constant time. */

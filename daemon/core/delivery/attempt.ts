@@ -9,10 +9,13 @@ import { openOAuth2 } from '../routing/oauth2.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import type { Policies } from '../routing/policy.ts'
+import { serviceRef } from '../trace/trace-token.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { readAttempt, writeAttempt, type AttemptRecord } from '../trace/attempt-record.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { judge, stillborn } from './judge.ts'
+import type { Signer } from '../domains/signer.ts'
+import { signTrace } from './signing.ts'
 import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from './transport.ts'
 
 /** Hears of finished attempts, for logs and metrics. */
@@ -26,6 +29,7 @@ export interface AttemptOptions {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly transport: Transport
+  readonly signer: Signer
   readonly retry: RetryPolicy
   readonly listener: AttemptListener
   readonly random: () => number
@@ -47,13 +51,18 @@ export class Attempts {
     const { database } = this.#options
     let stored = await database.get(traces, entry, entry.traceId)
     if (stored && !fresh) stored = await this.#countInterrupted(entry, stored)
+    let locked: string | undefined
+    if (stored?.record.status === 'queued') ({ stored, locked } = await signTrace(this.#options, entry, stored, content))
     if (!stored || stored.record.status !== 'queued') {
       await database.commit(dequeue(new Change(), entry))
       return undefined
     }
     const number = stored.record.attempts + 1
     const startedAt = this.#options.clock.now()
-    const report = await this.#deliver(entry, stored.record, { number, startedAt }, content, signal)
+    const report =
+      locked === undefined
+        ? await this.#deliver(entry, stored.record, { number, startedAt }, content, signal)
+        : stillborn(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be opened; rotate it.`, 'transient')
     return this.#commit(entry, stored, { number, startedAt }, report)
   }
 
@@ -82,6 +91,7 @@ export class Attempts {
     const begin = (): Promise<unknown> => (started ??= database.commit(writeAttempt(new Change(), entry.organizationId, trace.id, record)))
     const report = await transport.deliver(target, {
       ...jobOf(database, entry, trace, content, signal),
+      envelopeId: serviceRef(this.#options.secrets, trace.id),
       beforeFinalDot: async () => void (await begin()),
     })
     await started

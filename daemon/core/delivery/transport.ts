@@ -33,6 +33,8 @@ export interface DeliveryJob {
   /** RFC 5321 §2.3.1 envelope; the empty string is the null reverse-path. */
   readonly mailFrom: string
   readonly rcptTo: readonly string[]
+  /** Names the message in delivery status notifications, printable ASCII of at most 100 octets (RFC 3461 §4.4). */
+  readonly envelopeId?: string | undefined
   /** Bytes over 127 occur in the content: BODY=8BITMIME is asked for where the peer offers it (RFC 6152). */
   readonly eightBit: boolean
   /** The headers need RFC 6531; addresses with a non-ASCII local part imply it. */

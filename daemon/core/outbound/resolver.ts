@@ -1,6 +1,6 @@
 /**
- * Names to addresses. DNS leaves the process, so it stands behind an interface; every daemon has a resolver and a
- * cache of its own, because what one daemon learned must not decide what another connects to.
+ * Names to addresses and to published records. DNS leaves the process, so it stands behind interfaces; every daemon has
+ * a resolver and a cache of its own, because what one daemon learned must not decide what another connects to.
  */
 import { promises as dns } from 'node:dns'
 import { isIP } from 'node:net'
@@ -13,6 +13,20 @@ export interface Resolver {
   resolve4(name: string): Promise<readonly string[]>
   /** Throws `ResolveError` when no answer could be had. */
   resolve6(name: string): Promise<readonly string[]>
+}
+
+/** One MX record (RFC 5321 §5.1). */
+export interface MailExchange {
+  readonly exchange: string
+  readonly priority: number
+}
+
+/** Looks up what a domain publishes, following CNAME. An empty list means that there is no such record. Nothing is kept. */
+export interface RecordResolver {
+  /** Each record in one text, its strings joined without blanks (RFC 7208 §3.3). Throws `ResolveError` when no answer could be had. */
+  resolveTxt(name: string): Promise<readonly string[]>
+  /** Throws `ResolveError` when no answer could be had. */
+  resolveMx(name: string): Promise<readonly MailExchange[]>
 }
 
 /** Why a name led to no address: it has none, nobody answered in time, or the answer was an error. */
@@ -46,7 +60,7 @@ const ttlMaxSeconds = 60
 const entriesMax = 1000
 
 /** Asks DNS, and the host's own table for names that DNS does not know, with a cache of at most a minute. */
-export class SystemResolver implements Resolver {
+export class SystemResolver implements Resolver, RecordResolver {
   readonly #dns: dns.Resolver
   readonly #clock: Clock
   readonly #deadlineMs: number
@@ -70,11 +84,33 @@ export class SystemResolver implements Resolver {
     return this.#cached(name, 6)
   }
 
+  async resolveTxt(name: string): Promise<readonly string[]> {
+    const records = await this.#records(name, () => this.#dns.resolveTxt(name))
+    return records.map((strings) => strings.join(''))
+  }
+
+  async resolveMx(name: string): Promise<readonly MailExchange[]> {
+    const records = await this.#records(name, () => this.#dns.resolveMx(name))
+    return records.map(({ exchange, priority }) => ({ exchange, priority }))
+  }
+
+  #records<R>(name: string, ask: () => Promise<readonly R[]>): Promise<readonly R[]> {
+    return this.#inTime(name, async () => {
+      try {
+        return await ask()
+      } catch (error) {
+        if (isAbsence(error)) return []
+        throw error
+      }
+    })
+  }
+
   #cached(name: string, family: 4 | 6): Promise<readonly string[]> {
     const key = `${family} ${name.toLowerCase()}`
     const known = this.#cache.get(key)
     if (known && known.expiresAt > this.#clock.monotonic()) return known.addresses
-    const entry: Entry = { addresses: this.#inTime(name, family, (seconds) => this.#keep(entry, seconds)), expiresAt: Infinity }
+    const ask = () => this.#ask(name, family, (seconds) => this.#keep(entry, seconds))
+    const entry: Entry = { addresses: this.#inTime(name, ask), expiresAt: Infinity }
     entry.addresses.catch(() => this.#drop(key, entry))
     this.#cache.delete(key)
     this.#cache.set(key, entry)
@@ -91,11 +127,11 @@ export class SystemResolver implements Resolver {
     if (this.#cache.get(key) === entry) this.#cache.delete(key)
   }
 
-  #inTime(name: string, family: 4 | 6, keepFor: (seconds: number) => void): Promise<readonly string[]> {
+  #inTime<R>(name: string, ask: () => Promise<readonly R[]>): Promise<readonly R[]> {
     return new Promise((resolve, reject) => {
       const late = () => reject(new ResolveError('timeout', `No name server answered for ${name} in time.`))
       const timer = this.#clock.after(this.#deadlineMs, late)
-      this.#ask(name, family, keepFor)
+      ask()
         .then(resolve, (error: unknown) => reject(asResolveError(name, error)))
         .finally(() => timer.cancel())
     })

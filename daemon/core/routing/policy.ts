@@ -1,6 +1,7 @@
 /** What a send must know about its project, read once and kept until a setting of the organization changes. */
 import type { Database } from '#store/database.ts'
 import { smtpCredentials, type SmtpCredential } from '../access/smtp-credential.ts'
+import { sendingDomains, type SendingDomain } from '../domains/sending-domain.ts'
 import { destinations, type Destination } from './destination.ts'
 import { orderRules } from './match.ts'
 import { routingRules, type RoutingRule } from './rule.ts'
@@ -14,6 +15,8 @@ export interface Policy {
   /** Takes what no rule of a project does. Spec "Project rules" 6. */
   readonly orgDefault: Destination | undefined
   readonly credentials: ReadonlyMap<string, SmtpCredential>
+  /** By domain. */
+  readonly sendingDomains: ReadonlyMap<string, SendingDomain>
   /** By project, in the order in which they are tried. */
   readonly rules: ReadonlyMap<string, readonly RoutingRule[]>
 }
@@ -49,12 +52,13 @@ export class Policies {
 
   async #load(organizationId: string): Promise<Policy> {
     const reach = { organizationId }
-    const [organization, allProjects, allDestinations, allRules, allCredentials] = await Promise.all([
+    const [organization, allProjects, allDestinations, allRules, allCredentials, allDomains] = await Promise.all([
       this.#database.get(organizations, reach, organizationId),
       this.#database.all(projects, reach),
       this.#database.all(destinations, reach),
       this.#database.all(routingRules, reach),
       this.#database.all(smtpCredentials, reach),
+      this.#database.all(sendingDomains, reach),
     ])
     if (!organization) throw new Error(`organization ${organizationId} is missing`)
     const byId = <R extends { readonly id: string }>(rows: readonly { readonly record: R }[]): Map<string, R> =>
@@ -65,6 +69,7 @@ export class Policies {
       destinations: byId(allDestinations),
       orgDefault: allDestinations.find(({ record }) => record.shared === 'org_default')?.record,
       credentials: byId(allCredentials),
+      sendingDomains: new Map(allDomains.map(({ record }) => [record.domain, record])),
       rules: Map.groupBy(orderRules(allRules.map(({ record }) => record)), (rule) => rule.projectId),
     }
   }

@@ -5,6 +5,7 @@ import { newId } from '#store/ids.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
+import type { SecretBox } from '../access/secret-box.ts'
 import { foldAddress } from '../addresses.ts'
 import { captures, type Capture, type CaptureReason } from '../capture/capture.ts'
 import { pendingReadKey } from '../capture/pending-read.ts'
@@ -14,6 +15,7 @@ import { matchRoute, type Route } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
 import { minuteOf, rateCounter } from '../tenancy/counters.ts'
 import type { Policies } from '../routing/policy.ts'
+import { serviceRefField } from '../trace/trace-token.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
 import { limitKey, passGates } from './gates.ts'
@@ -31,6 +33,7 @@ export interface AcceptOptions {
   readonly database: Database
   readonly policies: Policies
   readonly clock: Clock
+  readonly secrets: SecretBox
   readonly listener: AcceptanceListener
   readonly recipientsMax: number
   readonly messageBytesMax: number
@@ -90,7 +93,8 @@ export class Accept {
     )
 
     const inMemory = decision.outcome === 'relayed' ? submission.draft.inMemory() : undefined
-    const trace = traceOf(submission, route, decision, submission.draft.seal(change), nowMs)
+    const reference = decision.outcome === 'relayed' ? serviceRefField(this.#options.secrets, traceId) : ''
+    const trace = traceOf(submission, route, decision, submission.draft.seal(change), nowMs, reference)
     change.insertUnchecked(traces, scope.organizationId, trace)
     const follow = this.#follow(change, submission, trace)
     if (submission.idempotencyKey !== undefined) {
@@ -158,7 +162,14 @@ const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Submission): 
   hash('sha256', idempotencyKey),
 ]
 
-function traceOf(submission: Submission, route: Route, decision: Decision, content: Trace['content'], nowMs: number): Trace {
+function traceOf(
+  submission: Submission,
+  route: Route,
+  decision: Decision,
+  content: Trace['content'],
+  nowMs: number,
+  reference: string,
+): Trace {
   const { facts, mailFrom, rcptTo } = submission
   const relayed = decision.outcome === 'relayed'
   const status = advance('pending', relayed ? 'routed' : 'captured')
@@ -181,7 +192,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     destinationId: decision.destinationId,
     route: { by: route.by, ruleId: route.ruleId, reason: route.reason },
     content,
-    prefix: facts.prefix,
+    prefix: facts.prefix + reference,
     eightBit: facts.eightBit,
     smtputf8: facts.utf8Headers || /[^\u0000-\u007f]/.test(mailFrom) || rcptTo.some((address) => /[^\u0000-\u007f]/.test(address)),
     attempts: 0,

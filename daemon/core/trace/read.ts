@@ -3,9 +3,11 @@ import type { Database, Page } from '#store/database.ts'
 import type { Element } from '#store/tuple.ts'
 import { foldAddress } from '../addresses.ts'
 import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
 import { readAttempts, type AttemptRecord } from './attempt-record.ts'
 import { Refusal } from '../refusals.ts'
 import { redactTrace, type SharedTrace } from './redact.ts'
+import { traceOfServiceRef } from './trace-token.ts'
 import type { TraceStatus } from './states.ts'
 import { traces, type Trace } from './trace.ts'
 
@@ -28,13 +30,17 @@ const scanMax = 2000
 
 export class TraceReader {
   readonly #database: Database
+  readonly #secrets: SecretBox | undefined
 
-  constructor(database: Database) {
+  /** With `secrets`, a trace is also found by the token that its message carries. */
+  constructor(database: Database, secrets?: SecretBox) {
     this.#database = database
+    this.#secrets = secrets
   }
 
-  /** The trace and its attempts. Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, traceId: string): Promise<{ readonly trace: Trace; readonly attempts: readonly AttemptRecord[] }> {
+  /** The trace and its attempts, by its id or by its `X-Service-Ref`. Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, idOrToken: string): Promise<{ readonly trace: Trace; readonly attempts: readonly AttemptRecord[] }> {
+    const traceId = (this.#secrets && traceOfServiceRef(this.#secrets, idOrToken)) ?? idOrToken
     const stored = await this.#database.get(traces, scope, traceId)
     if (!stored) throw noTrace()
     return { trace: stored.record, attempts: await readAttempts(this.#database, scope.organizationId, traceId) }

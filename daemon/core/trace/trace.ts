@@ -57,6 +57,8 @@ export interface Trace {
   readonly content: ContentRef
   /** Our trace headers, which go before the content as submitted. */
   readonly prefix: string
+  /** The DKIM keys that signed it; the signatures stand first in the prefix. */
+  readonly signedBy?: readonly { readonly domain: string; readonly selector: string }[] | undefined
   readonly eightBit: boolean
   readonly smtputf8: boolean
   /** Delivery attempts made. */
@@ -93,6 +95,7 @@ export const traces = defineRecord<Trace>({
     route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string() }),
     content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),
     prefix: z.string(),
+    signedBy: z.array(z.strictObject({ domain: z.string(), selector: z.string() })).optional(),
     eightBit: z.boolean(),
     smtputf8: z.boolean(),
     attempts: z.int(),

@@ -10,6 +10,8 @@ export interface Capabilities {
   readonly eightBitMime: boolean
   /** RFC 6531. */
   readonly smtpUtf8: boolean
+  /** RFC 3461. */
+  readonly dsn: boolean
   /** RFC 3207. */
   readonly startTls: boolean
   /** RFC 4954 mechanisms in upper case. */
@@ -34,6 +36,7 @@ export function readCapabilities(text: string): Capabilities {
     sizeMax: Number.isSafeInteger(limit) && limit > 0 ? limit : undefined,
     eightBitMime: offers.has('8BITMIME'),
     smtpUtf8: offers.has('SMTPUTF8'),
+    dsn: offers.has('DSN'),
     startTls: offers.has('STARTTLS'),
     auth: offers.get('AUTH') ?? [],
   }

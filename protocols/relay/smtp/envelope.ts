@@ -1,6 +1,7 @@
 /** What is said to a peer about one message before its content, and what is not worth saying because the peer cannot take it. */
 import type { DeliveryJob, PeerReply, RecipientReport } from '#core/delivery/transport.ts'
 import type { Capabilities } from './capabilities.ts'
+import { messageNotice, recipientNotice } from './delivery-notice.ts'
 
 /** The commands for one message to one peer. */
 export interface Envelope {
@@ -35,7 +36,7 @@ export function planEnvelope(job: DeliveryJob, offered: Capabilities): Envelope 
     reports.push(refusal && { address, verdict: 'permanent', reply: refusal })
     if (refusal) continue
     utf8 ||= needs
-    rcpt.push(`RCPT TO:<${address}>\r\n`)
+    rcpt.push(`RCPT TO:<${address}>${recipientNotice(job, address, offered)}\r\n`)
     places.push(reports.length - 1)
   }
   return { mail: mailCommand(job, offered, utf8), rcpt, places, reports }
@@ -44,7 +45,7 @@ export function planEnvelope(job: DeliveryJob, offered: Capabilities): Envelope 
 function mailCommand(job: DeliveryJob, offered: Capabilities, utf8: boolean): string {
   const size = offered.size ? ` SIZE=${job.size}` : ''
   const body = job.eightBit && offered.eightBitMime ? ' BODY=8BITMIME' : ''
-  return `MAIL FROM:<${job.mailFrom}>${size}${body}${utf8 ? ' SMTPUTF8' : ''}\r\n`
+  return `MAIL FROM:<${job.mailFrom}>${size}${body}${utf8 ? ' SMTPUTF8' : ''}${messageNotice(job, offered)}\r\n`
 }
 
 function refusalForAll(job: DeliveryJob, offered: Capabilities): PeerReply | undefined {

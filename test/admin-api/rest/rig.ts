@@ -11,8 +11,9 @@ import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import type { ProbeStep, Transport, TransportTarget } from '#core/delivery/transport.ts'
+import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
-import { ResolveError, type Resolver } from '#core/outbound/resolver.ts'
+import { ResolveError, type MailExchange, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
@@ -75,11 +76,28 @@ const playedResolver: Resolver = {
   resolve6: async () => [],
 }
 
+/** What DNS holds as a test tells it; an Error in place of records is thrown. */
+export class PlayedRecords implements RecordResolver {
+  readonly txt = new Map<string, readonly string[] | Error>()
+  readonly mx = new Map<string, readonly MailExchange[]>()
+
+  async resolveTxt(name: string): Promise<readonly string[]> {
+    const found = this.txt.get(name) ?? []
+    if (found instanceof Error) throw found
+    return found
+  }
+
+  async resolveMx(name: string): Promise<readonly MailExchange[]> {
+    return this.mx.get(name) ?? []
+  }
+}
+
 export interface Rig {
   readonly folder: string
   readonly database: Database
   readonly clock: ManualClock
   readonly transport: PlayedTransport
+  readonly records: PlayedRecords
   readonly organizationId: string
   readonly bell: CaptureBell
   /** Listening address of the HTTP side. */
@@ -108,7 +126,8 @@ export async function startRig(t: ExecutionContext, options: { readonly plan?: P
   const transport = new PlayedTransport()
   const bell = new CaptureBell()
   const reader = new WorkerMessageReader(clock)
-  const core = assemble(database, clock, transport, bell, reader)
+  const records = new PlayedRecords()
+  const core = assemble(database, clock, transport, bell, reader, records)
   const failures: unknown[] = []
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
@@ -140,7 +159,7 @@ export async function startRig(t: ExecutionContext, options: { readonly plan?: P
   })
   const rest = client(adminKey)
   return {
-    ...{ folder: folder.path, database, clock, transport, organizationId, bell, address, failures, rest, client },
+    ...{ folder: folder.path, database, clock, transport, records, organizationId, bell, address, failures, rest, client },
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)
       return { ...made, rest: client(made.key) }
@@ -154,7 +173,14 @@ export async function startRig(t: ExecutionContext, options: { readonly plan?: P
   }
 }
 
-function assemble(database: Database, clock: ManualClock, transport: Transport, bell: CaptureBell, reader: WorkerMessageReader) {
+function assemble(
+  database: Database,
+  clock: ManualClock,
+  transport: Transport,
+  bell: CaptureBell,
+  reader: WorkerMessageReader,
+  records: RecordResolver,
+) {
   const policies = new Policies(database)
   const writes = new SettingWrites(database)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
@@ -174,10 +200,15 @@ function assemble(database: Database, clock: ManualClock, transport: Transport, 
     destinations: new Destinations({ ...base, guard, resolver: playedResolver, connectionsUnlessTold: 10 }),
     routingRules: new RoutingRules(base),
     simulate: new Simulate({ ...base, ...limits }),
+    sendingDomains: new SendingDomains({
+      ...base,
+      resolver: records,
+      publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain: 'in.example.ch', mxHost: 'post.example.ch' },
+    }),
     projects: new Projects(base),
     sendMessages: new SendMessages({ ...base, accept }),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
-    traces: new TraceReader(database),
+    traces: new TraceReader(database, secrets),
     inboxes: new Inboxes({ ...base, reader, bell }),
   }
 }

@@ -2,11 +2,12 @@
 import test from 'ava'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { readAttempts, writeAttempt } from '#core/trace/attempt-record.ts'
+import { serviceRef } from '#core/trace/trace-token.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { Change } from '#store/change.ts'
 import { queueHead } from '#store/queue.ts'
-import { houseOf, organizationId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
+import { houseOf, organizationId, quiet, scope, secrets, until, type House, type HouseOptions } from '../house.ts'
 import { startOfTime } from '../fake-clock.ts'
 import { contentOf, hang, report, ScriptedTransport, take, type Call } from '../scripted-transport.ts'
 
@@ -66,8 +67,9 @@ test('an attempt carries the envelope, the size and the message with our headers
     const { traceId } = await house.submit({ content, facts: { prefix, eightBit: true } as never, rcptTo: three, mailFrom: '' })
     await until('sent', () => seen.length === 3)
     const [sent, job, target] = seen.splice(0)
-    t.is(Buffer.compare(sent as Buffer, Buffer.from(prefix + content)), 0)
-    t.like(job, { traceId, mailFrom: '', rcptTo: three, eightBit: true, smtputf8: false, size: prefix.length + content.length })
+    const ours = `${prefix}X-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`
+    t.is(Buffer.compare(sent as Buffer, Buffer.from(ours + content)), 0)
+    t.like(job, { traceId, mailFrom: '', rcptTo: three, eightBit: true, smtputf8: false, size: ours.length + content.length })
     t.like(target, { destinationId: 'dst_1', username: 'me', password: 'secret', host: 'smtp.provider.test', security: 'starttls' })
   }
 })

@@ -84,3 +84,30 @@ test('addressesOf() one family that cannot be had does not hide the other', asyn
   }
   t.deepEqual(await addressesOf(resolver, 'mail.test'), ['192.0.2.1'])
 })
+
+test('resolveTxt() joins the strings of a record and follows a CNAME', async (t) => {
+  const { names, resolver } = await setUp(t)
+  names.zones.set('key.test', { txt: [['v=DKIM1; p=', 'abc', 'def'], ['other']] })
+  names.zones.set('alias.test', { cname: 'key.test' })
+  t.deepEqual(await resolver.resolveTxt('key.test'), ['v=DKIM1; p=abcdef', 'other'])
+  t.deepEqual(await resolver.resolveTxt('alias.test'), ['v=DKIM1; p=abcdef', 'other'])
+})
+
+test('resolveTxt() and resolveMx() answer nothing for what is absent, and ask again each time', async (t) => {
+  const { names, resolver } = await setUp(t)
+  t.deepEqual(await resolver.resolveTxt('missing.test'), [])
+  names.zones.set('missing.test', { mx: [{ priority: 10, exchange: 'mx.test' }] })
+  t.deepEqual(await resolver.resolveTxt('missing.test'), [])
+  t.deepEqual(await resolver.resolveMx('missing.test'), [{ priority: 10, exchange: 'mx.test' }])
+  t.deepEqual(names.questions, ['missing.test TXT', 'missing.test TXT', 'missing.test MX'])
+})
+
+test('resolveTxt() what is broken or silent is no absence', async (t) => {
+  const { names, clock, resolver } = await setUp(t)
+  names.zones.set('broken.test', { rcode: 2 })
+  names.zones.set('silent.test', { silent: true })
+  t.is(await problemOf(t, resolver.resolveTxt('broken.test')), 'failed')
+  const late = problemOf(t, resolver.resolveMx('silent.test'))
+  clock.advance(5_000)
+  t.is(await late, 'timeout')
+})

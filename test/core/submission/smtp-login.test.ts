@@ -4,6 +4,7 @@ import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { SmtpLogin, SmtpMessage } from '#core/submission/smtp-door.ts'
+import { serviceRef } from '#core/trace/trace-token.ts'
 import { readWholeContent } from '#store/content.ts'
 import { houseOf, organizationId, secrets, until, type House, type HouseOptions } from '../house.ts'
 import { startOfTime } from '../fake-clock.ts'
@@ -93,7 +94,9 @@ test('LiveLogin.submit() puts Received before the message, and Message-ID and Da
     const call = house.transport.calls.find(({ job }) => job.traceId === traceId)
     const sent = call ? (await contentOf(call)).toString() : ''
     t.true(sent.endsWith(text), 'byte for byte behind our own')
-    return { traceId, prefix: sent.slice(0, sent.length - text.length) }
+    const reference = `X-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`
+    t.true(sent.endsWith(reference + text))
+    return { traceId, prefix: sent.slice(0, sent.length - text.length - reference.length) }
   }
   const date = 'Tue, 15 Jan 2030 12:00:00 +0000'
   const whole = await prefixOf(content)

@@ -1,0 +1,58 @@
+/** Looks up the records of a sending domain and judges each; a look-up that fails says so and decides nothing. */
+import { ResolveError, type RecordResolver } from '../outbound/resolver.ts'
+import type { ExpectedRecord, PublishingFacts } from './expected-records.ts'
+import { isDmarc, isSpf, judgeDkim, judgeDmarc, judgeMx, judgeSpf, type Judgement } from './judge-records.ts'
+import type { RecordCheck } from './sending-domain.ts'
+
+/** What is kept of an answer, which anybody may have filled. */
+const foundMax = 10
+const foundTextMax = 1000
+/** The tree above a domain is walked no further (RFC 7489 §6.6.3 asks once more; deeper names exist). */
+const parentsMax = 5
+
+type Findings = Judgement & { readonly found: readonly string[] }
+
+/** All look-ups run side by side; each takes at most as long as the resolver lets one take. */
+export function checkRecords(resolver: RecordResolver, records: readonly ExpectedRecord[], facts: PublishingFacts): Promise<RecordCheck[]> {
+  return Promise.all(
+    records.map(async (record): Promise<RecordCheck> => {
+      const { purpose, name } = record
+      const { found, verdict, hint } = await look(resolver, record, facts).catch(failure)
+      const kept = found.slice(0, foundMax).map((text) => text.slice(0, foundTextMax))
+      return { purpose, name, found: kept, verdict, hint }
+    }),
+  )
+}
+
+async function look(resolver: RecordResolver, record: ExpectedRecord, facts: PublishingFacts): Promise<Findings> {
+  const { purpose, name, expected } = record
+  if (purpose === 'dmarc') return lookForDmarc(resolver, name.replace(/^_dmarc\./, ''))
+  if (purpose === 'bounce_mx') {
+    const found = await resolver.resolveMx(name)
+    return { ...judgeMx(found, facts.mxHost), found: found.map(({ priority, exchange }) => `${priority} ${exchange}`) }
+  }
+  const texts = await resolver.resolveTxt(name)
+  if (purpose === 'dkim') return { ...judgeDkim(texts, expected), found: texts }
+  return { ...judgeSpf(texts, facts.spfMechanisms, expected), found: texts.filter(isSpf) }
+}
+
+async function lookForDmarc(resolver: RecordResolver, domain: string): Promise<Findings> {
+  for (const at of withParents(domain)) {
+    const found = (await resolver.resolveTxt(`_dmarc.${at}`)).filter(isDmarc)
+    if (found.length > 0) return { ...judgeDmarc(found, at, domain), found }
+  }
+  return { ...judgeDmarc([], domain, domain), found: [] }
+}
+
+/** The domain and those above it, down to two labels. */
+export function withParents(domain: string): string[] {
+  const labels = domain.split('.')
+  const all = labels.slice(0, Math.max(labels.length - 1, 1)).map((_, index) => labels.slice(index).join('.'))
+  return all.slice(0, parentsMax + 1)
+}
+
+function failure(error: unknown): Findings {
+  if (!(error instanceof ResolveError)) throw error
+  const why = error.problem === 'timeout' ? 'No name server answered in time.' : 'The name servers answered with an error.'
+  return { found: [], verdict: 'error', hint: `${why} Nothing was decided; verify again later.` }
+}

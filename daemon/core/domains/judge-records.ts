@@ -1,0 +1,125 @@
+/** Compares what DNS has with what should be there, and says what to do. Pure. */
+import { BlockList, isIP } from 'node:net'
+import type { RecordVerdict } from './sending-domain.ts'
+import { parseTagList } from './tag-list.ts'
+
+export interface Judgement {
+  readonly verdict: RecordVerdict
+  readonly hint: string
+}
+
+const ok = (hint: string): Judgement => ({ verdict: 'ok', hint })
+const missing = (hint: string): Judgement => ({ verdict: 'missing', hint })
+const mismatch = (hint: string): Judgement => ({ verdict: 'mismatch', hint })
+
+/** A key record (RFC 6376 §3.6.1) against the one that belongs there. */
+export function judgeDkim(found: readonly string[], expected: string): Judgement {
+  if (found.length === 0) return missing('Publish this record; it can take some minutes until it is seen.')
+  const judged = found.map((text) => judgeKeyRecord(text, expected))
+  const right = judged.find(({ verdict }) => verdict === 'ok')
+  if (right && found.length > 1)
+    return mismatch('Several records stand at this name, which receivers may refuse (RFC 6376 §3.6.2.2); leave only this one.')
+  return right ?? judged[0] ?? mismatch('Replace it with the expected record.')
+}
+
+function judgeKeyRecord(text: string, expected: string): Judgement {
+  if (/["\\]/.test(text)) return mismatch('The record holds quotes or backslashes of its own; enter it without them.')
+  const tags = parseTagList(text)
+  const wanted = parseTagList(expected)
+  if (!tags || !wanted || (tags.has('v') && (tags.keys().next().value !== 'v' || tags.get('v') !== 'DKIM1')))
+    return mismatch('This is no DKIM key record; replace it with the expected one.')
+  const key = tags.get('p')?.replaceAll(/\s/g, '')
+  if (key === '') return mismatch('The key is revoked (p= is empty); publish the expected record.')
+  if (key !== wanted.get('p')) {
+    const cut = key !== undefined && key.length > 0 && wanted.get('p')?.startsWith(key)
+    return mismatch(
+      cut ? 'The key was cut; split the text into strings of at most 255 characters.' : 'Another key stands here; replace it.',
+    )
+  }
+  if ((tags.get('k') ?? 'rsa') !== wanted.get('k')) return mismatch(`The key type must be k=${wanted.get('k')}.`)
+  if (!lists(tags.get('h'), 'sha256')) return mismatch('The record forbids SHA-256; take out h=.')
+  if (!lists(tags.get('s'), 'email')) return mismatch('The record is not for mail; take out s=.')
+  return ok(lists(tags.get('t'), 'y', false) ? 'Published, in test mode; take out t=y.' : 'Published.')
+}
+
+/** Whether a colon-separated list names a word or everything; a list that is not there says `unless`. */
+const lists = (value: string | undefined, word: string, unless = true): boolean =>
+  value === undefined
+    ? unless
+    : value
+        .split(':')
+        .map((entry) => entry.trim())
+        .some((entry) => entry === word || (entry === '*' && unless))
+
+/** An SPF record (RFC 7208 §3): exactly one, not open to everybody, and with the mechanisms under which mail leaves. */
+export function judgeSpf(texts: readonly string[], mechanisms: readonly string[], expected: string): Judgement {
+  const records = texts.filter(isSpf)
+  const [record] = records
+  if (record === undefined) return missing(`Publish ${expected}.`)
+  if (records.length > 1)
+    return mismatch('There are several SPF records, so receivers take none (permerror, RFC 7208 §4.5); join them into one.')
+  const terms = record.toLowerCase().trim().split(/ +/).slice(1)
+  const lacking = mechanisms.filter((mechanism) => !terms.some((term) => covers(term, mechanism.toLowerCase())))
+  if (lacking.length > 0) return mismatch(`Add ${lacking.join(' ')}: ${withTerms(record, lacking)}`)
+  if (terms.some((term) => /^\+?all$/.test(term)))
+    return mismatch('+all lets everybody send in your name; end the record with ~all or -all.')
+  if (!terms.some((term) => /^([~?-]all$|redirect=)/.test(term))) return mismatch(`End the record with ~all: ${record.trim()} ~all`)
+  return ok(mechanisms.length > 0 ? 'Published.' : 'Published; make sure that it names the mechanism of your provider.')
+}
+
+/** Whether a TXT record is an SPF record (RFC 7208 §4.5). */
+export const isSpf = (text: string): boolean => /^v=spf1(?: |$)/i.test(text)
+
+/** Whether a term of a record gives what a mechanism would: the same, or a network that holds the address. */
+function covers(term: string, mechanism: string): boolean {
+  const passing = term.startsWith('+') ? term.slice(1) : term
+  if (passing === mechanism) return true
+  const [, family, network = '', bits] = /^ip([46]):([^/]+)(?:\/(\d+))?$/.exec(passing) ?? []
+  const [, otherFamily, address = '', otherBits] = /^ip([46]):([^/]+)(?:\/(\d+))?$/.exec(mechanism) ?? []
+  if (family === undefined || family !== otherFamily || isIP(network) === 0 || isIP(address) === 0) return false
+  const whole = family === '4' ? 32 : 128
+  const width = Number(bits ?? whole)
+  if (width > whole || width > Number(otherBits ?? whole)) return false
+  const list = new BlockList()
+  list.addSubnet(network, width, family === '4' ? 'ipv4' : 'ipv6')
+  return list.check(address, family === '4' ? 'ipv4' : 'ipv6')
+}
+
+/** New terms go before the one that ends the record. */
+function withTerms(record: string, added: readonly string[]): string {
+  const terms = record.trim().split(/ +/)
+  const end = terms.findIndex((term) => /^([+~?-]?all$|redirect=)/i.test(term))
+  return terms.toSpliced(end < 0 ? terms.length : end, 0, ...added).join(' ')
+}
+
+/** A DMARC record and where it stands: the domain itself, or one above it (RFC 7489 §6.6.3). */
+export function judgeDmarc(texts: readonly string[], at: string, domain: string): Judgement {
+  const records = texts.filter(isDmarc)
+  const [record] = records
+  if (record === undefined) return missing('Publish this record, or one at the organizational domain; large receivers ask for it.')
+  if (records.length > 1) return mismatch('There are several DMARC records, so receivers take none (RFC 7489 §6.6.3); leave one.')
+  const tags = parseTagList(record)
+  const inherited = at !== domain
+  const policy = (inherited ? tags?.get('sp') : undefined) ?? tags?.get('p')
+  if (!tags || !policy || !/^(none|quarantine|reject)$/i.test(policy))
+    return mismatch('The policy must be p=none, p=quarantine or p=reject.')
+  const strict = tags.get('adkim')?.toLowerCase() === 's'
+  const notes = [
+    inherited ? `The record of ${at} holds for this domain too.` : 'Published.',
+    strict ? 'adkim=s: mail from subdomains needs a sending domain of its own.' : '',
+    policy.toLowerCase() === 'none' ? 'p=none only watches; raise it when all of your mail is signed.' : '',
+  ]
+  return ok(notes.filter((note) => note !== '').join(' '))
+}
+
+/** Whether a TXT record is a DMARC record (RFC 7489 §6.4). */
+export const isDmarc = (text: string): boolean => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text)
+
+/** The MX records of the bounce domain: ours must be the most preferred. */
+export function judgeMx(found: readonly { readonly exchange: string; readonly priority: number }[], host: string): Judgement {
+  if (found.length === 0) return missing('Publish this record, so that bounces reach this service.')
+  const best = Math.min(...found.map(({ priority }) => priority))
+  const first = found.filter(({ priority }) => priority === best).map(({ exchange }) => exchange.toLowerCase().replace(/\.$/, ''))
+  if (first.includes(host.toLowerCase())) return ok('Published.')
+  return mismatch(`Mail for this name goes to ${first.join(', ')}; make ${host} the most preferred host.`)
+}

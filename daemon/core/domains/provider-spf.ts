@@ -1,0 +1,32 @@
+/** Under which SPF mechanism well-known providers send, by the host that mail is handed to. */
+
+/** Ends of host names, and what their operators tell customers to publish. */
+const mechanisms: readonly (readonly [string, string])[] = [
+  ['amazonaws.com', 'include:amazonses.com'],
+  ['brevo.com', 'include:spf.brevo.com'],
+  ['sendinblue.com', 'include:spf.brevo.com'],
+  ['fastmail.com', 'include:spf.messagingengine.com'],
+  ['gandi.net', 'include:_mailcust.gandi.net'],
+  ['gmail.com', 'include:_spf.google.com'],
+  ['google.com', 'include:_spf.google.com'],
+  ['infomaniak.com', 'include:spf.infomaniak.ch'],
+  ['mailersend.com', 'include:_spf.mailersend.net'],
+  ['mailersend.net', 'include:_spf.mailersend.net'],
+  ['mailgun.org', 'include:mailgun.org'],
+  ['mailgun.net', 'include:mailgun.org'],
+  ['mailjet.com', 'include:spf.mailjet.com'],
+  ['office365.com', 'include:spf.protection.outlook.com'],
+  ['graph.microsoft.com', 'include:spf.protection.outlook.com'],
+  ['ovh.net', 'include:mx.ovh.com'],
+  ['postmarkapp.com', 'include:spf.mtasv.net'],
+  ['resend.com', 'include:amazonses.com'],
+  ['sendgrid.net', 'include:sendgrid.net'],
+  ['sendgrid.com', 'include:sendgrid.net'],
+  ['smtp2go.com', 'include:spf.smtp2go.com'],
+]
+
+/** The mechanism for a provider's host; undefined when its operator must be asked. */
+export function spfMechanismOf(host: string): string | undefined {
+  const name = host.toLowerCase()
+  return mechanisms.find(([end]) => name === end || name.endsWith(`.${end}`))?.[1]
+}

@@ -1,0 +1,212 @@
+/** Sending domains: registering, showing the records to publish, verifying them in DNS, rotating keys and deleting. */
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import { parseDomain } from '../addresses.ts'
+import type { Clock } from '../clock.ts'
+import type { RecordResolver } from '../outbound/resolver.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { checkRecords } from './check-records.ts'
+import { dkimRecordName, keysAfterCheck, newDkimKey, withoutExpired } from './dkim-keys.ts'
+import { expectedRecords, type ExpectedRecord, type PublishingFacts } from './expected-records.ts'
+import { judgeSpf } from './judge-records.ts'
+import { spfMechanismOf } from './provider-spf.ts'
+import {
+  sendingDomains,
+  type DkimKey,
+  type DomainStatus,
+  type KeyAlgorithm,
+  type RecordCheck,
+  type RecordVerdict,
+  type SendingDomain,
+} from './sending-domain.ts'
+import type { DomainSettingsSource } from './settings.ts'
+
+export interface SendingDomainOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: DomainSettingsSource
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly resolver: RecordResolver
+  /** The same for every domain of the service. */
+  readonly publishing: PublishingFacts
+}
+
+/** A record to publish, and what the last look-up found in its place. */
+export interface DomainRecord extends ExpectedRecord {
+  readonly check: RecordCheck | undefined
+}
+
+/** A domain with its records. */
+export interface ShownDomain {
+  readonly domain: SendingDomain
+  readonly records: readonly DomainRecord[]
+}
+
+/** The longest name in front of a domain is that of a key record. */
+const domainLengthMax = 253 - 'pst202601ffffffff-ed._domainkey.'.length
+
+export class SendingDomains {
+  readonly #options: SendingDomainOptions
+
+  constructor(options: SendingDomainOptions) {
+    this.#options = options
+  }
+
+  /** Makes the keys too. Throws `conflict` when the organization has the domain already. */
+  async create(scope: Scope, request: { readonly domain: string; readonly ed25519: boolean }): Promise<ShownDomain> {
+    requireWholeOrganization(scope)
+    const { database, writes, clock } = this.#options
+    const name = readDomain(request.domain)
+    await this.#refuseSecond(scope, name)
+    const now = clock.now()
+    const id = newId('dom', now)
+    const keys = await this.#newKeys(id, request.ed25519 ? ['rsa', 'ed25519'] : ['rsa'])
+    const record: SendingDomain = { id, domain: name, status: 'pending', keys, check: null, createdAt: now, updatedAt: now }
+    await writes.run(scope.organizationId, async (change) => {
+      const other = await database.find(sendingDomains, scope, 'domain', [name])
+      if (other) throw alreadyThere(other.record)
+      change.insert(sendingDomains, scope.organizationId, record)
+    })
+    return this.#shown(record)
+  }
+
+  /** Newest first. */
+  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<ShownDomain>> {
+    const { rows, nextCursor } = await this.#options.database.list(sendingDomains, scope, page)
+    return { rows: rows.map(({ record }) => this.#shown(record)), nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<ShownDomain> {
+    return this.#shown((await this.#get(scope, id)).record)
+  }
+
+  /** The records for mail that leaves by one destination: its provider's SPF mechanism is filled in where it is known. */
+  async recordsFor(scope: Scope, id: string, destinationId: string | undefined): Promise<readonly DomainRecord[]> {
+    const { record } = await this.#get(scope, id)
+    if (destinationId === undefined) return this.#shown(record).records
+    const { destinations } = await this.#options.policies.of(scope.organizationId)
+    const destination = destinations.get(destinationId)
+    if (!destination || (scope.bound && destination.shared === undefined && destination.projectId !== scope.projectId))
+      throw new Refusal('not_found', 'destination_id: no destination has this id.')
+    const mechanism = spfMechanismOf(destination.host)
+    return this.#shown(record, mechanism === undefined ? [] : [mechanism]).records
+  }
+
+  /** Looks everything up and keeps what was found. What could not be looked up changes nothing. */
+  async verify(scope: Scope, id: string): Promise<ShownDomain> {
+    const { writes, clock, resolver, publishing } = this.#options
+    const before = (await this.#get(scope, id)).record
+    // outside the turn of settings, as an answer can take its time
+    const records = await checkRecords(resolver, expectedRecords(before, publishing), publishing)
+    return writes.run(scope.organizationId, async (change) => {
+      const stored = await this.#get(scope, id)
+      const now = clock.now()
+      const keys = keysAfterCheck(stored.record.keys, verdictsBySelector(before, records), now)
+      const status = statusOf(keys, stored.record, records)
+      const record = { ...stored.record, keys, status, check: { at: now, records }, updatedAt: now }
+      change.replace(sendingDomains, scope.organizationId, stored, record)
+      return this.#shown(record)
+    })
+  }
+
+  /** Adds new keys; the present ones sign until the new ones are seen by `verify`. Throws `conflict` while a rotation is under way. */
+  async rotate(scope: Scope, id: string): Promise<ShownDomain> {
+    requireWholeOrganization(scope)
+    const { writes, clock } = this.#options
+    const before = (await this.#get(scope, id)).record
+    refuseSecondRotation(before)
+    const made = await this.#newKeys(id, [...new Set(before.keys.map(({ algorithm }) => algorithm))])
+    return writes.run(scope.organizationId, async (change) => {
+      const stored = await this.#get(scope, id)
+      refuseSecondRotation(stored.record)
+      const now = clock.now()
+      const kept = withoutExpired(stored.record.keys, now).filter(({ state }) => state !== 'pending')
+      const record = { ...stored.record, keys: [...made, ...kept], updatedAt: now }
+      change.replace(sendingDomains, scope.organizationId, stored, record)
+      return this.#shown(record)
+    })
+  }
+
+  /** Its mail is signed no more; what is signed already stays so. */
+  async remove(scope: Scope, id: string): Promise<void> {
+    requireWholeOrganization(scope)
+    await this.#options.writes.run(scope.organizationId, async (change) =>
+      change.remove(sendingDomains, scope.organizationId, await this.#get(scope, id)),
+    )
+  }
+
+  #shown(domain: SendingDomain, mechanisms: readonly string[] = []): ShownDomain {
+    const { publishing } = this.#options
+    const facts = { ...publishing, spfMechanisms: [...new Set([...publishing.spfMechanisms, ...mechanisms])] }
+    const checks = domain.check?.records ?? []
+    const records = expectedRecords(domain, facts).map((record) => {
+      const check = checks.find(({ purpose, name }) => purpose === record.purpose && name === record.name)
+      // what was found is judged again where more mechanisms are asked for than at the look-up
+      const isOther = record.purpose === 'spf' && mechanisms.length > 0 && check !== undefined && check.verdict !== 'error'
+      return { ...record, check: isOther ? { ...check, ...judgeSpf(check.found, facts.spfMechanisms, record.expected) } : check }
+    })
+    return { domain, records }
+  }
+
+  #newKeys(id: string, algorithms: readonly KeyAlgorithm[]): Promise<DkimKey[]> {
+    const { secrets, clock } = this.#options
+    return Promise.all(algorithms.map((algorithm) => newDkimKey(secrets, id, algorithm, clock.now())))
+  }
+
+  async #refuseSecond(scope: Scope, name: string): Promise<void> {
+    const other = await this.#options.database.find(sendingDomains, scope, 'domain', [name])
+    if (other) throw alreadyThere(other.record)
+  }
+
+  async #get(scope: Scope, id: string): Promise<Stored<SendingDomain>> {
+    const stored = await this.#options.database.get(sendingDomains, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No sending domain has this id.')
+    return stored
+  }
+}
+
+/** Spec "Project rules" 7: sending domains are the organization's, so a key of one project reads and verifies them only. */
+function requireWholeOrganization(scope: Scope): void {
+  if (!scope.bound) return
+  const message = 'Sending domains belong to the whole organization; use a key that is not bound to a project.'
+  throw new Refusal('insufficient_scope', message, { nextAction: 'use_key_of_organization' })
+}
+
+function readDomain(text: string): string {
+  const domain = parseDomain(text.trim().replace(/^@/, '').replace(/\.$/, ''))
+  if (domain?.includes('.') && domain.length <= domainLengthMax) return domain
+  throw invalid([{ path: 'domain', message: 'must be a domain such as example.ch, without a user and without http://' }])
+}
+
+const alreadyThere = ({ id, domain }: SendingDomain): Refusal =>
+  new Refusal('conflict', `${domain} is a sending domain already: ${id}.`, { nextAction: 'use_existing', details: { id } })
+
+function refuseSecondRotation({ keys }: SendingDomain): void {
+  const next = keys.find(({ state }) => state === 'pending')
+  if (!next || !keys.some(({ state }) => state === 'active')) return
+  const message = `The key with the selector ${next.selector} is not published yet; publish its record and verify the domain first.`
+  throw new Refusal('conflict', message, { nextAction: 'publish_records_and_verify' })
+}
+
+function verdictsBySelector({ domain, keys }: SendingDomain, records: readonly RecordCheck[]): Map<string, RecordVerdict> {
+  const byName = new Map(records.map(({ name, verdict }) => [name, verdict]))
+  return new Map(
+    keys.flatMap((key) => {
+      const verdict = byName.get(dkimRecordName(key, domain))
+      return verdict === undefined ? [] : [[key.selector, verdict] as const]
+    }),
+  )
+}
+
+/** A key that signs is what counts; the other records are advice. */
+function statusOf(keys: readonly DkimKey[], before: SendingDomain, records: readonly RecordCheck[]): DomainStatus {
+  if (keys.some(({ algorithm, state }) => algorithm === 'rsa' && state === 'active')) return 'verified'
+  const wrong = records.some(({ purpose, verdict }) => purpose === 'dkim' && verdict === 'mismatch')
+  return wrong || before.status !== 'pending' ? 'failed' : 'pending'
+}

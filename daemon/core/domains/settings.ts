@@ -1,0 +1,11 @@
+/** What sending domains must know of the nouns above them, as a shape: the cached policy of an organization has it. */
+
+/** The part of an organization's settings that records depend on. */
+export interface DomainSettings {
+  readonly destinations: ReadonlyMap<string, { readonly projectId: string; readonly shared?: unknown; readonly host: string }>
+}
+
+/** Where those settings come from. */
+export interface DomainSettingsSource {
+  of(organizationId: string): Promise<DomainSettings>
+}

@@ -1,0 +1,77 @@
+/** Signs mail for the sending domains of an organization. */
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import { withParents } from './check-records.ts'
+import { digestMessage, dkimSignature, type SigningKey } from './dkim-signature.ts'
+import { dkimKeyPlace, type DkimKey, type SendingDomain } from './sending-domain.ts'
+
+export interface SignerOptions {
+  readonly secrets: SecretBox
+  readonly clock: Clock
+}
+
+/** Under which name a message was signed. */
+export interface SignedBy {
+  readonly domain: string
+  readonly selector: string
+}
+
+/** `unsigned`: nobody signs for this From, or the message cannot be signed; `locked`: the domain's key does not open. */
+export type SigningResult =
+  | { readonly kind: 'signed'; readonly fields: string; readonly by: readonly SignedBy[] }
+  | { readonly kind: 'unsigned' }
+  | { readonly kind: 'locked'; readonly domain: string }
+
+/** Opened keys are few: one or two for each domain. */
+const openedMax = 1000
+
+export class Signer {
+  readonly #options: SignerOptions
+  readonly #opened = new Map<string, KeyObject>()
+
+  constructor(options: SignerOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The DKIM-Signature fields for a message from `headerFrom`, by all active keys of its domain or, without one, of the
+   * nearest domain above it: both are aligned (RFC 7489 §3.1.1). `content` is called only when there is a key.
+   */
+  async sign(
+    domains: ReadonlyMap<string, SendingDomain>,
+    headerFrom: string,
+    content: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  ): Promise<SigningResult> {
+    const found = signingDomain(domains, headerFrom)
+    if (!found) return { kind: 'unsigned' }
+    const keys = activeKeys(found).map((key) => this.#open(found, key))
+    if (!keys.every((key) => key !== undefined)) return { kind: 'locked', domain: found.domain }
+    const digest = await digestMessage(content())
+    if (!digest) return { kind: 'unsigned' }
+    const nowMs = this.#options.clock.now()
+    const fields = await Promise.all(keys.map((key) => dkimSignature(digest, key, nowMs)))
+    return { kind: 'signed', fields: fields.join(''), by: keys.map(({ domain, selector }) => ({ domain, selector })) }
+  }
+
+  #open({ id, domain }: SendingDomain, { selector, algorithm, sealedPrivateKey }: DkimKey): SigningKey | undefined {
+    const place = dkimKeyPlace(id, selector)
+    let privateKey = this.#opened.get(place)
+    if (!privateKey) {
+      const pem = this.#options.secrets.open(sealedPrivateKey ?? '', place)
+      if (pem === undefined) return undefined
+      if (this.#opened.size >= openedMax) this.#opened.clear()
+      this.#opened.set(place, (privateKey = createPrivateKey(pem)))
+    }
+    return { domain, selector, algorithm, privateKey }
+  }
+}
+
+const activeKeys = ({ keys }: SendingDomain): DkimKey[] => keys.filter(({ state }) => state === 'active')
+
+function signingDomain(domains: ReadonlyMap<string, SendingDomain>, headerFrom: string): SendingDomain | undefined {
+  if (domains.size === 0 || headerFrom === '') return undefined
+  return withParents(headerFrom.slice(headerFrom.lastIndexOf('@') + 1).toLowerCase())
+    .map((name) => domains.get(name))
+    .find((domain) => domain !== undefined && activeKeys(domain).length > 0)
+}

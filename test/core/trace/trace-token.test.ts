@@ -1,0 +1,49 @@
+import test from 'ava'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { serviceRef, traceOfServiceRef } from '#core/trace/trace-token.ts'
+import { newTraceId } from '#store/ids.ts'
+import { contentOf, take, type Call } from '../scripted-transport.ts'
+import { houseOf, scope, secrets, until } from '../house.ts'
+
+test('serviceRef() leads back to its trace, in any case of letters', (t) => {
+  for (let n = 0; n < 200; n++) {
+    const traceId = newTraceId()
+    const token = serviceRef(secrets, traceId)
+    t.regex(token, /^[0-9a-f]{48}$/)
+    t.is(traceOfServiceRef(secrets, token), traceId)
+    t.is(traceOfServiceRef(secrets, token.toUpperCase()), traceId)
+  }
+})
+
+test('traceOfServiceRef() takes no token with another digit, of another length or of another service', (t) => {
+  const token = serviceRef(secrets, newTraceId())
+  for (let at = 0; at < token.length; at++) {
+    const digit = (parseInt(token[at] ?? '', 16) ^ 1).toString(16)
+    t.is(traceOfServiceRef(secrets, token.slice(0, at) + digit + token.slice(at + 1)), undefined)
+  }
+  for (const other of ['', token.slice(2), `${token}00`, `${token}zz`, `${token.slice(0, 46)}zz`, newTraceId()])
+    t.is(traceOfServiceRef(secrets, other), undefined, other)
+  t.is(traceOfServiceRef(new SecretBox(Buffer.alloc(32, 8)), token), undefined)
+})
+
+test('relayed mail carries the token in its header and as its envelope id; captured mail does not', async (t) => {
+  const house = await houseOf(t)
+  await house.destination()
+  await house.rule({ domain: 'example.com' })
+  const calls: { call: Call; content: string }[] = []
+  house.transport.script = async (call) => {
+    calls.push({ call, content: (await contentOf(call)).toString() })
+    return take(call)
+  }
+  const { traceId } = await house.submit({ content: 'From: shop@example.com\r\n\r\nHello\r\n' })
+  await until('sent', () => house.attempted.length === 1)
+  const token = serviceRef(secrets, traceId)
+  t.is(calls[0]?.content, `X-Service-Ref: ${token}\r\nFrom: shop@example.com\r\n\r\nHello\r\n`)
+  t.is(calls[0]?.call.job.envelopeId, token)
+  t.is((await house.traces.get(scope, token)).trace.id, traceId)
+  const captured = await house.submit({
+    facts: { prefix: '', subject: '', messageId: '', headerFrom: 'a@other.test', headerAddresses: [], eightBit: false, utf8Headers: false },
+  })
+  t.is(captured.outcome, 'captured.no_route')
+  t.is((await house.trace(captured.traceId)).prefix, '')
+})

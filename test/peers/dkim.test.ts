@@ -1,0 +1,209 @@
+/** Signatures of delivered mail, verified by implementations that are not ours: dkimpy and mailauth. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { dkimRecordName, dkimRecordText, newDkimKey } from '#core/domains/dkim-keys.ts'
+import { sendingDomains, type SendingDomain } from '#core/domains/sending-domain.ts'
+import { FakeClock } from '../core/fake-clock.ts'
+import { houseOf, secrets, until, type House } from '../core/house.ts'
+import { contentOf, report, ScriptedTransport, take } from '../core/scripted-transport.ts'
+
+const run = promisify(execFile)
+
+// Debian's Python, as Debian's python3-dkim and python3-nacl are packages for it.
+const dkimpy = await run('/usr/bin/python3', ['-c', 'import dkim, nacl']).then(
+  () => test,
+  () => test.skip,
+)
+
+/** Verifies every signature of a message with records from a table, and prints what came of each. */
+const verifier = `
+import sys, json, base64, dkim
+given = json.load(sys.stdin)
+def lookup(name, timeout=5):
+    name = name.decode() if isinstance(name, bytes) else name
+    text = given['records'].get(name.rstrip('.'))
+    return text.encode() if text else None
+def judge(text):
+    message = base64.b64decode(text)
+    count = sum(1 for name, _ in dkim.DKIM(message).headers if name.lower() == b'dkim-signature')
+    verdicts = []
+    for index in range(count):
+        try:
+            verdicts.append(dkim.DKIM(message).verify(idx=index, dnsfunc=lookup))
+        except dkim.DKIMException as error:
+            verdicts.append(str(error))
+    return verdicts
+print(json.dumps([judge(text) for text in given['messages']]))
+`
+
+/** An unsigned message as it was submitted. */
+const withoutToken = (message: Buffer | undefined): string => message?.toString().replace(/^X-Service-Ref: .*\r\n/, '') ?? ''
+
+/** For each message what dkimpy says of each of its signatures. */
+async function verdictsOf(messages: readonly Buffer[], records: Readonly<Record<string, string>>): Promise<unknown> {
+  const child = run('/usr/bin/python3', ['-c', verifier], { maxBuffer: 1 << 20 })
+  child.child.stdin?.end(JSON.stringify({ records, messages: messages.map((message) => message.toString('base64')) }))
+  return JSON.parse((await child).stdout)
+}
+
+/** A live destination behind which messages are kept, and a verified domain with an RSA and an Ed25519 key. */
+async function signingHouse(t: ExecutionContext, name = 'example.com') {
+  const delivered: Buffer[] = []
+  const transport = new ScriptedTransport(async (call) => {
+    delivered.push(await contentOf(call))
+    return take(call)
+  })
+  const clock = new FakeClock(Date.now()) // verifiers refuse signatures from the future
+  const house = await houseOf(t, { transport, clock })
+  await house.destination()
+  await house.rule({ any: true })
+  const made = await Promise.all([newDkimKey(secrets, 'dom_1', 'rsa', clock.now()), newDkimKey(secrets, 'dom_1', 'ed25519', clock.now())])
+  const keys = made.map((key) => ({ ...key, state: 'active' as const }))
+  const now = clock.now()
+  const domain: SendingDomain = { id: 'dom_1', domain: name, status: 'verified', keys, check: null, createdAt: now, updatedAt: now }
+  await house.put(sendingDomains, domain)
+  const records = Object.fromEntries(keys.map((key) => [dkimRecordName(key, name), dkimRecordText(key)]))
+  return { house, domain, delivered, records }
+}
+
+async function deliver(house: House, content: Uint8Array | string, prefix = '', headerFrom = 'shop@example.com'): Promise<string> {
+  const before = house.attempted.length
+  const facts = { prefix, subject: '', messageId: '', headerFrom, headerAddresses: [], eightBit: true, utf8Headers: false }
+  const { traceId } = await house.submit({ content, facts })
+  await until('attempted', () => house.attempted.length > before)
+  return traceId
+}
+
+const head = 'From: Shop <shop@example.com>\r\nTo: anna@example.net\r\nSubject: Hi\r\nDate: Sat, 21 Nov 2026 12:00:00 +0000\r\n'
+const awkward: readonly (readonly [string, string | Uint8Array])[] = [
+  ['a short text', `${head}\r\nHello.\r\n`],
+  ['no body', `${head}\r\n`],
+  ['a body without an end of line', `${head}\r\nHello`],
+  ['blank lines before, between and after', `${head}\r\n\r\n\r\nA\r\n\r\n \t\r\n\r\nB\r\n \r\n\r\n`],
+  ['only blank lines', `${head}\r\n\r\n \r\n\r\n`],
+  ['blanks, tabs and trailing blanks', `${head}\r\n a  b\t\tc \t d  \r\n\t\r\n..dots\r\n \te\t\r\n`],
+  ['folded and odd headers', `${head}CC:  a@b.test,\r\n\t c@d.test \r\nX-Other:  x\r\nmime-version:1.0\r\n\r\nHello\r\n`],
+  ['repeated fields', `${head}Cc: one@b.test\r\nCc: two@b.test\r\nReferences: <a@b>\r\n <c@d>\r\n\r\nHello\r\n`],
+  ['octets over 127', Buffer.from(`${head}Subject-2: x\r\n\r\nGr\u00fc\u00dfe \u00a0 \u0085 x\r\n`, 'latin1')],
+  [
+    'a signature of the submitter',
+    `DKIM-Signature: v=1; a=rsa-sha256; d=example.com; s=old; h=from; bh=AA==; b=AA==\r\n${head}\r\nHello\r\n`,
+  ],
+  ['700 KiB in several rows', `${head}\r\n${'a line  with\ttwo kinds of blanks \r\n\r\n'.repeat(20_000)}`],
+  ['700 KiB of blank lines before the end', `${head}\r\n${'\r\n'.repeat(350_000)}end\r\n`],
+]
+
+dkimpy('dkimpy and mailauth verify both signatures of every sort of message', async (t) => {
+  const { house, delivered, records } = await signingHouse(t)
+  for (const [, content] of awkward) await deliver(house, content, 'Received: from x\r\n\tby y;\r\n\tSat, 21 Nov 2026 12:00:00 +0000\r\n')
+  const verdicts = (await verdictsOf(delivered, records)) as unknown[][]
+  awkward.forEach(([what], index) => t.deepEqual(verdicts[index]?.slice(0, 2), [true, true], what))
+  const resolver = (name: string) => Promise.resolve([[records[name] ?? '']])
+  for (const [index, [what]] of awkward.entries()) {
+    const { results } = await dkimVerify(delivered[index] ?? '', { resolver })
+    const ours = results.filter(({ selector }) => selector !== 'old')
+    t.deepEqual(
+      ours.map(({ status }) => status.result),
+      ['pass', 'pass'],
+      what,
+    )
+    t.true(ours.every(({ status }) => status.aligned === 'example.com'))
+  }
+})
+
+dkimpy('what is added, changed or repeated breaks the signature', async (t) => {
+  const { house, delivered, records } = await signingHouse(t)
+  await deliver(house, `${head}\r\nHello.\r\n`)
+  const signed = delivered[0]?.toString('latin1') ?? ''
+  const end = signed.indexOf('From:')
+  const changed = [
+    signed.replace('Hello', 'Hallo'),
+    signed.replace('Subject: Hi', 'Subject: Ho'),
+    ...['From: other@example.net', 'Subject: Another', 'To: everybody@example.net', 'Date: Sun, 22 Nov 2026 12:00:00 +0000'].map(
+      (field) => `${signed.slice(0, end)}${field}\r\n${signed.slice(end)}`,
+    ),
+  ]
+  const verdicts = (await verdictsOf(
+    [signed, ...changed].map((text) => Buffer.from(text, 'latin1')),
+    records,
+  )) as unknown[][]
+  t.deepEqual(verdicts[0], [true, true])
+  for (const [index, verdict] of verdicts.slice(1).entries()) t.false(verdict.includes(true), changed[index])
+})
+
+dkimpy('a subdomain is signed by the domain above it, another domain by nobody', async (t) => {
+  const { house, delivered, records } = await signingHouse(t)
+  const from = (address: string) => `From: ${address}\r\n\r\nHello\r\n`
+  await deliver(house, from('a@news.example.com'), '', 'a@news.example.com')
+  await deliver(house, from('a@notexample.com'), '', 'a@notexample.com')
+  await deliver(house, from('a@com'), '', 'a@com')
+  t.deepEqual(await verdictsOf(delivered, records), [[true, true], [], []])
+  t.is(withoutToken(delivered[1]), from('a@notexample.com'))
+})
+
+test('a retry carries the very same signature, also after the key was replaced', async (t) => {
+  const { house, domain, delivered } = await signingHouse(t)
+  const keep = house.transport.script
+  house.transport.script = async (call) => {
+    await keep(call)
+    return report(call, call.nth === 1 ? 'transient' : 'accepted')
+  }
+  const traceId = await deliver(house, `${head}\r\nHello.\r\n`)
+  const key = { ...(await newDkimKey(secrets, 'dom_1', 'rsa', house.clock.now())), state: 'active' as const }
+  await house.put(sendingDomains, { ...domain, keys: [key] })
+  house.clock.advance(3_600_000)
+  await until('tried again', () => house.attempted.length === 2)
+  t.is(delivered.length, 2)
+  t.deepEqual(delivered[1], delivered[0])
+  const trace = await house.trace(traceId)
+  t.deepEqual(
+    trace.signedBy,
+    domain.keys.map(({ selector }) => ({ domain: 'example.com', selector })),
+  )
+  t.true(trace.prefix.startsWith('DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com;\r\n'))
+})
+
+test('the signature stands in the store before the provider gets anything', async (t) => {
+  const { house } = await signingHouse(t)
+  let stored = ''
+  house.transport.script = async (call) => {
+    stored = (await house.trace(call.job.traceId)).prefix
+    t.is((await contentOf(call)).toString('latin1'), `${stored}${head}\r\nHello.\r\n`)
+    t.is(call.job.size, Buffer.byteLength(stored) + head.length + 10)
+    return take(call)
+  }
+  await deliver(house, `${head}\r\nHello.\r\n`)
+  t.regex(stored, /^DKIM-Signature: /)
+})
+
+test('keys that are pending or retired do not sign; a message that a provider may have stays as it is', async (t) => {
+  const { house, domain, delivered } = await signingHouse(t)
+  const [rsa] = domain.keys
+  if (!rsa) throw new Error('no key')
+  await house.put(sendingDomains, { ...domain, keys: [{ ...rsa, state: 'pending' }] })
+  const keep = house.transport.script
+  house.transport.script = async (call) => {
+    await keep(call)
+    return report(call, call.nth === 1 ? 'unknown' : 'accepted')
+  }
+  await deliver(house, `${head}\r\nHello.\r\n`)
+  await house.put(sendingDomains, domain)
+  house.clock.advance(24 * 3_600_000)
+  await until('tried again', () => house.attempted.length === 2)
+  t.deepEqual(delivered.map(withoutToken), [`${head}\r\nHello.\r\n`, `${head}\r\nHello.\r\n`])
+})
+
+test('a key that does not open holds the mail back and says so', async (t) => {
+  const { house, domain, delivered } = await signingHouse(t)
+  const keys = domain.keys.map((key) => ({ ...key, sealedPrivateKey: 'v1.00000000.AAAA.AAAA' }))
+  await house.put(sendingDomains, { ...domain, keys })
+  const traceId = await deliver(house, `${head}\r\nHello.\r\n`)
+  t.is((await house.trace(traceId)).status, 'queued')
+  t.true((await house.story(traceId)).some((line) => line.includes('The DKIM key of example.com cannot be opened; rotate it.')))
+  await house.put(sendingDomains, domain)
+  house.clock.advance(3_600_000)
+  await until('sent', () => delivered.length === 1)
+  t.regex(delivered[0]?.toString() ?? '', /^DKIM-Signature: /)
+})
