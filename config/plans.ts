@@ -16,6 +16,8 @@ export interface Plan {
   readonly bulkReplay: boolean
   /** Destinations may be marked organization-wide. Spec "Project rules" 6. */
   readonly orgDestinations: boolean
+  /** Sends may name the time at which they leave. Spec "Limits" 7. */
+  readonly scheduledSends: boolean
 }
 
 /** All plans, the smallest first. */
@@ -32,6 +34,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     attachments: false,
     bulkReplay: false,
     orgDestinations: false,
+    scheduledSends: false,
   },
   free: {
     sendsPerDay: 100,
@@ -41,6 +44,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     attachments: false,
     bulkReplay: false,
     orgDestinations: false,
+    scheduledSends: false,
   },
   basic: {
     sendsPerDay: 5000,
@@ -50,6 +54,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     attachments: false,
     bulkReplay: false,
     orgDestinations: false,
+    scheduledSends: false,
   },
   pro: {
     sendsPerDay: 50_000,
@@ -59,6 +64,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     attachments: true,
     bulkReplay: true,
     orgDestinations: true,
+    scheduledSends: true,
   },
   enterprise: {
     sendsPerDay: undefined,
@@ -68,5 +74,6 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     attachments: true,
     bulkReplay: true,
     orgDestinations: true,
+    scheduledSends: true,
   },
 }

@@ -28,6 +28,7 @@ import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { Replays } from '#core/submission/replays.ts'
+import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
@@ -326,6 +327,7 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
       traces: new TraceReader(database),
       onJob: (organizationId, id) => c.resolve(T.ReplayRunner).wake(organizationId, id),
     }),
+    scheduledSends: new ScheduledSends({ database, policies, clock }),
     traces: new TraceReader(database, secrets),
     inboxes: new Inboxes({ database, clock, reader: c.resolve(T.Reader), bell: c.resolve(T.Bell) }),
     policies,

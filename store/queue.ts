@@ -29,6 +29,12 @@ export const enqueue = (change: Change, entry: QueueEntry): Change =>
 
 export const dequeue = (change: Change, entry: QueueEntry): Change => change.delete(entryKey(entry)).add(queueLengthKey, -1)
 
+/** Like `dequeue`, for an entry that something else may have taken out. */
+export async function dequeueIfThere(database: Database, change: Change, entry: QueueEntry): Promise<Change> {
+  const row = await database.kv.get(pack(entryKey(entry)))
+  return row ? dequeue(change.check(entryKey(entry), row.version), entry) : change
+}
+
 /** Counts all entries, so that metrics never scan. */
 const queueLengthKey = globalKey('counter', 'queue.length')
 export const queueLength = (database: Database): Promise<number> => database.kv.counter(pack(queueLengthKey))

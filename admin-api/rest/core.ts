@@ -11,6 +11,7 @@ import type { Policies } from '#core/routing/policy.ts'
 import type { RoutingRules } from '#core/routing/rules.ts'
 import type { ConnectionTest } from '#core/submission/connection-test.ts'
 import type { Replays } from '#core/submission/replays.ts'
+import type { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import type { SendMessages } from '#core/submission/send.ts'
 import type { Simulate } from '#core/submission/simulate.ts'
 import type { Projects } from '#core/tenancy/projects.ts'
@@ -27,6 +28,7 @@ export interface RestCore {
   readonly projects: Projects
   readonly sendMessages: SendMessages
   readonly replays: Replays
+  readonly scheduledSends: ScheduledSends
   readonly traces: TraceReader
   readonly inboxes: Inboxes
   readonly policies: Policies

@@ -10,6 +10,7 @@ import { projectOperations } from './projects.ts'
 import { replayOperations } from './replays.ts'
 import { routingRuleOperations } from './routing-rules.ts'
 import { routingSimulationOperations } from './routing-simulation.ts'
+import { scheduledSendOperations } from './scheduled-sends.ts'
 import { smtpCredentialOperations } from './smtp-credentials.ts'
 import { traceOperations } from './traces.ts'
 
@@ -18,6 +19,7 @@ export type { RestCore } from './core.ts'
 /** The table that the HTTP side serves under `/v1` and `/share`. */
 export const restOperations = (core: RestCore): readonly Operation[] => [
   ...messageOperations(core),
+  ...scheduledSendOperations(core),
   ...traceOperations(core),
   ...replayOperations(core),
   ...destinationOperations(core),

@@ -6,6 +6,7 @@ import type { Acceptance } from '#core/submission/submission.ts'
 import { attachment } from './attachment.ts'
 import { mailbox, mailboxes } from './mailbox.ts'
 import { messageHeaders } from './message-headers.ts'
+import { sendTime } from './scheduled-send.ts'
 import { filledLine, id, line } from './text.ts'
 import { outcomes } from './trace.ts'
 
@@ -44,7 +45,8 @@ export const sendBody = z
     destination_id: id.nullable().optional().meta({ description: 'Routing rules decide unless told.' }),
     project_id: id.optional(),
     idempotency_key: filledLine(256, 'The same key within 24 hours gives the same trace and no second send.').optional(),
-    send_at: later('scheduled sends are not available yet; leave it out to send now'),
+    send_at: sendTime.nullable().optional(),
+    scheduled_at: sendTime.nullable().optional().meta({ description: 'Another name for send_at.' }),
     template_id: later(noTemplates),
     template_slug: later(noTemplates),
     template_vars: later(noTemplates),
@@ -53,6 +55,10 @@ export const sendBody = z
   .refine((body) => body.text !== undefined || body.html !== undefined || (body.attachments?.length ?? 0) > 0, {
     path: ['text'],
     message: 'give text, html or both; a message needs a body',
+  })
+  .refine((body) => body.send_at == null || body.scheduled_at == null, {
+    path: ['scheduled_at'],
+    message: 'is the same as send_at; give one',
   })
 
 /** Given instead of `idempotency_key`, or the same as it. */
@@ -80,6 +86,11 @@ export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: str
   destinationId: body.destination_id ?? undefined,
   projectId: body.project_id,
   idempotencyKey,
+  sendAt: body.send_at ?? body.scheduled_at ?? undefined,
 })
 
-export const toWireAcceptance = ({ traceId, outcome }: Acceptance): z.input<typeof sendShape> => ({ trace_id: traceId, outcome })
+export const toWireAcceptance = ({ traceId, outcome, scheduled }: Acceptance): z.input<typeof sendShape> => ({
+  trace_id: traceId,
+  outcome,
+  ...(scheduled && { status: 'queued' as const }),
+})

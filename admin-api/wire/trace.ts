@@ -39,6 +39,7 @@ const summary = {
   size: z.int().meta({ description: 'Octets of the message as submitted or composed.' }),
   attempts: z.int(),
   next_attempt_at: wireTime.nullable(),
+  send_at: wireTime.nullable().meta({ description: 'The time that a scheduled send was asked to leave at.' }),
   created_at: wireTime,
   updated_at: wireTime,
 }
@@ -91,6 +92,7 @@ export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummarySha
   size: trace.content.size,
   attempts: trace.attempts,
   next_attempt_at: trace.nextAttemptAt === null ? null : toWireTime(trace.nextAttemptAt),
+  send_at: trace.sendAt === undefined ? null : toWireTime(trace.sendAt),
   created_at: toWireTime(trace.createdAt),
   updated_at: toWireTime(trace.updatedAt),
 })

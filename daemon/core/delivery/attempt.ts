@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { dequeue, enqueue, type QueueEntry } from '#store/queue.ts'
+import { dequeue, dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { oauth2Place, passwordPlace, type Destination } from '../routing/destination.ts'
 import { openOAuth2 } from '../routing/oauth2.ts'
@@ -13,6 +13,7 @@ import { serviceRef } from '../trace/trace-token.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { readAttempt, writeAttempt, type AttemptRecord } from '../trace/attempt-record.ts'
 import type { RetryPolicy } from './backoff.ts'
+import { beginScheduled } from './begin.ts'
 import { judge, stillborn } from './judge.ts'
 import type { Signer } from '../domains/signer.ts'
 import { signTrace } from './signing.ts'
@@ -50,11 +51,15 @@ export class Attempts {
   async run(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean, signal: AbortSignal): Promise<QueueEntry | undefined> {
     const { database } = this.#options
     let stored = await database.get(traces, entry, entry.traceId)
-    if (stored && !fresh) stored = await this.#countInterrupted(entry, stored)
+    if (stored && (!fresh || stored.record.begunAt !== undefined)) stored = await this.#countInterrupted(entry, stored)
+    if (stored?.record.sendAt !== undefined) {
+      if (stored.record.begunAt === undefined && stored.record.sendAt > this.#options.clock.now()) return entry // the clock was set back
+      stored = await beginScheduled(database, entry, stored, this.#options.clock.now())
+    }
     let locked: string | undefined
     if (stored?.record.status === 'queued') ({ stored, locked } = await signTrace(this.#options, entry, stored, content))
     if (!stored || stored.record.status !== 'queued') {
-      await database.commit(dequeue(new Change(), entry))
+      await database.commit(await dequeueIfThere(database, new Change(), entry))
       return undefined
     }
     const number = stored.record.attempts + 1

@@ -33,10 +33,13 @@ export function judge(trace: Trace, report: AttemptReport, policy: RetryPolicy, 
   }
 }
 
-/** Since when, and in how many attempts, delivery is tried: a replay begins anew. */
-function scheduleOf({ createdAt, replays }: Trace, attempts: number): { readonly createdAt: number; readonly attempts: number } {
+/** Since when, and in how many attempts, delivery is tried: a replay begins anew, a scheduled send at its time. */
+function scheduleOf(
+  { createdAt, sendAt = createdAt, replays }: Trace,
+  attempts: number,
+): { readonly createdAt: number; readonly attempts: number } {
   const last = replays?.at(-1)
-  return last ? { createdAt: last.at, attempts: attempts - last.attempts } : { createdAt, attempts }
+  return last ? { createdAt: last.at, attempts: attempts - last.attempts } : { createdAt: sendAt, attempts }
 }
 
 function afterAttempt(recipient: TraceRecipient, { verdict, reply }: RecipientReport, mayRetry: boolean): TraceRecipient {

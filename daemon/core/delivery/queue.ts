@@ -27,6 +27,8 @@ export interface DeliveryQueueOptions {
 /** After a defect in our own code an entry rests this long. */
 const defectPauseMs = 60_000
 const standardReadyMax = 2048
+/** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
+const alarmMsMax = 2000
 /** Beyond this share of all connections a destination that has one gets no further, so that others that hang leave it one. */
 const sharedPart = 0.75
 
@@ -205,13 +207,16 @@ export class DeliveryQueue {
   #setAlarm(atMs: number): void {
     if (atMs === Infinity || this.#stopping || (this.#alarm && this.#alarm.atMs <= atMs)) return
     this.#alarm?.timer.cancel()
-    this.#alarm = { atMs, timer: this.#options.clock.after(atMs - this.#options.clock.now(), () => this.#ring()) }
+    const { clock } = this.#options
+    this.#alarm = { atMs, timer: clock.after(Math.min(atMs - clock.now(), alarmMsMax), () => this.#ring()) }
   }
 
   /** Something is due: destinations with due entries read them. */
   #ring(): void {
-    this.#alarm = undefined
     const now = this.#options.clock.now()
+    const { atMs = now } = this.#alarm ?? {}
+    this.#alarm = undefined
+    if (atMs > now) return this.#setAlarm(atMs)
     for (const lane of this.#lanes.values()) {
       if (lane.nextDueMs > now) {
         this.#setAlarm(lane.nextDueMs)

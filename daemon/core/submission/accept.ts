@@ -45,6 +45,7 @@ interface KnownKey {
   readonly traceId: string
   readonly outcome: Outcome
   readonly at: number
+  readonly scheduled: true | undefined
 }
 
 /** What came of it. `follow` is there when it is new, and is called when nothing can undo it any more. */
@@ -101,12 +102,16 @@ export class Accept {
       const key = idempotencyKey(submission)
       change
         .check(key, known?.version)
-        .set(key, encode([traceId, trace.outcome, nowMs]))
+        .set(key, encode([traceId, trace.outcome, nowMs, ...(isScheduled(trace) ? [true] : [])]))
         .expire(nowMs + idempotencyMs, key)
     }
 
     const result = await database.commit(change)
-    if (result.ok) return { acceptance: { traceId, outcome: trace.outcome, repeated: false }, follow: () => follow(inMemory) }
+    if (result.ok)
+      return {
+        acceptance: { traceId, outcome: trace.outcome, repeated: false, ...(isScheduled(trace) && { scheduled: true }) },
+        follow: () => follow(inMemory),
+      }
     if (result.reason === 'limit') throw limits.get(limitKey(result.key)) ?? new Error('a counter without a refusal')
     const winner = await this.#knownKey(submission, nowMs)
     if (!winner?.fresh) throw new Refusal('conflict', 'The message collided with another write; send it again.')
@@ -120,7 +125,7 @@ export class Accept {
     if (trace.outcome === 'relayed') {
       const entry: QueueEntry = {
         destinationId: trace.destinationId ?? '',
-        dueMs: trace.createdAt,
+        dueMs: trace.nextAttemptAt ?? trace.createdAt,
         traceId: trace.id,
         organizationId,
         attempts: 0,
@@ -143,8 +148,8 @@ export class Accept {
     if (submission.idempotencyKey === undefined) return undefined
     const entry = await this.#options.database.kv.get(pack(idempotencyKey(submission)))
     if (!entry) return undefined
-    const [traceId, outcome, at] = decode<[string, Outcome, number]>(entry.value)
-    return { fresh: nowMs - at < idempotencyMs ? { traceId, outcome, at } : undefined, version: entry.version }
+    const [traceId, outcome, at, scheduled] = decode<[string, Outcome, number, true?]>(entry.value)
+    return { fresh: nowMs - at < idempotencyMs ? { traceId, outcome, at, scheduled } : undefined, version: entry.version }
   }
 
   #rateBefore({ scope, submittedBy }: Submission, nowMs: number): Promise<number> {
@@ -152,7 +157,11 @@ export class Accept {
   }
 }
 
-const again = ({ traceId, outcome }: KnownKey): Accepted => ({ acceptance: { traceId, outcome, repeated: true } })
+const again = ({ traceId, outcome, scheduled }: KnownKey): Accepted => ({
+  acceptance: { traceId, outcome, repeated: true, ...(scheduled && { scheduled }) },
+})
+
+const isScheduled = ({ sendAt, outcome }: Trace): boolean => sendAt !== undefined && outcome === 'relayed'
 
 /** Hashed, so that a key can hold anything and never crosses projects. */
 const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Submission): readonly Element[] => [
@@ -197,7 +206,8 @@ function traceOf(
     smtputf8: facts.utf8Headers || /[^\u0000-\u007f]/.test(mailFrom) || rcptTo.some((address) => /[^\u0000-\u007f]/.test(address)),
     attempts: 0,
     unknownAttempts: 0,
-    nextAttemptAt: relayed ? nowMs : null,
+    nextAttemptAt: relayed ? (submission.sendAt ?? nowMs) : null,
+    ...(submission.sendAt !== undefined && { sendAt: submission.sendAt }),
   }
 }
 

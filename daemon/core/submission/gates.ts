@@ -10,10 +10,11 @@ import type { Decision } from '../routing/outcome.ts'
 import type { Project } from '../tenancy/organization.ts'
 import { captureCounter, dayOf, minuteOf, monthOf, organizationSendCounter, rateCounter, sendCounter } from '../tenancy/counters.ts'
 import type { Door } from '../trace/trace.ts'
+import { checkSendAt } from './schedule.ts'
 import type { Submission } from './submission.ts'
 
 /** What the gates look at: a submission, or a message that goes again. */
-export type Sendable = Pick<Submission, 'scope' | 'rcptTo' | 'attachments' | 'submittedBy' | 'ratePerMinute'> & {
+export type Sendable = Pick<Submission, 'scope' | 'rcptTo' | 'attachments' | 'sendAt' | 'submittedBy' | 'ratePerMinute'> & {
   readonly door: Door | 'replay'
   readonly draft: Pick<Submission['draft'], 'size'>
 }
@@ -51,6 +52,7 @@ const gates: readonly Gate[] = [
   gate(recipientCount, [REST, SMTP        ]),
   gate(messageSize,    [REST, SMTP        ]),
   gate(attachments,    [REST              ]),
+  gate(schedule,       [REST              ]),
   gate(submitterRate,  [      SMTP        ]),
   gate(captureCap,     [REST, SMTP        ]),
   gate(planSends,      [REST, SMTP, REPLAY]),
@@ -96,6 +98,10 @@ function messageSize({ submission, messageBytesMax }: Candidate): void {
 function attachments({ submission, plan }: Candidate): void {
   if ((submission.attachments ?? 0) === 0 || plans[plan].attachments) return
   throw new Refusal('quota_exhausted', `The plan ${plan} sends no attachments; link to the files, or raise the plan.`)
+}
+
+function schedule({ submission, plan, nowMs }: Candidate): void {
+  if (submission.sendAt !== undefined) checkSendAt(submission.sendAt, plan, nowMs)
 }
 
 /** The two-bucket sliding window: what is left of the previous minute counts by its share. */

@@ -25,6 +25,8 @@ export interface SendOrder extends Omit<SendRequest, 'from'> {
   readonly projectId: string | undefined
   readonly destinationId: string | undefined
   readonly idempotencyKey: string | undefined
+  /** Milliseconds since the epoch; at once unless told. */
+  readonly sendAt?: number | undefined
 }
 
 export class SendMessages {
@@ -56,6 +58,7 @@ export class SendMessages {
       draft,
       destinationId: order.destinationId,
       idempotencyKey: order.idempotencyKey,
+      sendAt: order.sendAt,
       submittedBy: scope.grantId,
     })
   }

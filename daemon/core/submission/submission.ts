@@ -33,6 +33,8 @@ export interface Submission {
   /** The caller chose the destination (REST `destination_id`, SMTP credential). */
   readonly destinationId?: string | undefined
   readonly idempotencyKey?: string | undefined
+  /** When the message is to leave, in milliseconds since the epoch; at once unless told. */
+  readonly sendAt?: number | undefined
   /** Files that the caller attached (REST); bytes that SMTP relays are not looked into. */
   readonly attachments?: number | undefined
   /** Who submitted: id of the SMTP credential or API key. */
@@ -67,6 +69,8 @@ export interface ContentDraft {
 export interface Acceptance {
   readonly traceId: string
   readonly outcome: Outcome
+  /** It is kept for the time that the caller asked for. */
+  readonly scheduled?: true | undefined
   /** True when an earlier submission with the same idempotency key was found; nothing new was stored. */
   readonly repeated: boolean
 }

@@ -9,6 +9,7 @@ export interface TimelineEntry {
     | 'accepted'
     | 'routed'
     | 'queued'
+    | 'scheduled'
     | 'captured'
     | 'attempt'
     | 'retry_scheduled'
@@ -42,11 +43,23 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
   ]
   const captured = trace.outcome !== 'relayed'
   entries.push({ at: createdAt, event: captured ? 'captured' : 'queued', message: trace.outcomeReason, detail: { outcome: trace.outcome } })
+  entries.push(...scheduleEntries(trace))
   const tries = [...attempts.flatMap(attemptEntries), ...(trace.replays ?? []).map(replayEntry)]
   entries.push(...tries.toSorted((a, b) => a.at - b.at))
   const end = endOf(trace)
   if (end) entries.push(end)
   return entries
+}
+
+/** What a send with `send_at` was promised. */
+function scheduleEntries({ createdAt, sendAt, outcome }: Trace): TimelineEntry[] {
+  if (sendAt === undefined) return []
+  const time = new Date(sendAt).toISOString()
+  const message =
+    outcome === 'relayed'
+      ? `It leaves at ${time}, and can be canceled until then.`
+      : `It was asked to leave at ${time}; a message that is captured is captured at once.`
+  return [{ at: createdAt, event: 'scheduled', message, detail: { send_at: time } }]
 }
 
 function attemptEntries(attempt: AttemptRecord): TimelineEntry[] {
@@ -117,11 +130,17 @@ function attemptDetail({
   }
 }
 
-function endOf({ status, updatedAt, recipients, attempts, createdAt }: Trace): TimelineEntry | undefined {
-  const detail = { attempts, seconds: Math.round((updatedAt - createdAt) / 1000) }
+function endOf({ status, updatedAt, recipients, attempts, createdAt, sendAt = createdAt, canceled }: Trace): TimelineEntry | undefined {
+  const detail = { attempts, seconds: Math.max(0, Math.round((updatedAt - sendAt) / 1000)) }
   const sent = recipients.filter((recipient) => recipient.status === 'sent').length
   if (status === 'sent') return { at: updatedAt, event: 'sent', message: 'The provider took the message for all recipients.', detail }
-  if (status === 'canceled') return { at: updatedAt, event: 'canceled', message: 'The message was canceled before it was sent.', detail }
+  if (canceled)
+    return {
+      at: canceled.at,
+      event: 'canceled',
+      message: `Canceled by ${canceled.by} before it left.`,
+      detail: { canceled_by: canceled.by },
+    }
   if (status !== 'failed') return undefined
   if (sent > 0)
     return {

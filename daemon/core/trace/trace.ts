@@ -68,9 +68,21 @@ export interface Trace {
   /** When the next attempt is due; null when none is. */
   readonly nextAttemptAt: number | null
   readonly replays?: readonly TraceReplay[] | undefined
+  /** When the caller asked for it to leave; absent in a send that leaves at once. */
+  readonly sendAt?: number | undefined
+  /** When the first attempt of a scheduled send began; from then on it cannot be canceled. */
+  readonly begunAt?: number | undefined
+  /** Who canceled a scheduled send (id of the API key), and when. */
+  readonly canceled?: { readonly at: number; readonly by: string } | undefined
 }
 
 const reply = z.strictObject({ code: z.int(), enhanced: z.string().optional(), text: z.string() })
+
+/** Scheduled sends that wait or were canceled, by status and for any, in the organization (empty) and in the project, by their time. */
+function scheduledUnder({ sendAt, begunAt, outcome, status, projectId }: Trace): (readonly (string | number)[])[] {
+  if (sendAt === undefined || begunAt !== undefined || outcome !== 'relayed') return []
+  return ['', projectId].flatMap((place) => ['', status].map((state) => [place, state, sendAt]))
+}
 
 export const traces = defineRecord<Trace>({
   name: 'trace',
@@ -104,10 +116,14 @@ export const traces = defineRecord<Trace>({
     replays: z
       .array(z.strictObject({ jobId: z.string(), at: z.int(), attempts: z.int(), destinationId: z.string(), recipients: z.int() }))
       .optional(),
+    sendAt: z.int().optional(),
+    begunAt: z.int().optional(),
+    canceled: z.strictObject({ at: z.int(), by: z.string() }).optional(),
   }),
   indexes: {
     time: (trace) => [[trace.createdAt]],
     project: (trace) => [[trace.projectId, trace.createdAt]],
+    scheduled: scheduledUnder,
     recipient: (trace) => trace.recipients.map(({ address }) => [foldAddress(address), trace.createdAt]),
   },
   lookups: { id: (trace) => [[trace.id]] },

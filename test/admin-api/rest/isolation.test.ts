@@ -38,6 +38,7 @@ async function makeOneOfEach(rest: RestClient) {
     ['POST', `/v1/api-keys/${String(key['id'])}/rotate`],
     ['DELETE', `/v1/api-keys/${String(key['id'])}`],
     ['GET', `/v1/traces/${String(trace_id)}`],
+    ['DELETE', `/v1/messages/scheduled/${String(trace_id)}`],
     ['GET', inboxPath],
     ['GET', `${inboxPath}/messages`],
     ['GET', messagePath],
@@ -49,7 +50,7 @@ async function makeOneOfEach(rest: RestClient) {
 
 /** Everything that lists show. */
 async function everything(rest: RestClient): Promise<string> {
-  const lists = ['destinations', 'routing/rules', 'smtp-credentials', 'api-keys', 'traces', 'inboxes']
+  const lists = ['destinations', 'routing/rules', 'smtp-credentials', 'api-keys', 'traces', 'messages/scheduled', 'inboxes']
   return (await Promise.all(lists.map(async (list) => (await rest.call('GET', `/v1/${list}?limit=200`)).bytes.toString('utf8')))).join('\n')
 }
 
@@ -72,7 +73,7 @@ test('another organization neither reads, changes nor sees anything', async (t) 
   const seen = await everything(other.rest)
   for (const word of ['dst_', 'rul_', 'smc_', 'shop@']) t.false(seen.includes(word), word)
   const { project_id } = await rest.must('GET', '/v1/projects/me')
-  for (const list of ['destinations', 'routing/rules', 'smtp-credentials', 'traces', 'inboxes']) {
+  for (const list of ['destinations', 'routing/rules', 'smtp-credentials', 'traces', 'messages/scheduled', 'inboxes']) {
     t.is((await other.rest.call('GET', `/v1/${list}?project=${String(project_id)}`)).status, 404, list)
   }
   t.is((await other.rest.call('POST', '/v1/messages', { ...plain, project_id })).status, 404)
@@ -92,7 +93,7 @@ test('a bound key neither reads, changes nor sees anything of other projects', a
   await assertOutOfReach(t, bound, rest)
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   t.false((await everything(bound)).includes(String(project_id)))
-  for (const list of ['destinations', 'routing/rules', 'smtp-credentials', 'traces', 'inboxes'])
+  for (const list of ['destinations', 'routing/rules', 'smtp-credentials', 'traces', 'messages/scheduled', 'inboxes'])
     t.is((await bound.call('GET', `/v1/${list}?project=${String(project_id)}`)).status, 404, list)
   for (const path of ['/v1/destinations', '/v1/smtp-credentials', '/v1/messages'] as const) {
     const bodies = { '/v1/destinations': { name: 'x', ...loopback }, '/v1/smtp-credentials': {}, '/v1/messages': plain }
@@ -107,7 +108,7 @@ test('every write needs api:admin, every read api:read, and nothing but the shar
   const requests = await makeOneOfEach(rest)
   for (const [method, path, body] of requests) {
     t.is((await client('').call(method, path, body)).status, 401, path)
-    const forReaders = method === 'GET' || /wait|test-connection/.test(path)
+    const forReaders = method === 'GET' || /wait|test-connection|scheduled/.test(path)
     const { status } = await sender.call(method, path, body)
     t.is(status === 403, !forReaders, `${method} ${path} answered ${status}`)
   }

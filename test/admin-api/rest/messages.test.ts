@@ -231,7 +231,21 @@ test(wrong, { attachments: [{ ...file, cid: 'a b' }] }, 'attachments[0].cid: mus
 test(wrong, { attachments: [{ ...file, cid: 'a', content_id: 'a' }] }, 'attachments[0].cid: is the same as content_id; give one')
 test(wrong, { template_id: 'x' }, `template_id: ${noTemplates}`)
 test(wrong, { template_vars: {} }, `template_vars: ${noTemplates}`)
-test(wrong, { send_at: '2030-01-02T00:00:00Z' }, 'send_at: scheduled sends are not available yet; leave it out to send now')
+const rfc3339 = 'must be a time of RFC 3339 with its offset, such as 2030-01-31T09:00:00Z or 2030-01-31T10:00:00+01:00'
+for (const garbage of [
+  'tomorrow',
+  '',
+  '2030-01-02',
+  '2030-01-02T00:00Z',
+  '2030-01-02T00:00:00',
+  '2030-01-02 00:00:00Z',
+  ' 2030-01-02T00:00:00Z',
+])
+  test(wrong, { send_at: garbage }, `send_at: ${rfc3339}`)
+test(wrong, { scheduled_at: 'soon' }, `scheduled_at: ${rfc3339}`)
+test(wrong, { send_at: '2030-02-30T00:00:00Z' }, 'send_at: must be a time such as 2026-11-21T13:00:00Z')
+test(wrong, { send_at: 1_900_000_000 }, 'send_at: expected text, got a number')
+test(wrong, { send_at: '2030-01-02T00:00:00Z', scheduled_at: '2030-01-02T00:00:00Z' }, 'scheduled_at: is the same as send_at; give one')
 test(wrong, { destination_id: 'dst_none' }, 'destination_id: no destination of this project has this id')
 test(wrong, { idempotency_key: '' }, 'idempotency_key: must not be empty')
 test(wrong, { replyto: 'a@b.ch' }, 'replyto: is not a known field; did you mean reply_to?')

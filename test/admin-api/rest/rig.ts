@@ -21,6 +21,7 @@ import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept } from '#core/submission/accept.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { Replays } from '#core/submission/replays.ts'
+import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
@@ -208,6 +209,7 @@ function assemble(
     projects: new Projects(base),
     sendMessages: new SendMessages({ ...base, accept }),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
+    scheduledSends: new ScheduledSends({ database, policies, clock }),
     traces: new TraceReader(database, secrets),
     inboxes: new Inboxes({ ...base, reader, bell }),
   }

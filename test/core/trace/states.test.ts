@@ -174,7 +174,8 @@ test('timelineOf() tells attempts under way, unknown ones, and every end', (t) =
   )
   const failed = trace.recipients.map((one) => ({ ...one, status: 'failed' }) as const)
   t.is(story({ recipients: failed }).at(-1), 'failed: The message was given up for all recipients.')
-  t.is(story({ status: 'canceled' }).at(-1), 'canceled: The message was canceled before it was sent.')
+  const canceled = { status: 'canceled', canceled: { at: startOfTime, by: 'key_1' } } as const
+  t.is(story(canceled).at(-1), 'canceled: Canceled by key_1 before it left.')
 })
 
 test('timelineOf() gives the details that belong to an attempt, under wire names', (t) => {

@@ -1,0 +1,29 @@
+/** Scheduled sends on the wire. Spec "Scheduled send". */
+import * as z from 'zod'
+import type { Trace } from '#core/trace/trace.ts'
+import { timeInput, toWireTime, wireTime } from './time.ts'
+import { toWireTraceSummary, traceSummaryShape } from './trace.ts'
+
+/** The time at which a message is to leave; RFC 3339 §5.6 asks for seconds and an offset. */
+export const sendTime = z
+  .string()
+  .regex(
+    /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/,
+    'must be a time of RFC 3339 with its offset, such as 2030-01-31T09:00:00Z or 2030-01-31T10:00:00+01:00',
+  )
+  .toUpperCase()
+  .pipe(timeInput)
+  .meta({
+    description:
+      'Leaves at this time (RFC 3339), at most 3 days ahead, on the plan pro and above. A message that is captured is captured at once.',
+  })
+
+export const scheduledSendShape = traceSummaryShape
+  .extend({ canceled_at: wireTime.nullable(), canceled_by: z.string().nullable().meta({ description: 'Id of the API key.' }) })
+  .meta({ id: 'ScheduledSend' })
+
+export const toWireScheduledSend = (trace: Trace): z.input<typeof scheduledSendShape> => ({
+  ...toWireTraceSummary(trace),
+  canceled_at: trace.canceled ? toWireTime(trace.canceled.at) : null,
+  canceled_by: trace.canceled?.by ?? null,
+})

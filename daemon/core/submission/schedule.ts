@@ -1,0 +1,18 @@
+/** When a scheduled send may leave. Spec "POST /v1/messages", rule 3. */
+import { plans, type PlanName } from '#config/plans.ts'
+import { invalid, Refusal } from '../refusals.ts'
+
+/** A send is scheduled at most this far ahead. */
+const aheadMaxMs = 3 * 24 * 3600 * 1000
+
+/** Throws `quota_exhausted` when the plan has no scheduled sends, and `validation_failed` for a time that is past or too far ahead. */
+export function checkSendAt(sendAt: number, plan: PlanName, nowMs: number): void {
+  if (!plans[plan].scheduledSends)
+    throw new Refusal('quota_exhausted', `The plan ${plan} has no scheduled sends; leave send_at out to send now, or raise the plan.`)
+  const now = new Date(nowMs).toISOString()
+  if (sendAt <= nowMs) throw wrong(`must be in the future, and here it is ${now}; give a later time, or leave it out to send now`)
+  const latest = nowMs + aheadMaxMs
+  if (sendAt > latest) throw wrong(`must be at most 3 days ahead; the latest possible time now is ${new Date(latest).toISOString()}`)
+}
+
+const wrong = (message: string): Refusal => invalid([{ path: 'send_at', message }])
