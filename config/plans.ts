@@ -10,6 +10,8 @@ export interface Plan {
   readonly smtpCredentials: number | undefined
   /** Captured messages of a project in one calendar month. Spec "Limits" 8. */
   readonly capturesPerMonth: number | undefined
+  /** Templates of an organization. Spec "Limits" 5. */
+  readonly templates: number | undefined
   /** Attachments may be sent. Spec "Limits" 7. */
   readonly attachments: boolean
   /** Failed messages may be replayed in bulk. Spec "Limits" 14. */
@@ -31,6 +33,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     overageBilled: false,
     smtpCredentials: 0,
     capturesPerMonth: undefined,
+    templates: 3,
     attachments: false,
     bulkReplay: false,
     orgDestinations: false,
@@ -41,6 +44,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     overageBilled: true,
     smtpCredentials: 1,
     capturesPerMonth: 5000,
+    templates: 3,
     attachments: false,
     bulkReplay: false,
     orgDestinations: false,
@@ -51,6 +55,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     overageBilled: false,
     smtpCredentials: 10,
     capturesPerMonth: undefined,
+    templates: 3,
     attachments: false,
     bulkReplay: false,
     orgDestinations: false,
@@ -61,6 +66,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     overageBilled: false,
     smtpCredentials: 100,
     capturesPerMonth: undefined,
+    templates: undefined,
     attachments: true,
     bulkReplay: true,
     orgDestinations: true,
@@ -71,6 +77,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     overageBilled: false,
     smtpCredentials: undefined,
     capturesPerMonth: undefined,
+    templates: undefined,
     attachments: true,
     bulkReplay: true,
     orgDestinations: true,

@@ -32,6 +32,7 @@ import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
+import { Templates } from '#core/templates/templates.ts'
 import { Projects } from '#core/tenancy/projects.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
@@ -297,6 +298,7 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
   const policies = c.resolve(T.Policies)
   const settings = { database, clock, policies, secrets, writes: c.resolve(T.Writes) }
   const smtpCredentials = c.resolve(T.Credentials)
+  const templates = new Templates(settings)
   return {
     apiKeys: c.resolve(T.ApiKeys),
     smtpCredentials,
@@ -319,7 +321,6 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
       publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
     }),
     projects: new Projects(settings),
-    sendMessages: new SendMessages({ database, policies, clock, accept: c.resolve(T.Accept) }),
     replays: new Replays({
       database,
       policies,
@@ -329,6 +330,8 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
     }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     traces: new TraceReader(database, secrets),
+    templates,
+    sendMessages: new SendMessages({ database, policies, clock, templates, accept: c.resolve(T.Accept) }),
     inboxes: new Inboxes({ database, clock, reader: c.resolve(T.Reader), bell: c.resolve(T.Bell) }),
     policies,
     clock,

@@ -14,6 +14,7 @@ import type { Replays } from '#core/submission/replays.ts'
 import type { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import type { SendMessages } from '#core/submission/send.ts'
 import type { Simulate } from '#core/submission/simulate.ts'
+import type { Templates } from '#core/templates/templates.ts'
 import type { Projects } from '#core/tenancy/projects.ts'
 import type { TraceReader } from '#core/trace/read.ts'
 
@@ -26,6 +27,7 @@ export interface RestCore {
   readonly simulate: Simulate
   readonly sendingDomains: SendingDomains
   readonly projects: Projects
+  readonly templates: Templates
   readonly sendMessages: SendMessages
   readonly replays: Replays
   readonly scheduledSends: ScheduledSends

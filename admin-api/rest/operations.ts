@@ -12,6 +12,7 @@ import { routingRuleOperations } from './routing-rules.ts'
 import { routingSimulationOperations } from './routing-simulation.ts'
 import { scheduledSendOperations } from './scheduled-sends.ts'
 import { smtpCredentialOperations } from './smtp-credentials.ts'
+import { templateOperations } from './templates.ts'
 import { traceOperations } from './traces.ts'
 
 export type { RestCore } from './core.ts'
@@ -26,6 +27,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...routingRuleOperations(core),
   ...routingSimulationOperations(core),
   ...domainOperations(core),
+  ...templateOperations(core),
   ...projectOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),

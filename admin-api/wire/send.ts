@@ -7,6 +7,7 @@ import { attachment } from './attachment.ts'
 import { mailbox, mailboxes } from './mailbox.ts'
 import { messageHeaders } from './message-headers.ts'
 import { sendTime } from './scheduled-send.ts'
+import { checkTemplateFields, namesTemplate, templateFields, toTemplateOrder } from './template.ts'
 import { filledLine, id, line } from './text.ts'
 import { outcomes } from './trace.ts'
 
@@ -17,10 +18,6 @@ const attachmentOctetsMax = 25 * 1024 * 1024
 /** So that the field with its name keeps to a line (RFC 5322 §2.1.1). */
 const subjectMax = 989
 
-/** Fields of the specification that this service does not have yet; null says the same as leaving them out. */
-const later = (message: string) => z.null({ error: message }).optional().meta({ description: 'Not available yet.' })
-const noTemplates = 'templates are not available yet; leave it out and send text or html'
-
 export const sendBody = z
   .strictObject({
     to: mailboxes(addressesMax).refine((list) => list.length > 0, 'must not be empty'),
@@ -28,7 +25,7 @@ export const sendBody = z
     bcc: mailboxes(addressesMax).optional().meta({ description: 'In no header field.' }),
     from: mailbox.optional().meta({ description: 'That of the destination unless told.' }),
     reply_to: mailboxes(replyToMax).optional(),
-    subject: line(subjectMax).default(''),
+    subject: line(subjectMax).default('').meta({ description: 'With a template, instead of the subject it has.' }),
     text: z.string().max(26_214_400).optional(),
     html: z.string().max(26_214_400).optional(),
     headers: messageHeaders.optional(),
@@ -47,14 +44,12 @@ export const sendBody = z
     idempotency_key: filledLine(256, 'The same key within 24 hours gives the same trace and no second send.').optional(),
     send_at: sendTime.nullable().optional(),
     scheduled_at: sendTime.nullable().optional().meta({ description: 'Another name for send_at.' }),
-    template_id: later(noTemplates),
-    template_slug: later(noTemplates),
-    template_vars: later(noTemplates),
-    template_version: later(noTemplates),
+    ...templateFields,
   })
-  .refine((body) => body.text !== undefined || body.html !== undefined || (body.attachments?.length ?? 0) > 0, {
+  .superRefine(checkTemplateFields)
+  .refine((body) => body.text !== undefined || body.html !== undefined || (body.attachments?.length ?? 0) > 0 || namesTemplate(body), {
     path: ['text'],
-    message: 'give text, html or both; a message needs a body',
+    message: 'give text, html, both, or a template; a message needs a body',
   })
   .refine((body) => body.send_at == null || body.scheduled_at == null, {
     path: ['scheduled_at'],
@@ -87,6 +82,7 @@ export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: str
   projectId: body.project_id,
   idempotencyKey,
   sendAt: body.send_at ?? body.scheduled_at ?? undefined,
+  template: toTemplateOrder(body),
 })
 
 export const toWireAcceptance = ({ traceId, outcome, scheduled }: Acceptance): z.input<typeof sendShape> => ({

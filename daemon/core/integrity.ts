@@ -10,6 +10,8 @@ import { sendingDomains } from './domains/sending-domain.ts'
 import { destinations } from './routing/destination.ts'
 import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay-job.ts'
+import { templateDisagreements } from './templates/agreement.ts'
+import { templates, templateVersions } from './templates/template.ts'
 import { organizations, projects } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
@@ -25,6 +27,8 @@ const recordKinds = [
   captures,
   inboxes,
   replayJobs,
+  templates,
+  templateVersions,
 ] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -44,7 +48,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
     },
     async checkRecord(kind, organizationId, record) {
-      if (kind !== captures.name) return []
+      if (kind !== captures.name) return templateDisagreements(database, kind, organizationId, record)
       return missing(database, organizationId, 'trace', (record as Capture).traceId)
     },
     checkQueueEntry: (entry) => checkQueueEntry(database, entry),

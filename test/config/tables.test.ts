@@ -18,6 +18,10 @@ test('plans hold the numbers of the specification', (t) => {
     ],
   )
   t.is(plans.free.capturesPerMonth, 5000)
+  t.deepEqual(
+    planNames.map((name) => plans[name].templates),
+    [3, 3, 3, undefined, undefined],
+  )
   t.true(plans.free.overageBilled)
   t.deepEqual(
     planNames.filter((name) => plans[name].attachments),

@@ -9,7 +9,7 @@ export interface RestAnswer {
   readonly body: unknown
 }
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Json = Readonly<Record<string, unknown>>
 
 /** Calls one daemon with one key, over connections that are kept. */

@@ -48,6 +48,9 @@ interface KnownKey {
   readonly scheduled: true | undefined
 }
 
+/** What an idempotency key is looked up by. */
+type Keyed = Pick<Submission, 'scope' | 'projectId' | 'idempotencyKey'>
+
 /** What came of it. `follow` is there when it is new, and is called when nothing can undo it any more. */
 interface Accepted {
   readonly acceptance: Acceptance
@@ -70,6 +73,12 @@ export class Accept {
     if (follow) follow()
     else await submission.draft.discard()
     return acceptance
+  }
+
+  /** What an earlier send with this idempotency key came to, if there was one within its 24 hours. */
+  async earlier(keyed: Keyed): Promise<Acceptance | undefined> {
+    const known = await this.#knownKey(keyed, this.#options.clock.now())
+    return known?.fresh && again(known.fresh).acceptance
   }
 
   async #accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Accepted> {
@@ -144,7 +153,7 @@ export class Accept {
     }
   }
 
-  async #knownKey(submission: Submission, nowMs: number): Promise<{ fresh: KnownKey | undefined; version: bigint } | undefined> {
+  async #knownKey(submission: Keyed, nowMs: number): Promise<{ fresh: KnownKey | undefined; version: bigint } | undefined> {
     if (submission.idempotencyKey === undefined) return undefined
     const entry = await this.#options.database.kv.get(pack(idempotencyKey(submission)))
     if (!entry) return undefined
@@ -164,7 +173,7 @@ const again = ({ traceId, outcome, scheduled }: KnownKey): Accepted => ({
 const isScheduled = ({ sendAt, outcome }: Trace): boolean => sendAt !== undefined && outcome === 'relayed'
 
 /** Hashed, so that a key can hold anything and never crosses projects. */
-const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Submission): readonly Element[] => [
+const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Keyed): readonly Element[] => [
   scope.organizationId,
   'idempotency',
   projectId,
@@ -200,6 +209,7 @@ function traceOf(
     messageId: facts.messageId,
     destinationId: decision.destinationId,
     route: { by: route.by, ruleId: route.ruleId, reason: route.reason },
+    ...(submission.template && { template: submission.template }),
     content,
     prefix: facts.prefix + reference,
     eightBit: facts.eightBit,

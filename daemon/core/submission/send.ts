@@ -8,6 +8,7 @@ import { parseMailbox, type Mailbox } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { invalid } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
+import type { RenderedOrder, TemplateOrder, Templates } from '../templates/templates.ts'
 import type { Accept } from './accept.ts'
 import { compose, type SendRequest } from './compose.ts'
 import type { Acceptance } from './submission.ts'
@@ -16,6 +17,7 @@ export interface SendOptions {
   readonly database: Database
   readonly policies: Policies
   readonly accept: Accept
+  readonly templates: Templates
   readonly clock: Clock
 }
 
@@ -27,6 +29,8 @@ export interface SendOrder extends Omit<SendRequest, 'from'> {
   readonly idempotencyKey: string | undefined
   /** Milliseconds since the epoch; at once unless told. */
   readonly sendAt?: number | undefined
+  /** Gives text and HTML, and the subject unless there is one. */
+  readonly template: TemplateOrder | undefined
 }
 
 export class SendMessages {
@@ -38,10 +42,17 @@ export class SendMessages {
 
   /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. */
   async send(scope: Scope, order: SendOrder): Promise<Acceptance> {
-    const { database, policies, accept, clock } = this.#options
+    const { database, policies, accept, templates, clock } = this.#options
     const policy = await policies.of(scope.organizationId)
     const projectId = owningProject(scope, policy.projects, order.projectId)
-    const request: SendRequest = { ...order, from: order.from ?? defaultFrom(policy, projectId, order.destinationId) }
+    const earlier = order.template && (await accept.earlier({ scope, projectId, idempotencyKey: order.idempotencyKey }))
+    if (earlier) return earlier // also when the template has changed or gone since
+    const rendered = order.template && (await templates.render(scope, projectId, order.template))
+    const request: SendRequest = {
+      ...order,
+      ...contentOf(order, rendered),
+      from: order.from ?? defaultFrom(policy, projectId, order.destinationId),
+    }
     const traceId = newTraceId()
     const { content, facts } = compose(request, traceId, clock.now())
     const draft = new Draft(database, scope.organizationId, traceId)
@@ -55,6 +66,7 @@ export class SendMessages {
       attachments: request.attachments.length,
       rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
       facts,
+      template: rendered?.from,
       draft,
       destinationId: order.destinationId,
       idempotencyKey: order.idempotencyKey,
@@ -62,6 +74,17 @@ export class SendMessages {
       submittedBy: scope.grantId,
     })
   }
+}
+
+/** What the request gives, or its template; a subject that is given comes before that of the template. */
+function contentOf(order: SendOrder, rendered: RenderedOrder | undefined): Pick<SendRequest, 'subject' | 'text' | 'html'> {
+  if (!rendered) return order
+  for (const path of ['text', 'html'] as const)
+    if (order[path]) throw invalid([{ path, message: 'comes from the template; leave it out, or send without a template' }])
+  const { subject, text, html } = rendered
+  if (text === null && html === null && order.attachments.length === 0)
+    throw invalid([{ path: 'text', message: 'the template has neither text nor HTML, and a message needs a body' }])
+  return { subject: order.subject || subject, text: text ?? undefined, html: html ?? undefined }
 }
 
 /** The From of the destination that is named, or else of the first one that rules give to any sender, or of the default sender. */

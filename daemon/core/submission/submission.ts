@@ -1,7 +1,7 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
 import type { Scope } from '../access/scope.ts'
 import type { RouteQuestion } from '../routing/match.ts'
-import type { Door, Outcome } from '../trace/trace.ts'
+import type { Door, Outcome, Trace } from '../trace/trace.ts'
 
 /** Facts about the content that the door or the composer knows; nothing here needs MIME parsing. */
 export interface ContentFacts {
@@ -37,6 +37,8 @@ export interface Submission {
   readonly sendAt?: number | undefined
   /** Files that the caller attached (REST); bytes that SMTP relays are not looked into. */
   readonly attachments?: number | undefined
+  /** What the content was rendered from (REST). */
+  readonly template?: Trace['template']
   /** Who submitted: id of the SMTP credential or API key. */
   readonly submittedBy: string
   /** A sliding-window limit of the submitter, in messages a minute. */

@@ -26,13 +26,17 @@ const doorNames = { rest: 'the REST API', smtp: 'SMTP submission' } as const
 
 /** The timeline in order of time. */
 export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry[] {
-  const { createdAt, recipients, content } = trace
+  const { createdAt, recipients, content, template } = trace
+  const made = template ? `, from the template ${template.slug} in version ${template.version}` : ''
   const entries: TimelineEntry[] = [
     {
       at: createdAt,
       event: 'accepted',
-      message: `Accepted by ${doorNames[trace.door]}: ${content.size} bytes for ${count(recipients.length, 'recipient')}.`,
-      detail: { door: trace.door, submitted_by: trace.submittedBy, mail_from: trace.mailFrom, size: content.size },
+      message: `Accepted by ${doorNames[trace.door]}: ${content.size} bytes for ${count(recipients.length, 'recipient')}${made}.`,
+      detail: {
+        ...{ door: trace.door, submitted_by: trace.submittedBy, mail_from: trace.mailFrom, size: content.size },
+        ...(template && { template_id: template.id, template_version: template.version }),
+      },
     },
     {
       at: createdAt,

@@ -54,6 +54,8 @@ export interface Trace {
   readonly messageId: string
   readonly destinationId: string | null
   readonly route: { readonly by: string; readonly ruleId: string | null; readonly reason: string }
+  /** What it was rendered from, when it was. */
+  readonly template?: { readonly id: string; readonly slug: string; readonly version: number } | undefined
   readonly content: ContentRef
   /** Our trace headers, which go before the content as submitted. */
   readonly prefix: string
@@ -105,6 +107,7 @@ export const traces = defineRecord<Trace>({
     messageId: z.string(),
     destinationId: z.string().nullable(),
     route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string() }),
+    template: z.strictObject({ id: z.string(), slug: z.string(), version: z.int() }).optional(),
     content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),
     prefix: z.string(),
     signedBy: z.array(z.strictObject({ domain: z.string(), selector: z.string() })).optional(),

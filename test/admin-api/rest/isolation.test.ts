@@ -12,6 +12,7 @@ async function makeOneOfEach(rest: RestClient) {
   const destination_id = await addDestination(rest)
   const rule = await rest.must('POST', '/v1/routing/rules', { match: 'b.ch', destination_id })
   const credential = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id: destination_id })
+  const template = await rest.must('POST', '/v1/templates', { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome' })
   const key = await rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
   const { trace_id } = await rest.must('POST', '/v1/messages', plain)
   const { project_id } = await rest.must('GET', '/v1/projects/me')
@@ -21,6 +22,7 @@ async function makeOneOfEach(rest: RestClient) {
   const messagePath = `${inboxPath}/messages/${message?.id ?? ''}`
   const destinationPath = `/v1/destinations/${destination_id}`
   const rulePath = `/v1/routing/rules/${String(rule['id'])}`
+  const templatePath = `/v1/templates/${String(template['id'])}`
   const credentialPath = `/v1/smtp-credentials/${String(credential['id'])}`
   return [
     ['GET', destinationPath],
@@ -35,6 +37,12 @@ async function makeOneOfEach(rest: RestClient) {
     ['PATCH', credentialPath, { label: 'Mine' }],
     ['POST', `${credentialPath}/rotate`],
     ['POST', `${credentialPath}/test-connection`],
+    ['GET', templatePath],
+    ['PUT', templatePath, { subject_tmpl: 'Mine' }],
+    ['GET', `${templatePath}/versions`],
+    ['GET', `${templatePath}/versions/1`],
+    ['POST', `${templatePath}/preview`, {}],
+    ['DELETE', templatePath],
     ['POST', `/v1/api-keys/${String(key['id'])}/rotate`],
     ['DELETE', `/v1/api-keys/${String(key['id'])}`],
     ['GET', `/v1/traces/${String(trace_id)}`],
@@ -50,7 +58,7 @@ async function makeOneOfEach(rest: RestClient) {
 
 /** Everything that lists show. */
 async function everything(rest: RestClient): Promise<string> {
-  const lists = ['destinations', 'routing/rules', 'smtp-credentials', 'api-keys', 'traces', 'messages/scheduled', 'inboxes']
+  const lists = ['destinations', 'routing/rules', 'smtp-credentials', 'templates', 'api-keys', 'traces', 'messages/scheduled', 'inboxes']
   return (await Promise.all(lists.map(async (list) => (await rest.call('GET', `/v1/${list}?limit=200`)).bytes.toString('utf8')))).join('\n')
 }
 
@@ -71,9 +79,9 @@ test('another organization neither reads, changes nor sees anything', async (t) 
   const other = await addOrganization()
   await assertOutOfReach(t, other.rest, rest)
   const seen = await everything(other.rest)
-  for (const word of ['dst_', 'rul_', 'smc_', 'shop@']) t.false(seen.includes(word), word)
+  for (const word of ['dst_', 'rul_', 'smc_', 'tpl_', 'shop@']) t.false(seen.includes(word), word)
   const { project_id } = await rest.must('GET', '/v1/projects/me')
-  for (const list of ['destinations', 'routing/rules', 'smtp-credentials', 'traces', 'messages/scheduled', 'inboxes']) {
+  for (const list of ['destinations', 'routing/rules', 'smtp-credentials', 'templates', 'traces', 'messages/scheduled', 'inboxes']) {
     t.is((await other.rest.call('GET', `/v1/${list}?project=${String(project_id)}`)).status, 404, list)
   }
   t.is((await other.rest.call('POST', '/v1/messages', { ...plain, project_id })).status, 404)
@@ -93,7 +101,7 @@ test('a bound key neither reads, changes nor sees anything of other projects', a
   await assertOutOfReach(t, bound, rest)
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   t.false((await everything(bound)).includes(String(project_id)))
-  for (const list of ['destinations', 'routing/rules', 'smtp-credentials', 'traces', 'messages/scheduled', 'inboxes'])
+  for (const list of ['destinations', 'routing/rules', 'smtp-credentials', 'templates', 'traces', 'messages/scheduled', 'inboxes'])
     t.is((await bound.call('GET', `/v1/${list}?project=${String(project_id)}`)).status, 404, list)
   for (const path of ['/v1/destinations', '/v1/smtp-credentials', '/v1/messages'] as const) {
     const bodies = { '/v1/destinations': { name: 'x', ...loopback }, '/v1/smtp-credentials': {}, '/v1/messages': plain }
@@ -108,11 +116,11 @@ test('every write needs api:admin, every read api:read, and nothing but the shar
   const requests = await makeOneOfEach(rest)
   for (const [method, path, body] of requests) {
     t.is((await client('').call(method, path, body)).status, 401, path)
-    const forReaders = method === 'GET' || /wait|test-connection|scheduled/.test(path)
+    const forReaders = method === 'GET' || /wait|test-connection|scheduled|preview/.test(path)
     const { status } = await sender.call(method, path, body)
     t.is(status === 403, !forReaders, `${method} ${path} answered ${status}`)
   }
-  for (const path of ['/v1/destinations', '/v1/routing/rules', '/v1/smtp-credentials', '/v1/api-keys'])
+  for (const path of ['/v1/destinations', '/v1/routing/rules', '/v1/smtp-credentials', '/v1/templates', '/v1/api-keys'])
     t.is((await sender.call('POST', path, {})).status, 403, path)
   t.is((await sender.call('PATCH', '/v1/projects/me/no-route-policy', { value: 'reject' })).status, 403)
 })

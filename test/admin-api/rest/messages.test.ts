@@ -169,7 +169,6 @@ const wrong = test.macro({
 })
 const oneAddress = 'must be one address such as ada@example.ch or Ada <ada@example.ch>'
 const oneLine = 'must be on one line, without control characters'
-const noTemplates = 'templates are not available yet; leave it out and send text or html'
 const file = { filename: 'a.txt', content: 'YQ==' }
 
 test(wrong, { to: undefined }, 'to: is required')
@@ -193,7 +192,7 @@ test(wrong, { reply_to: 'x' }, `reply_to: ${oneAddress}`)
 test(wrong, { subject: 'a\r\nBcc: x@y.ch' }, `subject: ${oneLine}`)
 test(wrong, { subject: 'a\u0085' }, `subject: ${oneLine}`)
 test(wrong, { subject: 'x'.repeat(990) }, 'subject: at most 989 characters')
-test(wrong, { text: undefined }, 'text: give text, html or both; a message needs a body')
+test(wrong, { text: undefined }, 'text: give text, html, both, or a template; a message needs a body')
 test(wrong, { text: 5 }, 'text: expected text, got a number')
 test(wrong, { headers: { Bcc: 'x@y.ch' } }, 'headers.Bcc: is written by the service; use the field of the request, or leave it out')
 test(wrong, { headers: { 'Content-Type': 'text/html' } }, 'headers.Content-Type: is written by the service; leave it out')
@@ -229,8 +228,6 @@ test(
 )
 test(wrong, { attachments: [{ ...file, cid: 'a b' }] }, 'attachments[0].cid: must be a content id such as logo@example.ch')
 test(wrong, { attachments: [{ ...file, cid: 'a', content_id: 'a' }] }, 'attachments[0].cid: is the same as content_id; give one')
-test(wrong, { template_id: 'x' }, `template_id: ${noTemplates}`)
-test(wrong, { template_vars: {} }, `template_vars: ${noTemplates}`)
 const rfc3339 = 'must be a time of RFC 3339 with its offset, such as 2030-01-31T09:00:00Z or 2030-01-31T10:00:00+01:00'
 for (const garbage of [
   'tomorrow',
@@ -252,7 +249,11 @@ test(wrong, { replyto: 'a@b.ch' }, 'replyto: is not a known field; did you mean 
 
 test('sendMessage takes null for what the specification lets be null', async (t) => {
   const { rest } = await startRig(t)
-  t.is((await rest.call('POST', '/v1/messages', { ...plain, template_id: null, send_at: null, destination_id: null })).status, 200)
+  t.is(
+    (await rest.call('POST', '/v1/messages', { ...plain, template_id: null, template_vars: null, send_at: null, destination_id: null }))
+      .status,
+    200,
+  )
 })
 
 test('sendMessage bounds messages and recipients', async (t) => {

@@ -24,6 +24,7 @@ import { Replays } from '#core/submission/replays.ts'
 import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
+import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Projects } from '#core/tenancy/projects.ts'
 import { TraceReader } from '#core/trace/read.ts'
@@ -189,6 +190,7 @@ function assemble(
   const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
   const smtpCredentials = new SmtpCredentials(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
+  const templates = new Templates(base)
   const accept = new Accept({
     ...base,
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
@@ -207,10 +209,11 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain: 'in.example.ch', mxHost: 'post.example.ch' },
     }),
     projects: new Projects(base),
-    sendMessages: new SendMessages({ ...base, accept }),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     traces: new TraceReader(database, secrets),
+    templates,
+    sendMessages: new SendMessages({ ...base, templates, accept }),
     inboxes: new Inboxes({ ...base, reader, bell }),
   }
 }

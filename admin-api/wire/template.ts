@@ -1,0 +1,185 @@
+/** Templates on the wire, and the fields of a send that name one. Spec "Template". */
+import * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import { templateLimits, type Template, type TemplateContent, type TemplateVersion } from '#core/templates/template.ts'
+import type { NewTemplate, TemplateOrder, TemplateSave, VersionedTemplate } from '#core/templates/templates.ts'
+import { parseJsonBody } from '../json-body.ts'
+import { filledLine, id } from './text.ts'
+import { toWireTime, wireTime } from './time.ts'
+
+const schemaDepthMax = 32
+const versionMax = 999_999_999
+
+const summary = {
+  id: z.string(),
+  project_id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  current_version: z.int(),
+  created_at: wireTime,
+  updated_at: wireTime,
+}
+
+const contentShape = {
+  subject_tmpl: z.string(),
+  text_tmpl: z.string().nullable(),
+  html_tmpl: z.string().nullable(),
+  schema_json: z.record(z.string(), z.unknown()).nullable(),
+}
+
+export const templateSummaryShape = z.object(summary).meta({ id: 'TemplateSummary' })
+export const templateShape = z.object({ ...summary, ...contentShape }).meta({ id: 'Template' })
+
+const versionSummary = { template_id: z.string(), version: z.int(), saved_by: z.string(), created_at: wireTime }
+
+export const versionSummaryShape = z.object(versionSummary).meta({ id: 'TemplateVersionSummary' })
+export const versionShape = z.object({ ...versionSummary, ...contentShape }).meta({ id: 'TemplateVersion' })
+export const previewShape = z
+  .object({ version: z.int(), subject: z.string(), text: z.string().nullable(), html: z.string().nullable() })
+  .meta({ id: 'TemplatePreview' })
+
+/** An object, or the same as JSON text. */
+const schemaJson = z
+  .union([z.record(z.string(), z.unknown()), z.string().max(templateLimits.schema)])
+  .transform((given, context): Readonly<Record<string, unknown>> => {
+    const schema = typeof given === 'string' ? parseSchema(given, context) : given
+    if (JSON.stringify(schema).length > templateLimits.schema)
+      context.addIssue({ code: 'custom', message: `at most ${templateLimits.schema} characters of JSON` })
+    return schema
+  })
+  .nullable()
+  .meta({
+    description:
+      'JSON Schema of the variables: an object whose properties are the variables, with type, properties, required, additionalProperties, ' +
+      'items, enum and default. Also taken as JSON text.',
+  })
+
+function parseSchema(text: string, context: z.RefinementCtx): Readonly<Record<string, unknown>> {
+  try {
+    const schema = parseJsonBody(Buffer.from(text), schemaDepthMax)
+    if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>
+    context.addIssue({ code: 'custom', message: 'must be an object' })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    context.addIssue({ code: 'custom', message: error.message.replace(/^body: /, '') })
+  }
+  return {}
+}
+
+const slug = z.string().min(1).max(templateLimits.slug).meta({ description: 'What sends call it by; unique in the project.' })
+const name = filledLine(templateLimits.name)
+const content = {
+  subject_tmpl: z
+    .string()
+    .min(1)
+    .max(templateLimits.subject)
+    .meta({ description: 'One line. Variables in double braces, as in {{.name}}.' }),
+  text_tmpl: z.string().max(templateLimits.text).nullable().optional(),
+  html_tmpl: z.string().max(templateLimits.html).nullable().optional().meta({ description: 'Values are escaped for HTML.' }),
+  schema_json: schemaJson.optional(),
+}
+
+/** Room for every field at its largest, each character escaped. */
+export const templateBodyBytesMax = 4 * 1024 * 1024
+
+export const newTemplateBody = z.strictObject({ slug, name, ...content, project_id: id.optional() })
+export const templateSaveBody = z.strictObject({ slug: slug.optional(), name: name.optional(), ...content })
+const variables = z.record(z.string(), z.unknown())
+const version = z.int().min(1).max(versionMax)
+export const previewBody = z.strictObject({
+  variables: variables.default({}),
+  version: version.optional().meta({ description: 'The current one unless told.' }),
+})
+export const versionParams = z.strictObject({
+  id,
+  version: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
+    .transform(Number),
+})
+
+/** The fields of a send that name a template; null says the same as leaving them out. */
+export const templateFields = {
+  template_id: id.nullable().optional().meta({ description: 'A saved template of the project gives subject, text and HTML.' }),
+  template_slug: id.nullable().optional().meta({ description: 'Instead of template_id.' }),
+  template_version: version.nullable().optional().meta({ description: 'The current one unless told.' }),
+  template_vars: variables.nullable().optional().meta({ description: 'Variables for the template.' }),
+}
+
+type TemplateFields = z.output<z.ZodObject<typeof templateFields>>
+
+const given = (value: unknown): boolean => value !== undefined && value !== null
+
+export const namesTemplate = ({ template_id, template_slug }: TemplateFields): boolean => given(template_id) || given(template_slug)
+
+/** A template is named once, and what belongs to it comes with one. */
+export function checkTemplateFields(body: TemplateFields, context: z.RefinementCtx): void {
+  const fault = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message })
+  if (given(body.template_id) && given(body.template_slug)) fault('template_slug', 'names a template like template_id; give one of them')
+  if (namesTemplate(body)) return
+  const without = 'goes with a template; give template_id or template_slug too, or leave it out'
+  if (given(body.template_version)) fault('template_version', without)
+  if (Object.keys(body.template_vars ?? {}).length > 0) fault('template_vars', without)
+}
+
+export function toTemplateOrder(body: TemplateFields): TemplateOrder | undefined {
+  const { template_id: named, template_slug: bySlug } = body
+  const template = typeof named === 'string' ? { id: named } : typeof bySlug === 'string' ? { slug: bySlug } : undefined
+  return template && { template, version: body.template_version ?? undefined, variables: body.template_vars ?? {} }
+}
+
+type ContentBody = Pick<z.output<typeof newTemplateBody>, keyof typeof content>
+
+const toContent = (body: ContentBody): TemplateContent => ({
+  subject: body.subject_tmpl,
+  text: body.text_tmpl ?? null,
+  html: body.html_tmpl ?? null,
+  schema: body.schema_json ?? null,
+})
+
+export const toNewTemplate = (body: z.output<typeof newTemplateBody>): NewTemplate => ({
+  slug: body.slug,
+  name: body.name,
+  projectId: body.project_id,
+  content: toContent(body),
+})
+
+export const toTemplateSave = (body: z.output<typeof templateSaveBody>): TemplateSave => ({
+  slug: body.slug,
+  name: body.name,
+  content: toContent(body),
+})
+
+export const toWireTemplateSummary = (template: Template): z.input<typeof templateSummaryShape> => ({
+  id: template.id,
+  project_id: template.projectId,
+  slug: template.slug,
+  name: template.name,
+  current_version: template.currentVersion,
+  created_at: toWireTime(template.createdAt),
+  updated_at: toWireTime(template.updatedAt),
+})
+
+const toWireContent = ({ subject, text, html, schema }: TemplateContent) => ({
+  subject_tmpl: subject,
+  text_tmpl: text,
+  html_tmpl: html,
+  schema_json: schema && { ...schema },
+})
+
+export const toWireTemplate = ({ template, version: current }: VersionedTemplate): z.input<typeof templateShape> => ({
+  ...toWireTemplateSummary(template),
+  ...toWireContent(current),
+})
+
+export const toWireVersionSummary = (saved: TemplateVersion): z.input<typeof versionSummaryShape> => ({
+  template_id: saved.templateId,
+  version: saved.version,
+  saved_by: saved.savedBy,
+  created_at: toWireTime(saved.createdAt),
+})
+
+export const toWireVersion = (saved: TemplateVersion): z.input<typeof versionShape> => ({
+  ...toWireVersionSummary(saved),
+  ...toWireContent(saved),
+})

@@ -1,0 +1,141 @@
+/**
+ * What variables a template takes: a part of JSON Schema (draft 2020-12), small enough to be told in one sentence, and
+ * told so to whoever writes more. Spec "Template", `schema_json`.
+ */
+import type { FieldProblem } from '../refusals.ts'
+import { isVariableName } from './syntax.ts'
+import { faultsMax, quoted } from './template-fault.ts'
+
+const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const
+export type TypeName = (typeof typeNames)[number]
+type Scalar = string | number | boolean | null
+
+/** One value as it is declared. */
+export interface Schema {
+  /** undefined: anything. */
+  readonly types: readonly TypeName[] | undefined
+  /** undefined: whatever fields there are. */
+  readonly properties: ReadonlyMap<string, Schema> | undefined
+  readonly required: readonly string[]
+  /** Fields that are not declared are refused. */
+  readonly closed: boolean
+  readonly items: Schema | undefined
+  readonly choices: readonly Scalar[] | undefined
+  /** What stands for a value that is not given. */
+  readonly fallback: { readonly value: unknown } | undefined
+}
+
+const depthMax = 8
+const valuesMax = 500
+const choicesMax = 100
+const rules = ['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'default']
+/** Kept and shown, without a meaning here. */
+const notes = ['title', 'description', 'examples', '$schema', '$id', '$comment']
+const supported = `there are ${rules.join(', ')}, and for readers title, description and examples`
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The schema, and everything that is wrong with it; it is only to be used when nothing is. Defaults are not looked at. */
+export function readSchema(json: unknown, path: string): { readonly schema: Schema; readonly problems: readonly FieldProblem[] } {
+  const reader = new SchemaReader()
+  const schema = reader.read(json, path, depthMax)
+  const isObject = schema.types?.length === 1 && schema.types[0] === 'object'
+  if (!isObject && reader.problems.length === 0)
+    reader.problems.push({ path: `${path}.type`, message: 'must be object, with one property for each variable' })
+  return { schema, problems: reader.problems }
+}
+
+const anything: Schema = {
+  types: undefined,
+  properties: undefined,
+  required: [],
+  closed: false,
+  items: undefined,
+  choices: undefined,
+  fallback: undefined,
+}
+
+class SchemaReader {
+  readonly problems: FieldProblem[] = []
+  #values = 0
+
+  read(json: unknown, path: string, depth: number): Schema {
+    if (!isObject(json)) return this.#fault(path, 'must be a schema, such as {"type": "string"}', anything)
+    if (depth === 0) return this.#fault(path, `is declared deeper than ${depthMax} levels`, anything)
+    if (++this.#values > valuesMax) return this.#fault(path, `at most ${valuesMax} values are declared`, anything)
+    for (const word of Object.keys(json))
+      if (!rules.includes(word) && !notes.includes(word))
+        this.#fault(`${path}.${quoted(word)}`, `is not supported; ${supported}`, undefined)
+    const types = this.#types(json, path)
+    const properties = this.#properties(json, path, depth)
+    return {
+      types,
+      properties,
+      required: this.#required(json, path, properties),
+      closed: this.#closed(json, path),
+      items: json['items'] === undefined ? undefined : this.read(json['items'], `${path}.items`, depth - 1),
+      choices: this.#choices(json, path),
+      fallback: Object.hasOwn(json, 'default') ? { value: json['default'] } : undefined,
+    }
+  }
+
+  /** Without a type, `properties` says that it is an object, and `items` that it is a list. */
+  #types(json: Json, path: string): readonly TypeName[] | undefined {
+    const { type } = json
+    const given: readonly unknown[] | undefined = Array.isArray(type) ? type : type === undefined ? implied(json) : [type]
+    const wrong = given?.some((name) => !typeNames.includes(name as TypeName)) || given?.length === 0
+    if (wrong) return this.#fault(`${path}.type`, `must be one of ${typeNames.join(', ')}, or a list of them`, undefined)
+    const types = given as readonly TypeName[] | undefined
+    const objectWord = ['properties', 'required', 'additionalProperties'].find((word) => json[word] !== undefined)
+    if (types && objectWord !== undefined && !types.includes('object'))
+      this.#fault(`${path}.${objectWord}`, 'is for the type object', undefined)
+    if (types && json['items'] !== undefined && !types.includes('array')) this.#fault(`${path}.items`, 'is for the type array', undefined)
+    return types
+  }
+
+  #properties(json: Json, path: string, depth: number): ReadonlyMap<string, Schema> | undefined {
+    const { properties } = json
+    if (properties === undefined) return undefined
+    if (!isObject(properties)) return this.#fault(`${path}.properties`, 'must be an object with a schema for each name', undefined)
+    const read = new Map<string, Schema>()
+    for (const [name, schema] of Object.entries(properties)) {
+      const where = `${path}.properties.${quoted(name)}`
+      if (!isVariableName(name)) this.#fault(where, 'cannot be named in a template; names have letters, digits, _ and -', undefined)
+      read.set(name, this.read(schema, where, depth - 1))
+    }
+    return read
+  }
+
+  #required({ required }: Json, path: string, properties: ReadonlyMap<string, Schema> | undefined): readonly string[] {
+    if (required === undefined) return []
+    const names: readonly unknown[] | undefined = Array.isArray(required) ? required : undefined
+    if (!names?.every((name) => typeof name === 'string')) return this.#fault(`${path}.required`, 'must be a list of names', [])
+    for (const [index, name] of names.entries())
+      if (!properties?.has(name)) this.#fault(`${path}.required[${index}]`, `${quoted(name)} is not among the properties`, undefined)
+    return names
+  }
+
+  #closed({ additionalProperties = true }: Json, path: string): boolean {
+    if (typeof additionalProperties === 'boolean') return !additionalProperties
+    return this.#fault(`${path}.additionalProperties`, 'must be true or false', false)
+  }
+
+  #choices(json: Json, path: string): readonly Scalar[] | undefined {
+    const choices = json['enum']
+    if (choices === undefined) return undefined
+    const isList = Array.isArray(choices) && choices.length > 0 && choices.length <= choicesMax && choices.every(isScalar)
+    if (isList) return choices
+    return this.#fault(`${path}.enum`, `must be a list of 1 to ${choicesMax} texts, numbers, true, false or null`, undefined)
+  }
+
+  #fault<T>(path: string, message: string, instead: T): T {
+    if (this.problems.length < faultsMax) this.problems.push({ path, message })
+    return instead
+  }
+}
+
+const implied = (json: Json): readonly TypeName[] | undefined =>
+  json['properties'] === undefined ? (json['items'] === undefined ? undefined : ['array']) : ['object']
+
+const isObject = (json: unknown): json is Json => typeof json === 'object' && json !== null && !Array.isArray(json)
+const isScalar = (json: unknown): json is Scalar => json === null || ['string', 'number', 'boolean'].includes(typeof json)

@@ -1,0 +1,73 @@
+/** Templates and their versions. Every save of other content is a version of its own, which never changes. Spec "Template". */
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+
+/** The largest content that is kept, in characters; of the schema, those of its JSON. */
+export const templateLimits = { slug: 64, name: 128, subject: 2000, text: 262_144, html: 262_144, schema: 32_768 } as const
+
+export type Variables = Readonly<Record<string, unknown>>
+
+export interface TemplateContent {
+  readonly subject: string
+  readonly text: string | null
+  readonly html: string | null
+  /** The JSON Schema of the variables as it was given; null takes any variables. */
+  readonly schema: Readonly<Record<string, unknown>> | null
+}
+
+export interface Template {
+  readonly id: string
+  readonly projectId: string
+  /** What senders call it by; unique in the project. */
+  readonly slug: string
+  readonly name: string
+  /** Versions count 1, 2, 3 … up to this one. */
+  readonly currentVersion: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** Belongs to no project by itself: it is reached through its template only. */
+export interface TemplateVersion extends TemplateContent {
+  /** That of `versionId`. */
+  readonly id: string
+  readonly templateId: string
+  readonly version: number
+  /** Id of the key that saved it. */
+  readonly savedBy: string
+  readonly createdAt: number
+}
+
+/** Versions are found by counting, so they need no index. */
+export const versionId = (templateId: string, version: number): string => `${templateId}.${version}`
+
+export const templates = defineRecord<Template>({
+  name: 'template',
+  schema: z.strictObject({
+    id: z.string(),
+    projectId: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    currentVersion: z.int(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+  }),
+  indexes: { project: (template) => [[template.projectId]] },
+  unique: { slug: (template) => [[template.projectId, template.slug]] },
+  projectOf: (template) => template.projectId,
+})
+
+export const templateVersions = defineRecord<TemplateVersion>({
+  name: 'template_version',
+  schema: z.strictObject({
+    id: z.string(),
+    templateId: z.string(),
+    version: z.int(),
+    subject: z.string(),
+    text: z.string().nullable(),
+    html: z.string().nullable(),
+    schema: z.record(z.string(), z.unknown()).nullable(),
+    savedBy: z.string(),
+    createdAt: z.int(),
+  }),
+})

@@ -1,0 +1,248 @@
+/** Templates: saving, reading, and rendering a version of one. Spec "Template", "Versioning" 2. */
+import { isDeepStrictEqual } from 'node:util'
+import { plans, type PlanName } from '#config/plans.ts'
+import type { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { owningProject, reachableProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import type { GrantSettingsSource } from '../access/settings.ts'
+import type { Clock } from '../clock.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { checkContent, renderContent, type RenderedTemplate } from './content.ts'
+import {
+  templateLimits,
+  templates,
+  templateVersions,
+  versionId,
+  type Template,
+  type TemplateContent,
+  type TemplateVersion,
+  type Variables,
+} from './template.ts'
+
+export interface TemplateOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: GrantSettingsSource
+  readonly clock: Clock
+}
+
+export interface NewTemplate {
+  readonly slug: string
+  readonly name: string
+  readonly content: TemplateContent
+  readonly projectId?: string | undefined
+}
+
+/** The content is replaced as a whole; slug and name stay unless given. */
+export interface TemplateSave {
+  readonly slug?: string | undefined
+  readonly name?: string | undefined
+  readonly content: TemplateContent
+}
+
+/** A template with one of its versions. */
+export interface VersionedTemplate {
+  readonly template: Template
+  readonly version: TemplateVersion
+}
+
+/** A version filled in. */
+export interface Preview extends RenderedTemplate {
+  readonly version: number
+}
+
+/** Which template a send is made from, and what goes into it. */
+export interface TemplateOrder {
+  readonly template: { readonly id: string } | { readonly slug: string }
+  /** The current one unless told. */
+  readonly version: number | undefined
+  readonly variables: Variables
+}
+
+/** What a send becomes, and which version of which template it was made from. */
+export interface RenderedOrder extends RenderedTemplate {
+  readonly from: { readonly id: string; readonly slug: string; readonly version: number }
+}
+
+interface PageOptions {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+export class Templates {
+  readonly #options: TemplateOptions
+
+  constructor(options: TemplateOptions) {
+    this.#options = options
+  }
+
+  /** Version 1. Throws `validation_failed`, `quota_exhausted` past the plan's number, `conflict` when the slug is taken. */
+  async create(scope: Scope, { slug, name, content, projectId: named }: NewTemplate): Promise<VersionedTemplate> {
+    const { database, writes, policies, clock } = this.#options
+    const { organizationId } = scope
+    checkSlug(slug)
+    checkContent(content)
+    return writes.run(organizationId, async (change) => {
+      const { organization, projects } = await policies.of(organizationId)
+      const projectId = owningProject(scope, projects, named)
+      await this.#checkSlugIsFree(scope, projectId, slug)
+      const limit = plans[organization.plan].templates
+      if (limit !== undefined) checkPlan(organization.plan, limit, (await database.all(templates, { organizationId })).length)
+      const now = clock.now()
+      const template = { id: newId('tpl', now), projectId, slug, name, currentVersion: 1, createdAt: now, updatedAt: now }
+      change.insert(templates, organizationId, template)
+      return { template, version: addVersion(change, scope, template, content, now) }
+    })
+  }
+
+  /** Newest first. */
+  async list(scope: Scope, page: PageOptions & { readonly projectId?: string | undefined }): Promise<Page<Template>> {
+    const { database, policies } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const project = reachableProject(scope, projects, page.projectId, 'project')
+    const walk = project === undefined ? {} : { index: 'project', values: [project] }
+    const { rows, nextCursor } = await database.list(templates, scope, { ...walk, limit: page.limit, cursor: page.cursor })
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
+
+  /** With its current version. Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<VersionedTemplate> {
+    const { record: template } = await this.#get(scope, id)
+    return { template, version: await this.#version(scope, template, template.currentVersion) }
+  }
+
+  /** Other content makes another version; the same content makes none. */
+  async save(scope: Scope, id: string, { slug: newSlug, name: newName, content }: TemplateSave): Promise<VersionedTemplate> {
+    const { writes, clock } = this.#options
+    if (newSlug !== undefined) checkSlug(newSlug)
+    checkContent(content)
+    return writes.run(scope.organizationId, async (change) => {
+      const stored = await this.#get(scope, id)
+      const before = stored.record
+      const slug = newSlug ?? before.slug
+      const name = newName ?? before.name
+      if (slug !== before.slug) await this.#checkSlugIsFree(scope, before.projectId, slug)
+      const current = await this.#version(scope, before, before.currentVersion)
+      const isNew = !isDeepStrictEqual(contentOf(current), contentOf(content))
+      if (!isNew && slug === before.slug && name === before.name) return { template: before, version: current }
+      const now = clock.now()
+      const template = { ...before, slug, name, currentVersion: before.currentVersion + (isNew ? 1 : 0), updatedAt: now }
+      change.replace(templates, scope.organizationId, stored, template)
+      return { template, version: isNew ? addVersion(change, scope, template, content, now) : current }
+    })
+  }
+
+  /** Ends a template with all its versions. */
+  async remove(scope: Scope, id: string): Promise<void> {
+    const { organizationId } = scope
+    await this.#options.writes.run(organizationId, async (change) => {
+      const stored = await this.#get(scope, id)
+      change.remove(templates, organizationId, stored)
+      for (let version = 1; version <= stored.record.currentVersion; version++)
+        change.delete([organizationId, templateVersions.name, versionId(id, version)])
+    })
+  }
+
+  /** Newest first. The cursor is the number of the last version shown. */
+  async versions(scope: Scope, id: string, { limit, cursor }: PageOptions): Promise<Page<TemplateVersion>> {
+    const { record: template } = await this.#get(scope, id)
+    const last = cursor === undefined ? template.currentVersion : Number(/^\d{1,9}$/.exec(cursor)?.[0] ?? 0) - 1
+    if (last < 0 || last > template.currentVersion)
+      throw invalid([{ path: 'cursor', message: 'must be the next_cursor of the page before, unchanged' }])
+    const rows: TemplateVersion[] = []
+    for (let version = last; version > 0 && rows.length < limit; version--) rows.push(await this.#version(scope, template, version))
+    return { rows, nextCursor: last > rows.length ? String(rows.at(-1)?.version) : undefined }
+  }
+
+  /** Throws `not_found` for a template or version that is not there. */
+  async version(scope: Scope, id: string, version: number): Promise<TemplateVersion> {
+    const { record: template } = await this.#get(scope, id)
+    if (version < 1 || version > template.currentVersion) throw new Refusal('not_found', `version: ${noVersion(template, version)}.`)
+    return this.#version(scope, template, version)
+  }
+
+  /** The current version unless told. Throws `validation_failed` for variables that do not fit, and for a version there is not. */
+  async preview(scope: Scope, id: string, variables: Variables, version?: number): Promise<Preview> {
+    const { record: template } = await this.#get(scope, id)
+    const pinned = pinnedVersion(template, version, 'version')
+    const rendered = renderContent(await this.#version(scope, template, pinned), variables, 'variables')
+    return { version: pinned, ...rendered }
+  }
+
+  /** For a send of this project. Throws `validation_failed` naming the field of the send that does not fit. */
+  async render(scope: Scope, projectId: string, { template: named, version: asked, variables }: TemplateOrder): Promise<RenderedOrder> {
+    const template = await this.#ofProject(scope, projectId, named)
+    const version = pinnedVersion(template, asked, 'template_version')
+    const rendered = renderContent(await this.#version(scope, template, version), variables, 'template_vars')
+    return { ...rendered, from: { id: template.id, slug: template.slug, version } }
+  }
+
+  async #ofProject(scope: Scope, projectId: string, named: TemplateOrder['template']): Promise<Template> {
+    const { database } = this.#options
+    const stored = await ('id' in named
+      ? database.get(templates, scope, named.id)
+      : database.find(templates, scope, 'slug', [projectId, named.slug]))
+    if (stored?.record.projectId === projectId) return stored.record
+    const [path, what] = 'id' in named ? ['template_id', 'id'] : ['template_slug', 'slug']
+    throw invalid([{ path, message: `no template of this project has this ${what}` }])
+  }
+
+  async #get(scope: Scope, id: string): Promise<Stored<Template>> {
+    const stored = await this.#options.database.get(templates, scope, id)
+    if (!stored) throw noTemplate()
+    return stored
+  }
+
+  /** Throws `not_found` when the template was deleted meanwhile. */
+  async #version({ organizationId }: Scope, { id }: Template, version: number): Promise<TemplateVersion> {
+    const stored = await this.#options.database.get(templateVersions, { organizationId }, versionId(id, version))
+    if (!stored) throw noTemplate()
+    return stored.record
+  }
+
+  async #checkSlugIsFree(scope: Scope, projectId: string, slug: string): Promise<void> {
+    const { organizationId } = scope
+    const other = await this.#options.database.find(templates, { organizationId }, 'slug', [projectId, slug])
+    if (!other) return
+    const message = `slug: another template of this project has the slug ${slug}; choose another, or save a new version of that template.`
+    throw new Refusal('conflict', message, { details: { template_id: other.record.id } })
+  }
+}
+
+/** The version that was asked for in `field`, or else the current one. */
+function pinnedVersion(template: Template, asked: number | undefined, field: string): number {
+  if (asked === undefined) return template.currentVersion
+  if (asked < 1 || asked > template.currentVersion) throw invalid([{ path: field, message: noVersion(template, asked) }])
+  return asked
+}
+
+function addVersion(change: Change, scope: Scope, template: Template, content: TemplateContent, now: number): TemplateVersion {
+  const { id: templateId, currentVersion: version } = template
+  const id = versionId(templateId, version)
+  const record = { id, templateId, version, ...contentOf(content), savedBy: scope.grantId, createdAt: now }
+  change.insert(templateVersions, scope.organizationId, record)
+  return record
+}
+
+const contentOf = ({ subject, text, html, schema }: TemplateContent): TemplateContent => ({ subject, text, html, schema })
+
+function checkSlug(slug: string): void {
+  if (slug.length <= templateLimits.slug && /^[a-z0-9][a-z0-9._-]*$/.test(slug) && !slug.startsWith('tpl_')) return
+  const message = `must be a name such as order-confirmation: small letters, digits, ., _ and -, at most ${templateLimits.slug}, and no id`
+  throw invalid([{ path: 'slug', message }])
+}
+
+/** Spec "Limits" 5. */
+function checkPlan(plan: PlanName, limit: number, count: number): void {
+  if (count < limit) return
+  throw new Refusal('quota_exhausted', `The plan ${plan} allows ${limit} templates; delete one, or raise the plan.`)
+}
+
+const noTemplate = (): Refusal => new Refusal('not_found', 'No template has this id.')
+
+const noVersion = ({ currentVersion }: Template, version: number): string =>
+  `there is no version ${version}; the template has ${currentVersion === 1 ? 'version 1 only' : `versions 1 to ${currentVersion}`}`
