@@ -3,11 +3,13 @@
  * "no" wins, and nothing of the body is read before it is known who sends it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { CursorInvalid } from '#store/database.ts'
 import { invalid, Refusal, type RefusalCode } from '#core/refusals.ts'
 import { requireRight, type Scope } from '#core/access/scope.ts'
-import { Answer } from './answer.ts'
+import { Answer, type AnswerBody } from './answer.ts'
 import type { Authenticate } from './authentication.ts'
+import { isStreamed, openBodyStream } from './body-stream.ts'
 import type { HandlerInput, Operation } from './operation.ts'
 import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame } from './rendering.ts'
 import { announcesBody, BodyMemory, ClientGone, discardRest, readAbsentBody, readJsonBody } from './request-body.ts'
@@ -128,7 +130,9 @@ export class Exchange {
     const params = check(operation.params, pathValues, 'path')
     const query = check(operation.query, search ? queryObject(search) : {}, 'query')
     let body: unknown
-    if (operation.body) {
+    if (isStreamed(operation.body)) {
+      body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault)
+    } else if (operation.body) {
       const limits = { bytesMax: operation.maxBodyBytes ?? bodyBytesDefault, depthMax: this.#around.depthMax }
       const read = await readJsonBody(req, res, limits, this.#around.bodyMemory)
       this.#bodyBytes = read.bytes
@@ -180,10 +184,18 @@ export class Exchange {
   #render(result: unknown): Response {
     const { response } = this.operation
     const status = this.operation.status ?? 200
+    if (result instanceof Answer) this.#watch(result.body)
     if (result instanceof Answer) return renderAnswer(result, status, this.#frame())
     if ('kind' in response) return renderNothing(status, this.#frame())
     if (this.#around.checkAnswers) response.parse(result)
     return renderJson(result, status, this.#frame())
+  }
+
+  /** An answer that breaks off while it is sent can no longer be refused; the client sees the connection end, and the log tells why. */
+  #watch(body: AnswerBody): void {
+    if (!(body instanceof Readable)) return
+    const where = { requestId: this.#requestId, operationId: this.operation.operationId }
+    body.once('error', (error) => this.#around.events.failed(error, where))
   }
 
   #fail(error: unknown): void {

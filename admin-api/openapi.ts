@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { refusals, type RefusalCode } from '#core/refusals.ts'
 import { SchemaCollection, type Json } from './openapi-schemas.ts'
+import { isStreamed, type StreamShape } from './body-stream.ts'
 import type { Operation } from './operation.ts'
 
 const errorSchema = z
@@ -71,8 +72,15 @@ function parametersOf(fields: z.ZodObject, where: 'path' | 'query', schemas: Sch
   })
 }
 
-function requestBody(operation: Operation, body: z.ZodType, schemas: SchemaCollection): Json {
+function requestBody(operation: Operation, body: z.ZodType | StreamShape, schemas: SchemaCollection): Json {
   const example = operation.examples.body
+  if (isStreamed(body)) {
+    const content = Object.entries(body.mediaTypes).map(([type, schema]) => {
+      const shown = type === 'application/json' && example !== undefined ? { example } : {}
+      return [type, { schema: schemas.toJsonSchema(schema, 'input'), ...shown }]
+    })
+    return { required: true, content: Object.fromEntries(content) }
+  }
   const content = { schema: schemas.toJsonSchema(body, 'input'), ...(example === undefined ? {} : { example }) }
   return { required: !body.safeParse(undefined).success, content: { 'application/json': content } }
 }

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Right, Scope } from '#core/access/scope.ts'
 import type { Answer, ResponseShape } from './answer.ts'
+import type { BodyStream, StreamShape } from './body-stream.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -56,12 +57,15 @@ export interface HandlerInput<P, Q, B, S> {
 /** What `handle` may return: the wire object, or an `Answer` that carries a status, headers or bytes of its own. */
 type Handled<R extends ResponseShape> = Answer | (R extends z.ZodType ? z.input<R> : R extends { kind: 'none' } ? void : never)
 
+/** What a handler gets as the body: the checked value, or the stream. */
+type BodyFor<B extends z.ZodType | StreamShape> = B extends z.ZodType ? z.output<B> : BodyStream
+
 type ScopeFor<A extends Access> = A extends 'none' ? undefined : Scope
 
 interface OperationSpec<
   P extends z.ZodObject,
   Q extends z.ZodObject,
-  B extends z.ZodType,
+  B extends z.ZodType | StreamShape,
   R extends ResponseShape,
   A extends Access,
 > extends OperationFacts {
@@ -71,8 +75,11 @@ interface OperationSpec<
   readonly body?: B
   readonly response: R
   /** Examples for the OpenAPI document. */
-  readonly examples?: { readonly body?: z.input<B>; readonly response?: R extends z.ZodType ? z.input<R> : string }
-  handle(input: HandlerInput<z.output<P>, z.output<Q>, z.output<B>, ScopeFor<A>>): Handled<R> | Promise<Handled<R>>
+  readonly examples?: {
+    readonly body?: B extends z.ZodType ? z.input<B> : unknown
+    readonly response?: R extends z.ZodType ? z.input<R> : string
+  }
+  handle(input: HandlerInput<z.output<P>, z.output<Q>, BodyFor<B>, ScopeFor<A>>): Handled<R> | Promise<Handled<R>>
 }
 
 /** An operation as the machinery sees it: the types of its schemas are forgotten, the schemas are not. */
@@ -80,7 +87,7 @@ export interface Operation extends OperationFacts {
   readonly right: Access
   readonly params: z.ZodObject
   readonly query: z.ZodObject
-  readonly body: z.ZodType | undefined
+  readonly body: z.ZodType | StreamShape | undefined
   readonly response: ResponseShape
   readonly examples: { readonly body?: unknown; readonly response?: unknown }
   handle(input: HandlerInput<unknown, unknown, unknown, Scope | undefined>): unknown
@@ -98,7 +105,7 @@ export function operation<
   R extends ResponseShape,
   P extends z.ZodObject = NoFields,
   Q extends z.ZodObject = NoFields,
-  B extends z.ZodType = z.ZodUndefined,
+  B extends z.ZodType | StreamShape = z.ZodUndefined,
 >(spec: OperationSpec<P, Q, B, R, A>): Operation {
   const params: z.ZodObject = spec.params ?? noFields
   const query: z.ZodObject = spec.query ?? noFields

@@ -85,19 +85,25 @@ const absentBytesMax = 1024
 
 const jsonType = /^application\/json *(?:; *charset="?utf-8"? *)?$/i
 
-function assertPlainJson(req: IncomingMessage): void {
+/** Throws `unsupported_media_type` for a compressed body. */
+export function assertNotEncoded(req: IncomingMessage): void {
   const encoding = req.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new Refusal('unsupported_media_type', 'Send the body as it is, without Content-Encoding.', {
       nextAction: 'remove_content_encoding',
     })
   }
+}
+
+function assertPlainJson(req: IncomingMessage): void {
+  assertNotEncoded(req)
   const type = req.headers['content-type']
   if (type === 'application/json' || (type !== undefined && jsonType.test(type))) return
   throw new Refusal('unsupported_media_type', 'Send the body as JSON in UTF-8, with the header "Content-Type: application/json".')
 }
 
-function tooLarge(bytesMax: number, given: string): Refusal {
+/** The refusal of a body over the limit. */
+export function tooLarge(bytesMax: number, given: string): Refusal {
   return new Refusal('request_too_large', `The body may have at most ${bytesMax} bytes; ${given}.`, { details: { max_bytes: bytesMax } })
 }
 

@@ -18,6 +18,8 @@ import { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import { Signer } from '#core/domains/signer.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
+import { SuppressionImport } from '#core/feedback/suppression-import.ts'
+import { Suppressions } from '#core/feedback/suppressions.ts'
 import { addressGuard, type AddressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
@@ -332,6 +334,8 @@ function restCore(c: DependencyContainer, { config, secrets }: Foundation): Rest
     traces: new TraceReader(database, secrets),
     templates,
     sendMessages: new SendMessages({ database, policies, clock, templates, accept: c.resolve(T.Accept) }),
+    suppressions: new Suppressions(settings),
+    suppressionImport: new SuppressionImport(settings),
     inboxes: new Inboxes({ database, clock, reader: c.resolve(T.Reader), bell: c.resolve(T.Bell) }),
     policies,
     clock,

@@ -52,6 +52,17 @@ export class Change implements Write {
     return this.#touch(kind, organizationId)
   }
 
+  /** A new record with an id of its own in the place of one that was read: unique values may pass from the old one to it. */
+  supersede<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
+    const key = recordKey(kind, organizationId, next.id)
+    const oldKey = recordKey(kind, organizationId, stored.record.id)
+    this.checks.push({ key: oldKey, version: stored.version }, { key, version: undefined })
+    this.deletes.push(oldKey)
+    this.sets.push({ key, value: encode(next) })
+    this.#moveRows(indexRows(kind, organizationId, stored.record), indexRows(kind, organizationId, next))
+    return this.#touch(kind, organizationId)
+  }
+
   remove<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>): this {
     const key = recordKey(kind, organizationId, stored.record.id)
     this.checks.push({ key, version: stored.version })
@@ -100,12 +111,13 @@ export class Change implements Write {
   }
 
   #moveRows(before: readonly IndexRow[], after: readonly IndexRow[]): void {
-    const old = new Set(before.map((row) => name(row.key)))
+    const old = new Map(before.map((row) => [name(row.key), row.value]))
     const kept = new Set(after.map((row) => name(row.key)))
     for (const row of before) if (!kept.has(name(row.key))) this.deletes.push(row.key)
     for (const row of after) {
-      if (old.has(name(row.key))) continue
-      if (row.unique) this.checks.push({ key: row.key, version: undefined })
+      const there = old.get(name(row.key))
+      if (there && Buffer.compare(there, row.value) === 0) continue
+      if (row.unique && !there) this.checks.push({ key: row.key, version: undefined })
       this.sets.push({ key: row.key, value: row.value })
     }
   }

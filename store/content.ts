@@ -69,6 +69,13 @@ export class Draft {
     return whole
   }
 
+  /** What was written so far, from the start; for content that is read again and then discarded. */
+  async *read(): AsyncIterable<Bytes> {
+    const rest = concat(this.#pieces, this.#pending)
+    for (let row = 0; row < this.#rows; row++) yield await readRow(this.#database, this.#organizationId, this.#id, row)
+    if (rest.length > 0) yield rest
+  }
+
   /** Forgets everything. Rows already in the store are removed, unless the write with the sealed content was committed. */
   async discard(committed = false): Promise<void> {
     this.#pieces = []
@@ -94,11 +101,13 @@ export class Draft {
 
 /** The content row by row. */
 export async function* readContent(database: Database, organizationId: string, ref: ContentRef): AsyncIterable<Bytes> {
-  for (let row = 0; row < ref.rows; row++) {
-    const entry = await database.kv.get(pack(contentRowKey(organizationId, ref.id, row)))
-    if (!entry) throw new Error(`content ${ref.id} lacks row ${row}`)
-    yield entry.value
-  }
+  for (let row = 0; row < ref.rows; row++) yield await readRow(database, organizationId, ref.id, row)
+}
+
+async function readRow(database: Database, organizationId: string, id: string, row: number): Promise<Bytes> {
+  const entry = await database.kv.get(pack(contentRowKey(organizationId, id, row)))
+  if (!entry) throw new Error(`content ${id} lacks row ${row}`)
+  return entry.value
 }
 
 /** The content in one piece. */

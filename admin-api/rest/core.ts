@@ -6,6 +6,8 @@ import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { Inboxes } from '#core/capture/inboxes.ts'
 import type { Clock } from '#core/clock.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
+import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
+import type { Suppressions } from '#core/feedback/suppressions.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { RoutingRules } from '#core/routing/rules.ts'
@@ -32,6 +34,8 @@ export interface RestCore {
   readonly replays: Replays
   readonly scheduledSends: ScheduledSends
   readonly traces: TraceReader
+  readonly suppressions: Suppressions
+  readonly suppressionImport: SuppressionImport
   readonly inboxes: Inboxes
   readonly policies: Policies
   readonly clock: Clock

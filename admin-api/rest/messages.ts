@@ -15,6 +15,7 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
     summary: 'Send a message',
     description:
       'Answers as soon as the message is on disk and its outcome decided; the attempt to relay follows. ' +
+      'When every recipient is suppressed, status is suppressed and nothing is sent. ' +
       'The header Idempotency-Key stands for the field idempotency_key.',
     tags: ['messages'],
     right: 'api:send',

@@ -13,6 +13,7 @@ import { routingSimulationOperations } from './routing-simulation.ts'
 import { scheduledSendOperations } from './scheduled-sends.ts'
 import { smtpCredentialOperations } from './smtp-credentials.ts'
 import { templateOperations } from './templates.ts'
+import { suppressionOperations } from './suppressions.ts'
 import { traceOperations } from './traces.ts'
 
 export type { RestCore } from './core.ts'
@@ -23,6 +24,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...scheduledSendOperations(core),
   ...traceOperations(core),
   ...replayOperations(core),
+  ...suppressionOperations(core),
   ...destinationOperations(core),
   ...routingRuleOperations(core),
   ...routingSimulationOperations(core),

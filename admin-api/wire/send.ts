@@ -60,7 +60,7 @@ export const sendBody = z
 export const idempotencyHeader = z.strictObject({ 'Idempotency-Key': filledLine(256).optional() })
 
 export const sendShape = z
-  .object({ trace_id: z.uuidv4(), outcome: z.enum(outcomes), status: z.literal('queued').optional() })
+  .object({ trace_id: z.uuidv4(), outcome: z.enum(outcomes), status: z.enum(['queued', 'suppressed']).optional() })
   .meta({ id: 'SendResponse' })
 
 function isWithinSize(files: readonly Attachment[]): boolean {
@@ -85,8 +85,8 @@ export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: str
   template: toTemplateOrder(body),
 })
 
-export const toWireAcceptance = ({ traceId, outcome, scheduled }: Acceptance): z.input<typeof sendShape> => ({
+export const toWireAcceptance = ({ traceId, outcome, status }: Acceptance): z.input<typeof sendShape> => ({
   trace_id: traceId,
   outcome,
-  ...(scheduled && { status: 'queued' as const }),
+  ...(status && { status }),
 })

@@ -13,6 +13,10 @@ export const outcomes = ['relayed', 'captured.anonymous_project', 'captured.sand
 const status = z.enum(traceStatuses)
 const reply = z.object({ code: z.int(), enhanced: z.string().nullable(), text: z.string() })
 
+const suppression = z
+  .object({ id: z.string(), source: z.string(), reason: z.string().nullable() })
+  .meta({ description: 'The entry of the suppression list that kept the message from this recipient, as it was then.' })
+
 const summary = {
   trace_id: z.uuidv4(),
   status,
@@ -30,6 +34,7 @@ const summary = {
       status,
       bcc: z.boolean().meta({ description: 'A blind copy: no address field of the message names it.' }),
       reply: reply.nullable(),
+      suppression: suppression.nullable(),
     }),
   ),
   subject: z.string(),
@@ -79,11 +84,12 @@ export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummarySha
   from: trace.headerFrom,
   mail_from: trace.mailFrom,
   to: trace.recipients.map(({ address }) => address),
-  recipients: trace.recipients.map(({ address, status: state, bcc, reply: last }) => ({
+  recipients: trace.recipients.map(({ address, status: state, bcc, reply: last, suppression: hit }) => ({
     address,
     status: state,
     bcc: bcc === true,
     reply: last ? { code: last.code, enhanced: last.enhanced ?? null, text: last.text } : null,
+    suppression: hit ? { id: hit.id, source: hit.source, reason: hit.reason } : null,
   })),
   subject: decodeEncodedWords(trace.subject),
   message_id: trace.messageId,

@@ -7,6 +7,7 @@ import { apiKeys } from './access/api-key.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
 import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
+import { suppressions } from './feedback/suppression.ts'
 import { destinations } from './routing/destination.ts'
 import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay-job.ts'
@@ -29,6 +30,7 @@ const recordKinds = [
   replayJobs,
   templates,
   templateVersions,
+  suppressions,
 ] as const
 
 /** Options for `verify` of a store written by this core. */

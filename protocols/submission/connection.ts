@@ -322,6 +322,7 @@ function refuseCommand(this: SMTPConnection, _command: Buffer, resume: Resume): 
 }
 
 /** RFC 5321 lets the text be ours: the trace id, and that a message was captured and why. */
-function acceptedAs({ traceId, outcome }: Acceptance): string {
+function acceptedAs({ traceId, outcome, status }: Acceptance): string {
+  if (status === 'suppressed') return `suppressed as ${traceId} (every recipient is on the suppression list; nothing is sent)`
   return outcome === 'relayed' ? `queued as ${traceId}` : `captured as ${traceId} (${outcome.replace(/^captured\./, '')})`
 }

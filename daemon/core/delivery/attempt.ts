@@ -17,6 +17,7 @@ import { beginScheduled } from './begin.ts'
 import { judge, stillborn } from './judge.ts'
 import type { Signer } from '../domains/signer.ts'
 import { signTrace } from './signing.ts'
+import { withholdSuppressed } from './withhold.ts'
 import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from './transport.ts'
 
 /** Hears of finished attempts, for logs and metrics. */
@@ -62,6 +63,8 @@ export class Attempts {
       await database.commit(await dequeueIfThere(database, new Change(), entry))
       return undefined
     }
+    stored = await withholdSuppressed(this.#options, entry, stored)
+    if (!stored) return undefined
     const number = stored.record.attempts + 1
     const startedAt = this.#options.clock.now()
     const report =

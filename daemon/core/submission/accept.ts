@@ -10,6 +10,7 @@ import { foldAddress } from '../addresses.ts'
 import { captures, type Capture, type CaptureReason } from '../capture/capture.ts'
 import { pendingReadKey } from '../capture/pending-read.ts'
 import type { Clock } from '../clock.ts'
+import { suppressionsAgainst, withoutSuppressed } from '../feedback/suppressed-recipients.ts'
 import { Refusal } from '../refusals.ts'
 import { matchRoute, type Route } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
@@ -19,7 +20,7 @@ import { serviceRefField } from '../trace/trace-token.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
 import { limitKey, passGates } from './gates.ts'
-import { questionOf, type Acceptance, type Submission } from './submission.ts'
+import { questionOf, type Acceptance, type AcceptedStatus, type Submission } from './submission.ts'
 import type { ContentDraftInStore } from './draft.ts'
 
 /** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
@@ -45,7 +46,7 @@ interface KnownKey {
   readonly traceId: string
   readonly outcome: Outcome
   readonly at: number
-  readonly scheduled: true | undefined
+  readonly status: AcceptedStatus | undefined
 }
 
 /** What an idempotency key is looked up by. */
@@ -104,33 +105,40 @@ export class Accept {
 
     const inMemory = decision.outcome === 'relayed' ? submission.draft.inMemory() : undefined
     const reference = decision.outcome === 'relayed' ? serviceRefField(this.#options.secrets, traceId) : ''
-    const trace = traceOf(submission, route, decision, submission.draft.seal(change), nowMs, reference)
+    const whole = traceOf(submission, route, decision, submission.draft.seal(change), nowMs, reference)
+    const trace = await this.#withoutSuppressed(submission, whole)
     change.insertUnchecked(traces, scope.organizationId, trace)
     const follow = this.#follow(change, submission, trace)
     if (submission.idempotencyKey !== undefined) {
       const key = idempotencyKey(submission)
       change
         .check(key, known?.version)
-        .set(key, encode([traceId, trace.outcome, nowMs, ...(isScheduled(trace) ? [true] : [])]))
+        .set(key, encode([traceId, trace.outcome, nowMs, ...statusToTell(trace)]))
         .expire(nowMs + idempotencyMs, key)
     }
 
     const result = await database.commit(change)
+    const [status] = statusToTell(trace)
     if (result.ok)
-      return {
-        acceptance: { traceId, outcome: trace.outcome, repeated: false, ...(isScheduled(trace) && { scheduled: true }) },
-        follow: () => follow(inMemory),
-      }
+      return { acceptance: { traceId, outcome: trace.outcome, ...(status && { status }), repeated: false }, follow: () => follow(inMemory) }
     if (result.reason === 'limit') throw limits.get(limitKey(result.key)) ?? new Error('a counter without a refusal')
     const winner = await this.#knownKey(submission, nowMs)
     if (!winner?.fresh) throw new Refusal('conflict', 'The message collided with another write; send it again.')
     return again(winner.fresh)
   }
 
+  /** What is captured goes to nobody, so the suppression list has no say in it. */
+  async #withoutSuppressed({ scope }: Submission, trace: Trace): Promise<Trace> {
+    if (trace.status !== 'queued') return trace
+    const hits = await suppressionsAgainst(this.#options.database, scope.organizationId, trace, trace.createdAt)
+    return withoutSuppressed(trace, hits, trace.createdAt)
+  }
+
   /** The rows from which the message's further life starts; the returned function wakes it after the commit. */
   #follow(change: Change, submission: Submission, trace: Trace): (content: Uint8Array | undefined) => void {
     const { organizationId } = submission.scope
     const { listener } = this.#options
+    if (trace.status === 'suppressed') return () => listener.accepted(trace)
     if (trace.outcome === 'relayed') {
       const entry: QueueEntry = {
         destinationId: trace.destinationId ?? '',
@@ -157,8 +165,8 @@ export class Accept {
     if (submission.idempotencyKey === undefined) return undefined
     const entry = await this.#options.database.kv.get(pack(idempotencyKey(submission)))
     if (!entry) return undefined
-    const [traceId, outcome, at, scheduled] = decode<[string, Outcome, number, true?]>(entry.value)
-    return { fresh: nowMs - at < idempotencyMs ? { traceId, outcome, at, scheduled } : undefined, version: entry.version }
+    const [traceId, outcome, at, status] = decode<[string, Outcome, number, AcceptedStatus?]>(entry.value)
+    return { fresh: nowMs - at < idempotencyMs ? { traceId, outcome, at, status } : undefined, version: entry.version }
   }
 
   #rateBefore({ scope, submittedBy }: Submission, nowMs: number): Promise<number> {
@@ -166,11 +174,15 @@ export class Accept {
   }
 }
 
-const again = ({ traceId, outcome, scheduled }: KnownKey): Accepted => ({
-  acceptance: { traceId, outcome, repeated: true, ...(scheduled && { scheduled }) },
+const again = ({ traceId, outcome, status }: KnownKey): Accepted => ({
+  acceptance: { traceId, outcome, ...(status && { status }), repeated: true },
 })
 
-const isScheduled = ({ sendAt, outcome }: Trace): boolean => sendAt !== undefined && outcome === 'relayed'
+/** None or one status. */
+function statusToTell({ status, sendAt, outcome }: Trace): AcceptedStatus[] {
+  if (status === 'suppressed') return ['suppressed']
+  return sendAt !== undefined && outcome === 'relayed' ? ['queued'] : []
+}
 
 /** Hashed, so that a key can hold anything and never crosses projects. */
 const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Keyed): readonly Element[] => [

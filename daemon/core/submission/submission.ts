@@ -67,12 +67,15 @@ export interface ContentDraft {
   discard(): Promise<void>
 }
 
+/** What is told beside the outcome where it alone would mislead. */
+export type AcceptedStatus = 'queued' | 'suppressed'
+
 /** The message is ours now: everything about it is on disk. */
 export interface Acceptance {
   readonly traceId: string
   readonly outcome: Outcome
-  /** It is kept for the time that the caller asked for. */
-  readonly scheduled?: true | undefined
+  /** `queued`: kept for the time that the caller asked for; `suppressed`: all recipients are, so that nothing will be sent. */
+  readonly status?: AcceptedStatus | undefined
   /** True when an earlier submission with the same idempotency key was found; nothing new was stored. */
   readonly repeated: boolean
 }

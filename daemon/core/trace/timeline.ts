@@ -1,5 +1,6 @@
 /** The story of a send, told from its trace and its attempts: every decision with its reason. Spec "Trace". */
 import type { AttemptRecord } from './attempt-record.ts'
+import type { TraceStatus } from './states.ts'
 import type { Trace, TraceReplay } from './trace.ts'
 
 /** One entry of a timeline. `detail` holds what belongs to the event; keys are wire names. */
@@ -11,6 +12,7 @@ export interface TimelineEntry {
     | 'queued'
     | 'scheduled'
     | 'captured'
+    | 'suppressed'
     | 'attempt'
     | 'retry_scheduled'
     | 'replayed'
@@ -46,9 +48,15 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
     },
   ]
   const captured = trace.outcome !== 'relayed'
-  entries.push({ at: createdAt, event: captured ? 'captured' : 'queued', message: trace.outcomeReason, detail: { outcome: trace.outcome } })
+  if (captured || recipients.some(({ suppression }) => suppression?.at !== createdAt))
+    entries.push({
+      at: createdAt,
+      event: captured ? 'captured' : 'queued',
+      message: trace.outcomeReason,
+      detail: { outcome: trace.outcome },
+    })
   entries.push(...scheduleEntries(trace))
-  const tries = [...attempts.flatMap(attemptEntries), ...(trace.replays ?? []).map(replayEntry)]
+  const tries = [...suppressionEntries(trace), ...attempts.flatMap(attemptEntries), ...(trace.replays ?? []).map(replayEntry)]
   entries.push(...tries.toSorted((a, b) => a.at - b.at))
   const end = endOf(trace)
   if (end) entries.push(end)
@@ -64,6 +72,16 @@ function scheduleEntries({ createdAt, sendAt, outcome }: Trace): TimelineEntry[]
       ? `It leaves at ${time}, and can be canceled until then.`
       : `It was asked to leave at ${time}; a message that is captured is captured at once.`
   return [{ at: createdAt, event: 'scheduled', message, detail: { send_at: time } }]
+}
+
+/** What the suppression list held back, and when. */
+function suppressionEntries({ recipients }: Trace): TimelineEntry[] {
+  const held = recipients.flatMap(({ address, suppression }) => (suppression ? [{ address, ...suppression }] : []))
+  return [...Map.groupBy(held, (one) => one.at)].map(([at, rows]) => {
+    const message = `The suppression list holds the message back from ${rows.length} of ${count(recipients.length, 'recipient')}.`
+    const detail = { recipients: rows.map(({ address, id, source, reason }) => ({ address, suppression_id: id, source, reason })) }
+    return { at, event: 'suppressed', message, detail }
+  })
 }
 
 function attemptEntries(attempt: AttemptRecord): TimelineEntry[] {
@@ -134,6 +152,9 @@ function attemptDetail({
   }
 }
 
+/** Of the recipients of a message that is done and was not taken for all. */
+const othersWords: Partial<Record<TraceStatus, string>> = { failed: 'failed', suppressed: 'are suppressed' }
+
 function endOf({ status, updatedAt, recipients, attempts, createdAt, sendAt = createdAt, canceled }: Trace): TimelineEntry | undefined {
   const detail = { attempts, seconds: Math.max(0, Math.round((updatedAt - sendAt) / 1000)) }
   const sent = recipients.filter((recipient) => recipient.status === 'sent').length
@@ -145,15 +166,17 @@ function endOf({ status, updatedAt, recipients, attempts, createdAt, sendAt = cr
       message: `Canceled by ${canceled.by} before it left.`,
       detail: { canceled_by: canceled.by },
     }
-  if (status !== 'failed') return undefined
-  if (sent > 0)
-    return {
-      at: updatedAt,
-      event: 'partly_sent',
-      message: `The provider took the message for ${sent} of ${count(recipients.length, 'recipient')}; the others failed.`,
-      detail,
-    }
-  return { at: updatedAt, event: 'failed', message: 'The message was given up for all recipients.', detail }
+  if (status !== 'failed' && status !== 'suppressed') return undefined
+  if (sent > 0) {
+    const others = [
+      ...new Set(recipients.flatMap((recipient) => (recipient.status === 'sent' ? [] : [othersWords[recipient.status] ?? '']))),
+    ]
+    const message = `The provider took the message for ${sent} of ${count(recipients.length, 'recipient')}; the others ${others.join(' or ')}.`
+    return { at: updatedAt, event: 'partly_sent', message, detail }
+  }
+  if (status === 'suppressed') return undefined
+  const all = recipients.every((recipient) => recipient.status === 'failed') ? 'all recipients' : 'all recipients that are not suppressed'
+  return { at: updatedAt, event: 'failed', message: `The message was given up for ${all}.`, detail }
 }
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`

@@ -12,6 +12,15 @@ export type Door = 'rest' | 'smtp'
 /** Spec "Send response", `outcome`. */
 export type Outcome = 'relayed' | 'captured.anonymous_project' | 'captured.sandbox_destination' | 'captured.no_route'
 
+/** The entry of the suppression list that kept the message from a recipient, as it was then. */
+export interface RecipientSuppression {
+  readonly id: string
+  readonly source: string
+  readonly reason: string | null
+  /** When it was noticed: at acceptance, or before a delivery attempt. */
+  readonly at: number
+}
+
 /** What became of the message for one recipient. This is the accepted-once ledger: `sent` is never mailed again. */
 export interface TraceRecipient {
   readonly address: string
@@ -20,6 +29,8 @@ export interface TraceRecipient {
   readonly reply?: PeerReply | undefined
   /** A blind copy: no address field of the message names it, so what others can see must not either. */
   readonly bcc?: true | undefined
+  /** There when the status is `suppressed`. */
+  readonly suppression?: RecipientSuppression | undefined
 }
 
 /** A replay that queued the trace again. */
@@ -79,6 +90,12 @@ export interface Trace {
 }
 
 const reply = z.strictObject({ code: z.int(), enhanced: z.string().optional(), text: z.string() })
+const suppression = z.strictObject({
+  id: z.string(),
+  source: z.string(),
+  reason: z.string().nullable(),
+  at: z.int(),
+})
 
 /** Scheduled sends that wait or were canceled, by status and for any, in the organization (empty) and in the project, by their time. */
 function scheduledUnder({ sendAt, begunAt, outcome, status, projectId }: Trace): (readonly (string | number)[])[] {
@@ -100,7 +117,13 @@ export const traces = defineRecord<Trace>({
     outcomeReason: z.string(),
     mailFrom: z.string(),
     recipients: z.array(
-      z.strictObject({ address: z.string(), status: z.enum(traceStatuses), reply: reply.optional(), bcc: z.literal(true).optional() }),
+      z.strictObject({
+        address: z.string(),
+        status: z.enum(traceStatuses),
+        reply: reply.optional(),
+        bcc: z.literal(true).optional(),
+        suppression: suppression.optional(),
+      }),
     ),
     headerFrom: z.string(),
     subject: z.string(),

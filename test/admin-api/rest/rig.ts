@@ -12,6 +12,8 @@ import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import type { ProbeStep, Transport, TransportTarget } from '#core/delivery/transport.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
+import { SuppressionImport } from '#core/feedback/suppression-import.ts'
+import { Suppressions } from '#core/feedback/suppressions.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { ResolveError, type MailExchange, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
@@ -214,6 +216,8 @@ function assemble(
     traces: new TraceReader(database, secrets),
     templates,
     sendMessages: new SendMessages({ ...base, templates, accept }),
+    suppressions: new Suppressions(base),
+    suppressionImport: new SuppressionImport(base),
     inboxes: new Inboxes({ ...base, reader, bell }),
   }
 }

@@ -23,8 +23,8 @@ const sent = (house: House): number => house.attempted.filter(({ trace }) => tra
 
 test('a scheduled send leaves at its time and not before, beside mail that leaves at once', async (t) => {
   const house = await scheduling(t)
-  const { traceId, scheduled } = await house.submit({ sendAt: startOfTime + 3 * day })
-  t.true(scheduled)
+  const { traceId, status } = await house.submit({ sendAt: startOfTime + 3 * day })
+  t.is(status, 'queued')
   await house.submit()
   await until('the other one is sent', () => sent(house) === 1)
   house.clock.advance(3 * day - 1)

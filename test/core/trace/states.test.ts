@@ -21,6 +21,7 @@ test('advance() knows exactly the transitions of the specification and of the ar
     'pending --captured--> captured',
     'pending --invalid--> validation_failed',
     'pending --suppressed--> suppressed',
+    'queued --suppressed--> suppressed',
     'queued --accepted_by_provider--> sent',
     'queued --gave_up--> failed',
     'queued --canceled--> canceled',

@@ -1,0 +1,66 @@
+/** Bodies that are read as they come, for operations that take more than memory should hold. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import { announcesBody, assertNotEncoded, ClientGone, tooLarge } from './request-body.ts'
+
+/** Declares a body that the handler reads as a stream, with a schema for each media type that it takes. */
+export interface StreamShape {
+  readonly kind: 'stream'
+  /** By media type, in lower case and without parameters. The schemas are for the OpenAPI document; the handler checks. */
+  readonly mediaTypes: Readonly<Record<string, z.ZodType>>
+}
+
+/** A body on its way in. */
+export interface BodyStream {
+  /** One of the declared ones. */
+  readonly mediaType: string
+  /**
+   * The body, to be read once; the client sends no faster than it is read. Throws `request_too_large` at the limit, and
+   * `ClientGone`. What is not read is thrown away after the answer.
+   */
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** Declares a streamed body, for example `streamed({'text/csv': z.string()})`. */
+export function streamed(mediaTypes: StreamShape['mediaTypes']): StreamShape {
+  return { kind: 'stream', mediaTypes }
+}
+
+export const isStreamed = (body: z.ZodType | StreamShape | undefined): body is StreamShape => body !== undefined && 'kind' in body
+
+/** Opens the body before anything of it is read. Throws `unsupported_media_type` and `request_too_large`. */
+export function openBodyStream(req: IncomingMessage, res: ServerResponse, { mediaTypes }: StreamShape, bytesMax: number): BodyStream {
+  assertNotEncoded(req)
+  const mediaType = acceptedType(req.headers['content-type'] ?? '', Object.keys(mediaTypes))
+  const declared = Number(req.headers['content-length'] ?? 0)
+  if (declared > bytesMax) throw tooLarge(bytesMax, `this one has ${declared}`)
+  return { mediaType, bytes: bytesOf(req, res, bytesMax) }
+}
+
+/** A type and its parameters; all of our types are text, which must be UTF-8. */
+const contentType = /^([\w!#$&^.+-]+\/[\w!#$&^.+-]+)((?: *; *[\w-]+=(?:[\w-]+|"[\w -]*"))*) *$/
+const otherCharset = /; *charset=(?!"?utf-8"?(?: *;|$))/
+
+function acceptedType(header: string, accepted: readonly string[]): string {
+  const [, type = '', parameters = ''] = contentType.exec(header.trim().toLowerCase()) ?? []
+  if (accepted.includes(type) && !otherCharset.test(parameters)) return type
+  const words = `Send the body in UTF-8, with the header "Content-Type: ${accepted.join('" or "')}".`
+  throw new Refusal('unsupported_media_type', words, { nextAction: 'check_content_type' })
+}
+
+async function* bytesOf(req: IncomingMessage, res: ServerResponse, bytesMax: number): AsyncGenerator<Uint8Array> {
+  if (!announcesBody(req)) return
+  if (req.headers.expect !== undefined) res.writeContinue()
+  let size = 0
+  try {
+    // a handler that stops reading must still be able to answer, so leaving the loop must not close the connection
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      size += (chunk as Buffer).length
+      if (size > bytesMax) throw tooLarge(bytesMax, 'this one has more')
+      yield chunk as Buffer
+    }
+  } catch (error) {
+    throw error instanceof Refusal ? error : new ClientGone()
+  }
+}

@@ -1,0 +1,141 @@
+/** Suppressions on the wire: entries, rows of an import and its report, and the exported CSV. Spec "Suppression". */
+import * as z from 'zod'
+import { rowResults, type ImportReport } from '#core/feedback/suppression-import.ts'
+import { suppressionSources, type Suppression } from '#core/feedback/suppression.ts'
+import type { NewSuppression, SuppressionChanges } from '#core/feedback/suppressions.ts'
+import { csvLine } from '#ingest/csv-cells.ts'
+import { check } from '../validation.ts'
+import { filledLine, id, line } from './text.ts'
+import { timeInput, toWireTime, wireTime } from './time.ts'
+
+const reasonMax = 500
+export const source = z.enum(suppressionSources)
+
+export const suppressionShape = z
+  .object({
+    id: z.string(),
+    email: z.string().meta({ description: 'In lower case, the domain as A-labels.' }),
+    reason: z.string().nullable(),
+    project_id: z.string().nullable().meta({ description: 'Only tells where the entry came from; it holds for the whole organization.' }),
+    source,
+    expires_at: wireTime.nullable(),
+    created_at: wireTime,
+  })
+  .meta({ id: 'Suppression' })
+
+const reason = line(reasonMax).nullable().optional()
+const expiresAt = timeInput
+  .nullable()
+  .optional()
+  .meta({ description: 'From then on mail goes there again; null or left out is never. RFC 3339, in the future.' })
+
+const newFields = {
+  email: filledLine(320, 'One address without a display name.'),
+  reason,
+  project_id: id.nullable().optional(),
+  expires_at: expiresAt,
+}
+export const newSuppressionBody = z.strictObject(newFields)
+export const suppressionChangesBody = z.strictObject({ reason, expires_at: expiresAt })
+
+export const toNewSuppression = (body: z.output<typeof newSuppressionBody>): NewSuppression => ({
+  email: body.email,
+  reason: body.reason,
+  projectId: body.project_id,
+  expiresAt: body.expires_at,
+})
+
+export const toSuppressionChanges = (body: z.output<typeof suppressionChangesBody>): SuppressionChanges => ({
+  reason: body.reason,
+  expiresAt: body.expires_at,
+})
+
+export const toWireSuppression = (entry: Suppression): z.input<typeof suppressionShape> => ({
+  id: entry.id,
+  email: entry.email,
+  reason: entry.reason,
+  project_id: entry.projectId,
+  source: entry.source,
+  expires_at: entry.expiresAt === null ? null : toWireTime(entry.expiresAt),
+  created_at: toWireTime(entry.createdAt),
+})
+
+const importedRow = z.looseObject(newFields)
+/** The JSON forms of an import; their rows are read one by one. */
+export const importedRows = z.union([z.array(importedRow), z.strictObject({ rows: z.array(importedRow) })])
+export const importedCsv = z.string().meta({
+  description: 'RFC 4180 with commas, in UTF-8. The first row names the columns: email, and any of reason, project_id and expires_at.',
+})
+
+const ignoredMax = 20
+
+/** Reads rows by the fields of a new entry, and keeps the names of those it does not take. */
+export class RowFields {
+  readonly #ignored = new Set<string>()
+
+  /** Throws `validation_failed`, naming the field. */
+  readonly toEntry = (fields: Readonly<Record<string, unknown>>): NewSuppression => {
+    const known: Record<string, unknown> = {}
+    for (const name of Object.keys(fields)) {
+      if (Object.hasOwn(newFields, name)) known[name] = fields[name]
+      else if (this.#ignored.size < ignoredMax) this.#ignored.add(name.slice(0, 40).toWellFormed())
+    }
+    return toNewSuppression(check(newSuppressionBody, known, 'body'))
+  }
+
+  get ignored(): readonly string[] {
+    return [...this.#ignored]
+  }
+}
+
+export const importReportShape = z
+  .object({
+    total: z.int(),
+    added: z.int(),
+    already_there: z.int(),
+    refused: z.int(),
+    ignored_fields: z.array(z.string()).meta({ description: `Fields or columns that were not read; the first ${ignoredMax} of them.` }),
+    rows: z
+      .array(
+        z.object({
+          row: z.int(),
+          result: z.enum(rowResults),
+          email: z.string().nullable().optional(),
+          message: z.string().optional(),
+        }),
+      )
+      .meta({ description: 'Every row in order; the first is 1, and a header row does not count. Refused ones say what to change.' }),
+  })
+  .meta({ id: 'SuppressionImportReport' })
+
+const rowsInPiece = 500
+
+/** The report as JSON text in pieces. */
+export function* reportJson({ counts, results, refused }: ImportReport, ignored: readonly string[]): Generator<string> {
+  const summary = { total: results.length, ...counts, ignored_fields: ignored }
+  yield `${JSON.stringify(summary).slice(0, -1)},"rows":[`
+  for (let from = 0; from < results.length; from += rowsInPiece) {
+    const rows = results.slice(from, from + rowsInPiece).map((result, i) => {
+      const row = from + i + 1
+      return JSON.stringify({ row, result, ...refused.get(row) })
+    })
+    yield (from === 0 ? '' : ',') + rows.join(',')
+  }
+  yield ']}'
+}
+
+const exportPiece = 200
+
+/** The entries as CSV in pieces, header row first; what it writes can be imported again. */
+export async function* exportedCsv(entries: AsyncIterable<Suppression>): AsyncGenerator<string> {
+  let piece = csvLine(['email', 'reason', 'source', 'project_id', 'expires_at', 'created_at', 'id'])
+  let lines = 1
+  for await (const entry of entries) {
+    const { email, reason: why, source: how, project_id, expires_at, created_at, id: entryId } = toWireSuppression(entry)
+    piece += csvLine([email, why, how, project_id, expires_at, created_at, entryId])
+    if (++lines % exportPiece > 0) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
+}

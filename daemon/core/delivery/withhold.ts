@@ -1,0 +1,33 @@
+/** Looks at the suppression list again before an attempt: mail can wait for days, and the list grows meanwhile. */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { dequeue, type QueueEntry } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
+import type { Clock } from '../clock.ts'
+import { suppressionsAgainst, withoutSuppressed } from '../feedback/suppressed-recipients.ts'
+import { traces, type Trace } from '../trace/trace.ts'
+
+/**
+ * Takes the recipients off a queued message that were suppressed since. Answers the message for the others; undefined when
+ * none is left, or the message ended meanwhile: then its queue entry is gone.
+ */
+export async function withholdSuppressed(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  entry: QueueEntry,
+  first: Stored<Trace>,
+): Promise<Stored<Trace> | undefined> {
+  const nowMs = clock.now()
+  let stored: Stored<Trace> | undefined = first
+  while (stored?.record.status === 'queued') {
+    const hits = await suppressionsAgainst(database, entry.organizationId, stored.record, nowMs)
+    if (hits.size === 0) return stored
+    const trace = withoutSuppressed(stored.record, hits, nowMs)
+    const change = new Change().rewrite(traces, entry.organizationId, stored, trace)
+    const done = trace.status !== 'queued'
+    if (done) dequeue(change, entry)
+    if ((await database.commit(change)).ok && done) return undefined
+    stored = await database.get(traces, entry, entry.traceId)
+  }
+  await database.commit(dequeue(new Change(), entry))
+  return undefined
+}

@@ -1,0 +1,143 @@
+/** Takes many suppressions at once: receives them whole, counts them, then adds them in small writes and tells what came of each. */
+import { Draft } from '#store/content.ts'
+import { newId } from '#store/ids.ts'
+import type { Scope } from '../access/scope.ts'
+import { Refusal } from '../refusals.ts'
+import { placeSuppressions } from './place.ts'
+import type { Suppression } from './suppression.ts'
+import { newEntry, type NewSuppression, type SuppressionOptions } from './suppressions.ts'
+
+/** A row as it was given: its fields, or why it has none. */
+export type GivenRow = { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string }
+
+export interface ImportRequest {
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** Finds the rows. Called twice: while the bytes arrive, and again for what was received. Throws when it cannot go on. */
+  readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<GivenRow>
+  /** Reads the fields of a row; throws a refusal for what is wrong with them. */
+  readonly toEntry: (fields: Readonly<Record<string, unknown>>) => NewSuppression
+  readonly signal: AbortSignal
+}
+
+export interface RefusedRow {
+  /** What was given as the address, shortened; null where it was no text. */
+  readonly email: string | null
+  readonly message: string
+}
+
+export const rowResults = ['added', 'already_there', 'refused'] as const
+export type RowResult = (typeof rowResults)[number]
+
+/** What came of every row. */
+export interface ImportReport {
+  readonly counts: Readonly<Record<RowResult, number>>
+  /** In order; the first is row 1. */
+  readonly results: readonly RowResult[]
+  /** By the number of the row. */
+  readonly refused: ReadonlyMap<number, RefusedRow>
+}
+
+/** Spec "Limits" 12. */
+export const importRowsMax = 50_000
+/** Entries in one write. */
+const batchRows = 500
+const shownEmailMax = 320
+
+export class SuppressionImport {
+  readonly #options: SuppressionOptions
+
+  constructor(options: SuppressionOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Resolves when every row that is not refused is on the list. A bad row stops no other. Before the first one is added it
+   * is sure that there are not too many and that the last one can be found; until then a refusal leaves nothing behind.
+   */
+  async run(scope: Scope, request: ImportRequest): Promise<ImportReport> {
+    const { database, clock } = this.#options
+    const draft = new Draft(database, scope.organizationId, newId('imp', clock.now()))
+    try {
+      await receive(draft, request)
+      return await this.#add(scope, draft, request)
+    } finally {
+      await draft.discard()
+    }
+  }
+
+  async #add(scope: Scope, draft: Draft, { rows, toEntry, signal }: ImportRequest): Promise<ImportReport> {
+    const { policies, clock } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const tally = new Tally()
+    let batch: { readonly row: number; readonly entry: Suppression }[] = []
+    for await (const given of rows(draft.read())) {
+      const row = tally.next()
+      try {
+        if ('problem' in given) throw new Refusal('validation_failed', given.problem)
+        batch.push({ row, entry: newEntry(scope, projects, toEntry(given.fields), 'import', clock.now()) })
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        tally.refuse(row, given, error.message)
+      }
+      if (batch.length < batchRows) continue
+      signal.throwIfAborted()
+      await this.#commit(scope, batch, tally)
+      batch = []
+    }
+    await this.#commit(scope, batch, tally)
+    return tally
+  }
+
+  async #commit(scope: Scope, batch: readonly { readonly row: number; readonly entry: Suppression }[], tally: Tally): Promise<void> {
+    const { database, clock } = this.#options
+    const entries = batch.map(({ entry }) => entry)
+    const placed = await placeSuppressions(database, scope.organizationId, entries, clock.now())
+    for (const [i, { row }] of batch.entries()) tally.settle(row, placed[i]?.added ? 'added' : 'already_there')
+  }
+}
+
+/** Keeps what arrives, and looks through it once. */
+async function receive(draft: Draft, { bytes, rows }: ImportRequest): Promise<void> {
+  async function* kept(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      await draft.write(chunk)
+      yield chunk
+    }
+  }
+  let count = 0
+  for await (const _row of rows(kept())) {
+    if (++count > importRowsMax) {
+      const message = `At most ${importRowsMax} rows are taken at once; nothing was added. Split them over several requests.`
+      throw new Refusal('request_too_large', message, { details: { max_rows: importRowsMax } })
+    }
+  }
+}
+
+class Tally implements ImportReport {
+  readonly counts: Record<RowResult, number> = { added: 0, already_there: 0, refused: 0 }
+  readonly results: RowResult[] = []
+  readonly refused = new Map<number, RefusedRow>()
+  /** Many rows are wrong in the same way; its words are kept once. */
+  readonly #messages = new Map<string, string>()
+
+  /** The number of the next row, counted as refused until it is settled. */
+  next(): number {
+    this.counts.refused++
+    return this.results.push('refused')
+  }
+
+  settle(row: number, result: RowResult): void {
+    this.results[row - 1] = result
+    this.counts.refused--
+    this.counts[result]++
+  }
+
+  refuse(row: number, given: GivenRow, message: string): void {
+    if (!this.#messages.has(message)) this.#messages.set(message, message)
+    const email = 'fields' in given ? given.fields['email'] : undefined
+    this.refused.set(row, {
+      email: typeof email === 'string' ? email.slice(0, shownEmailMax).toWellFormed() : null,
+      message: this.#messages.get(message) ?? message,
+    })
+  }
+}

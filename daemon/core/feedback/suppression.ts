@@ -1,0 +1,42 @@
+/** Suppressions: addresses that get no mail from an organization. Spec "Suppression". */
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+import { foldAddress } from '../addresses.ts'
+
+/** How an entry came about. */
+export const suppressionSources = ['manual', 'import', 'bounce', 'complaint', 'unsubscribe'] as const
+export type SuppressionSource = (typeof suppressionSources)[number]
+
+/** An entry of the list. It belongs to the organization; the project only tells where it came from. */
+export interface Suppression {
+  readonly id: string
+  /** Folded, see `foldEmail`; unique in the organization. */
+  readonly email: string
+  readonly reason: string | null
+  readonly projectId: string | null
+  readonly source: SuppressionSource
+  /** From then on it suppresses nothing; null is never. Milliseconds since the epoch. */
+  readonly expiresAt: number | null
+  /** The same time as in the id, so that entries by id are entries by time. */
+  readonly createdAt: number
+}
+
+export const suppressions = defineRecord<Suppression>({
+  name: 'suppression',
+  schema: z.strictObject({
+    id: z.string(),
+    email: z.string(),
+    reason: z.string().nullable(),
+    projectId: z.string().nullable(),
+    source: z.enum(suppressionSources),
+    expiresAt: z.int().nullable(),
+    createdAt: z.int(),
+  }),
+  unique: { email: ({ email }) => [[email]] },
+})
+
+/** An address as the list holds it: in lower case, and composed characters alike (RFC 6532 §3.1); domains are A-labels already. */
+export const foldEmail = (address: string): string => foldAddress(address).normalize('NFC')
+
+/** It suppresses at this time. */
+export const isInForce = ({ expiresAt }: Pick<Suppression, 'expiresAt'>, nowMs: number): boolean => expiresAt === null || expiresAt > nowMs

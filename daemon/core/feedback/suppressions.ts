@@ -1,0 +1,165 @@
+/** The suppression list of an organization: adding, listing, changing, removing and exporting. Spec "Suppression". */
+import { domainToUnicode } from 'node:url'
+import { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { reachableProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import { foldAddress, parseAddress } from '../addresses.ts'
+import type { Clock } from '../clock.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { Policies } from '../routing/policy.ts'
+import { placeSuppressions, type Placed } from './place.ts'
+import { foldEmail, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
+
+export interface SuppressionOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+}
+
+export interface NewSuppression {
+  readonly email: string
+  readonly reason?: string | null | undefined
+  /** That of a key that is bound to one, or none, unless told. */
+  readonly projectId?: string | null | undefined
+  /** Milliseconds since the epoch; never unless told. */
+  readonly expiresAt?: number | null | undefined
+}
+
+export interface SuppressionChanges {
+  readonly reason?: string | null | undefined
+  readonly expiresAt?: number | null | undefined
+}
+
+export interface SuppressionFilter {
+  readonly source?: SuppressionSource | undefined
+  readonly projectId?: string | undefined
+  /** A part of the address, in any case; of an internationalized domain in either form. */
+  readonly q?: string | undefined
+  /** Milliseconds since the epoch, exclusive. */
+  readonly createdAfter?: number | undefined
+}
+
+/** One request looks at so many entries at most; the cursor goes on from there. */
+const scanMax = 5000
+const exportPage = 500
+
+export class Suppressions {
+  readonly #options: SuppressionOptions
+
+  constructor(options: SuppressionOptions) {
+    this.#options = options
+  }
+
+  /** Adds by hand; what is there already is answered. Throws `validation_failed` and `not_found`. */
+  async add(scope: Scope, request: NewSuppression): Promise<Placed> {
+    const { database, policies, clock } = this.#options
+    const now = clock.now()
+    const entry = newEntry(scope, (await policies.of(scope.organizationId)).projects, request, 'manual', now)
+    const [placed] = await placeSuppressions(database, scope.organizationId, [entry], now)
+    if (!placed) throw new Error('an entry without an answer')
+    return placed
+  }
+
+  /** Newest first, expired ones too. A page can be short although there is more: then it has a cursor. */
+  async list(scope: Scope, filter: SuppressionFilter, limit: number, cursor: string | undefined): Promise<Page<Suppression>> {
+    const fits = passing(filter)
+    const rows: Suppression[] = []
+    let next = cursor
+    for (let scanned = 0; scanned < scanMax && rows.length < limit;) {
+      // as many as are missing, so that the cursor stands right behind the last row shown
+      const page = await this.#options.database.list(suppressions, scope, { limit: limit - rows.length, cursor: next })
+      scanned += page.rows.length
+      rows.push(...page.rows.map(({ record }) => record).filter(fits))
+      next = page.nextCursor
+      const oldest = page.rows.at(-1)?.record.createdAt
+      if (filter.createdAfter !== undefined && oldest !== undefined && oldest <= filter.createdAfter) next = undefined
+      if (next === undefined) break
+    }
+    return { rows, nextCursor: next }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<Suppression> {
+    return (await this.#get(scope, id)).record
+  }
+
+  /** Only what is given changes. Throws `not_found`, and `validation_failed` for an expiry that is past. */
+  async update(scope: Scope, id: string, { reason, expiresAt }: SuppressionChanges): Promise<Suppression> {
+    const { database, clock } = this.#options
+    checkExpiry(expiresAt, clock.now(), 'delete the entry to lift it now')
+    for (;;) {
+      const stored = await this.#get(scope, id)
+      const record = { ...stored.record, ...(reason !== undefined && { reason }), ...(expiresAt !== undefined && { expiresAt }) }
+      if ((await database.commit(new Change().rewrite(suppressions, scope.organizationId, stored, record))).ok) return record
+    }
+  }
+
+  /** Takes an entry off the list; one that is not there is none, too. */
+  async remove(scope: Scope, id: string): Promise<void> {
+    const { database } = this.#options
+    for (;;) {
+      const stored = await database.get(suppressions, scope, id)
+      if (!stored || (await database.commit(new Change().remove(suppressions, scope.organizationId, stored))).ok) return
+    }
+  }
+
+  /** Every entry that passes, oldest first, read as the caller goes on. */
+  async *all(scope: Scope, filter: SuppressionFilter): AsyncGenerator<Suppression> {
+    const fits = passing(filter)
+    let cursor: string | undefined
+    do {
+      const page = await this.#options.database.list(suppressions, scope, { limit: exportPage, cursor, ascending: true })
+      for (const { record } of page.rows) if (fits(record)) yield record
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+  }
+
+  async #get(scope: Scope, id: string) {
+    const stored = await this.#options.database.get(suppressions, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No suppression has this id.')
+    return stored
+  }
+}
+
+/** An entry as it goes on the list. Throws `validation_failed` or `not_found`, naming the field. */
+export function newEntry(
+  scope: Scope,
+  projects: ReadonlyMap<string, unknown>,
+  { email, reason, projectId, expiresAt }: NewSuppression,
+  source: SuppressionSource,
+  nowMs: number,
+): Suppression {
+  const mailbox = parseAddress(email.trim())
+  if (!mailbox) throw invalid([{ path: 'email', message: 'must be one address such as ada@example.ch' }])
+  checkExpiry(expiresAt, nowMs, 'leave it out to suppress for good')
+  return {
+    id: newId('sup', nowMs),
+    email: foldEmail(mailbox.address),
+    reason: reason ?? null,
+    projectId: reachableProject(scope, projects, projectId ?? undefined, 'project_id') ?? null,
+    source,
+    expiresAt: expiresAt ?? null,
+    createdAt: nowMs,
+  }
+}
+
+function checkExpiry(expiresAt: number | null | undefined, nowMs: number, instead: string): void {
+  if (expiresAt != null && expiresAt <= nowMs) throw invalid([{ path: 'expires_at', message: `must be in the future; ${instead}` }])
+}
+
+function passing({ source, projectId, q, createdAfter }: SuppressionFilter): (entry: Suppression) => boolean {
+  const part = q === undefined ? undefined : foldEmail(q)
+  return (entry) =>
+    (source === undefined || entry.source === source) &&
+    (projectId === undefined || entry.projectId === projectId) &&
+    (createdAfter === undefined || entry.createdAt > createdAfter) &&
+    (part === undefined || entry.email.includes(part) || asRead(entry.email).includes(part))
+}
+
+/** An internationalized domain as people write it. */
+function asRead(email: string): string {
+  const at = email.lastIndexOf('@') + 1
+  return email.includes('xn--', at) ? email.slice(0, at) + foldAddress(domainToUnicode(email.slice(at))) : email
+}

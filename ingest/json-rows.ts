@@ -1,0 +1,110 @@
+/** The rows of a JSON document, an array or `{"rows": [...]}`, one at a time: the whole is never built. */
+import type { GivenRow } from '#core/feedback/suppression-import.ts'
+import { rowUnitsMax, UnreadableRows, utf8Pieces } from './rows-text.ts'
+
+/** Reads rows. Throws `UnreadableRows` for what is not such a document. */
+export async function* readJsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<GivenRow> {
+  const scanner = new JsonRowScanner()
+  for await (const piece of utf8Pieces(bytes)) yield* scanner.scan(piece)
+  scanner.end()
+}
+
+/** `before` and `behind`: outside the array; `first`: an element or the end; `next`: an element; `element`: inside one. */
+type Place = 'before' | 'first' | 'next' | 'element' | 'behind'
+
+// Blanks between tokens: RFC 8259 §2.
+const opening = /^[ \t\r\n]*(?:\[|\{[ \t\r\n]*"rows"[ \t\r\n]*:[ \t\r\n]*\[)/
+const isBlank = (c: string | undefined): boolean => c === ' ' || c === '\n' || c === '\r' || c === '\t'
+const openingMax = 1024
+
+class JsonRowScanner {
+  #place: Place = 'before'
+  #text = ''
+  #wrapped = false
+  #depth = 0
+  #inString = false
+  #escaped = false
+  #rows = 0
+
+  end(): void {
+    if (this.#place === 'before') throw notRows()
+    if (this.#place !== 'behind') throw new UnreadableRows(`is not JSON: it ends too early, behind row ${this.#rows}`)
+    if (this.#text !== (this.#wrapped ? '}' : '')) throw new UnreadableRows('is not JSON rows: something else stands behind the array')
+  }
+
+  *scan(piece: string): Generator<GivenRow> {
+    const text = this.#place === 'before' ? this.#open(piece) : piece
+    let from = 0
+    for (let at = 0; at < text.length; at++) {
+      if (this.#place === 'element') {
+        if (!this.#endsElement(text[at])) continue
+        this.#take(text.slice(from, at))
+        yield this.#row()
+        this.#place = text[at] === ',' ? 'next' : 'behind'
+      } else if (this.#place === 'behind') this.#text += isBlank(text[at]) ? '' : text[at]
+      else if (text[at] === ']' && this.#place === 'first') this.#place = 'behind'
+      else if (!isBlank(text[at])) {
+        this.#place = 'element'
+        from = at
+        at-- // to be looked at again, as the first of the element
+      }
+    }
+    if (this.#place === 'element') this.#take(text.slice(from))
+    if (this.#place === 'behind' && this.#text.length > 1) this.end()
+  }
+
+  /** Takes the beginning up to the bracket, as far as it has come; answers what follows. */
+  #open(piece: string): string {
+    this.#text += piece
+    const found = opening.exec(this.#text)
+    if (!found) {
+      if (this.#text.length > openingMax) throw notRows()
+      return ''
+    }
+    const rest = this.#text.slice(found[0].length)
+    this.#wrapped = found[0].includes('{')
+    this.#place = 'first'
+    this.#text = ''
+    return rest
+  }
+
+  /** Whether this character, which follows the element so far, ends it. */
+  #endsElement(c: string | undefined): boolean {
+    if (this.#inString) {
+      if (this.#escaped) this.#escaped = false
+      else if (c === '\\') this.#escaped = true
+      else if (c === '"') this.#inString = false
+      return false
+    }
+    if (this.#depth === 0 && (c === ',' || c === ']')) return true
+    if (c === '"') this.#inString = true
+    else if (c === '{' || c === '[') this.#depth++
+    else if (c === '}' || c === ']') this.#depth--
+    return false
+  }
+
+  #take(text: string): void {
+    this.#text += text
+    if (this.#text.length <= rowUnitsMax) return
+    throw new UnreadableRows(
+      `row ${this.#rows + 1} is longer than ${rowUnitsMax} characters; look for a bracket or quote that is not closed`,
+    )
+  }
+
+  #row(): GivenRow {
+    const text = this.#text
+    this.#text = ''
+    this.#depth = 0
+    this.#rows++
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch (error) {
+      throw new UnreadableRows(`is not JSON: row ${this.#rows} cannot be read`, { cause: error })
+    }
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { fields: value as Record<string, unknown> }
+    return { problem: 'the row must be an object such as {"email": "ada@example.ch"}' }
+  }
+}
+
+const notRows = (): UnreadableRows => new UnreadableRows('must be an array of rows, or {"rows": […]} and nothing else')

@@ -1,0 +1,171 @@
+/** The suppression list at send and before every attempt, and what adding to it means. */
+import test, { type ExecutionContext } from 'ava'
+import { placeSuppressions } from '#core/feedback/place.ts'
+import { suppressions } from '#core/feedback/suppression.ts'
+import { Suppressions, type NewSuppression } from '#core/feedback/suppressions.ts'
+import { integrityChecks } from '#core/integrity.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { verify } from '#store/verify.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { houseOf, organizationId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
+import { report, ScriptedTransport, take, type Script } from '../scripted-transport.ts'
+
+const hour = 3_600_000
+const three = ['anna@example.net', 'ben@example.net', 'carl@example.net']
+
+async function relaying(t: ExecutionContext, script: Script, options: HouseOptions = {}) {
+  const house = await houseOf(t, { transport: new ScriptedTransport(script), ...options })
+  await house.destination()
+  await house.rule({ any: true })
+  return house
+}
+
+const listOf = ({ database, policies, clock }: House) => new Suppressions({ database, policies, clock })
+const add = async (house: House, email: string, more: Partial<NewSuppression> = {}) =>
+  (await listOf(house).add(scope, { email, ...more })).suppression
+const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
+
+test('a message to suppressed recipients alone is kept as suppressed, is never queued, and says why', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  const entry = await add(house, 'Anna@Example.NET', { reason: 'asked on the telephone' })
+  const { traceId, status, outcome, repeated } = await house.submit({ rcptTo: ['aNNa@example.net'] })
+  t.deepEqual({ status, outcome, repeated }, { status: 'suppressed', outcome: 'relayed', repeated: false })
+  await quiet(house)
+  const trace = await house.trace(traceId)
+  t.like(trace, { status: 'suppressed', attempts: 0, nextAttemptAt: null })
+  t.deepEqual(trace.recipients[0]?.suppression, {
+    id: entry.id,
+    source: 'manual',
+    reason: 'asked on the telephone',
+    at: startOfTime,
+  })
+  t.deepEqual(await house.story(traceId), [
+    'accepted: Accepted by the REST API: 22 bytes for 1 recipient.',
+    'routed: Rule any (priority 10) names the destination Provider.',
+    'suppressed: The suppression list holds the message back from 1 of 1 recipient.',
+  ])
+  t.deepEqual([house.transport.calls.length, house.queued.length, await house.queueLength()], [0, 0, 0])
+})
+
+test('of several recipients only the suppressed ones are held back, and each has its own state', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  await add(house, 'ben@example.net')
+  const { traceId, status } = await house.submit({ rcptTo: three })
+  t.is(status, undefined)
+  await until('sent', () => house.attempted.length === 1)
+  t.deepEqual(house.transport.calls[0]?.job.rcptTo, ['anna@example.net', 'carl@example.net'])
+  const trace = await house.trace(traceId)
+  t.is(trace.status, 'suppressed', 'the status of the worst recipient')
+  t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net suppressed', 'carl@example.net sent'])
+  t.deepEqual((await house.story(traceId)).slice(2), [
+    'queued: The destination Provider is live.',
+    'suppressed: The suppression list holds the message back from 1 of 3 recipients.',
+    'attempt: Attempt 1 to smtp.provider.test:587 took 0 ms: 2 accepted.',
+    'partly_sent: The provider took the message for 2 of 3 recipients; the others are suppressed.',
+  ])
+})
+
+test('a recipient suppressed while the message waits for its retry is not handed over any more', async (t) => {
+  const house = await relaying(t, (call) => report(call, { 'ben@example.net': 'transient', 'carl@example.net': 'transient' }))
+  const { traceId } = await house.submit({ rcptTo: three })
+  await until('first attempt', () => house.attempted.length === 1)
+  const { id } = await add(house, 'ben@example.net', { reason: 'no' })
+  await quiet(house)
+  house.clock.advance(hour)
+  await until('second attempt', () => house.attempted.length === 2)
+  t.deepEqual(house.transport.calls[1]?.job.rcptTo, ['carl@example.net'])
+  await add(house, 'carl@example.net')
+  await quiet(house)
+  house.clock.advance(hour)
+  await until('done', async () => (await house.queueLength()) === 0)
+  await quiet(house)
+  const trace = await house.trace(traceId)
+  t.is(house.transport.calls.length, 2)
+  t.like(trace, { status: 'suppressed', nextAttemptAt: null, attempts: 2 })
+  t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net suppressed', 'carl@example.net suppressed'])
+  t.like(trace.recipients[1]?.suppression, { id, reason: 'no' })
+  const events = (await house.story(traceId)).map((line) => line.split(':')[0])
+  t.deepEqual(events.slice(3), ['attempt', 'retry_scheduled', 'suppressed', 'attempt', 'retry_scheduled', 'suppressed', 'partly_sent'])
+  t.deepEqual(house.errors, [])
+  const { problems } = await verify(house.database, integrityChecks(house.database))
+  t.deepEqual(problems, [])
+})
+
+test('a message whose last recipients failed names those that were suppressed apart', async (t) => {
+  const house = await relaying(t, (call) => report(call, 'permanent'))
+  await add(house, 'ben@example.net')
+  const { traceId } = await house.submit({ rcptTo: three.slice(0, 2) })
+  await until('failed', () => house.attempted.length === 1)
+  t.is((await house.trace(traceId)).status, 'failed')
+  t.is((await house.story(traceId)).at(-1), 'failed: The message was given up for all recipients that are not suppressed.')
+})
+
+test('captures stay captures, whoever is suppressed', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  await house.inbox()
+  await house.destination({ mode: 'sandbox' })
+  await add(house, 'anna@example.net')
+  const { traceId, status, outcome } = await house.submit()
+  t.deepEqual({ status, outcome }, { status: undefined, outcome: 'captured.sandbox_destination' })
+  t.deepEqual(fates(await house.trace(traceId)), ['anna@example.net captured'])
+})
+
+test('an expired entry suppresses nothing, and a new one takes its place', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  const old = await add(house, 'anna@example.net', { expiresAt: startOfTime + hour, reason: 'old' })
+  t.is((await house.submit()).status, 'suppressed')
+  house.clock.advance(hour)
+  t.is((await house.submit()).status, undefined)
+  const fresh = await add(house, 'anna@example.net', { reason: 'new' })
+  t.not(fresh.id, old.id)
+  t.is((await house.submit()).status, 'suppressed')
+  const { rows } = await listOf(house).list(scope, {}, 10, undefined)
+  t.deepEqual(rows, [fresh])
+  t.is(await house.database.get(suppressions, { organizationId }, old.id), undefined)
+  const { problems } = await verify(house.database, integrityChecks(house.database))
+  t.deepEqual(problems, [])
+})
+
+test('the same idempotency key tells again that the message was suppressed', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  const entry = await add(house, 'anna@example.net')
+  const first = await house.submit({ idempotencyKey: 'k' })
+  await listOf(house).remove(scope, entry.id)
+  t.deepEqual(await house.submit({ idempotencyKey: 'k' }), { ...first, status: 'suppressed', repeated: true })
+})
+
+test('addresses are the same in any case, with composed letters and with either form of a domain', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  const entry = await add(house, 'Zoe\u0308@BÜCHER.example')
+  t.is(entry.email, 'zoë@xn--bcher-kva.example')
+  t.is((await house.submit({ rcptTo: ['ZO\u00cb@xn--bcher-kva.example'] })).status, 'suppressed')
+  const found = async (q: string) => (await listOf(house).list(scope, { q }, 10, undefined)).rows.length
+  t.deepEqual(await Promise.all(['ZOË', 'bücher', 'XN--', 'anna'].map(found)), [1, 1, 1, 0])
+})
+
+test('other organizations are not asked', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  const entry = await add(house, 'anna@example.net')
+  await listOf(house).remove(scope, entry.id)
+  await placeSuppressions(house.database, 'org_2', [entry], startOfTime)
+  t.is((await house.submit()).status, undefined)
+})
+
+test('placeSuppressions() adds an address once, whoever adds it at the same time', async (t) => {
+  const house = await houseOf(t)
+  const placed = await Promise.all(Array.from({ length: 8 }, () => listOf(house).add(scope, { email: 'anna@example.net' })))
+  t.is(placed.filter(({ added }) => added).length, 1)
+  t.is(new Set(placed.map(({ suppression }) => suppression.id)).size, 1)
+})
+
+test('placeSuppressions() never lets an entry end earlier than somebody asked for', async (t) => {
+  const house = await houseOf(t)
+  const until = async (expiresAt: number | null) =>
+    (await add(house, 'anna@example.net', { expiresAt, reason: String(expiresAt) })).expiresAt
+  t.is(await until(startOfTime + 2 * hour), startOfTime + 2 * hour)
+  t.is(await until(startOfTime + hour), startOfTime + 2 * hour)
+  t.is(await until(startOfTime + 3 * hour), startOfTime + 3 * hour)
+  t.is(await until(null), null)
+  t.is(await until(startOfTime + hour), null)
+  t.is((await add(house, 'anna@example.net')).reason, String(startOfTime + 2 * hour), 'the rest stays as it was')
+})
