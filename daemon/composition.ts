@@ -45,7 +45,9 @@ import { bearerAuthentication } from '../admin-api/authentication.ts'
 import type { Operation } from '../admin-api/operation.ts'
 import { restOperations, type RestCore } from '../admin-api/rest/operations.ts'
 import { AdminApi } from '../admin-api/server.ts'
+import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
+import { RelayTransport } from '../protocols/relay/transport.ts'
 import { SubmissionServer } from '../protocols/submission/server.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import type { Certificate } from './certificate.ts'
@@ -158,12 +160,15 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
     T.Transport,
     (c) =>
       replace.transport ??
-      new SmtpTransport({
-        resolver: c.resolve(T.Resolver),
-        guard: c.resolve(T.Guard),
-        heloName: config.smtpHost,
-        clock: c.resolve(T.Clock),
-      }),
+      new RelayTransport(
+        new SmtpTransport({
+          resolver: c.resolve(T.Resolver),
+          guard: c.resolve(T.Guard),
+          heloName: config.smtpHost,
+          clock: c.resolve(T.Clock),
+        }),
+        new HttpTransport({ resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard), clock: c.resolve(T.Clock) }),
+      ),
   )
   add(T.Reader, (c) => new WorkerMessageReader(c.resolve(T.Clock)))
   add(T.Admission, (c) => {

@@ -26,6 +26,8 @@ export interface Bodies {
   readonly html: string
   /** The input ended inside an attachment. */
   readonly endsInAttachment: boolean
+  /** There was more text than is read. */
+  readonly textIsCut: boolean
 }
 
 /** Called for each attachment in order, answers what takes its decoded octets. */
@@ -49,7 +51,7 @@ type Piece =
 /** Parses the whole message. Throws BeyondLimits, or what the parser throws. */
 export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Promise<Bodies> {
   const parser = new MailParser({ skipHtmlToText: true, maxHeadSize: headerOctetsMax } as object)
-  const inside = bound(parser)
+  const { inside, isCut } = bound(parser)
   let bodies: MessageText | undefined
   parser.on('data', (part: AttachmentStream | MessageText) => {
     if (part.type === 'text') bodies = part
@@ -65,7 +67,12 @@ export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Pr
     parser.destroy()
   }
   const html = typeof bodies?.html === 'string' ? bodies.html : ''
-  return { text: bodies?.text ?? '', html, endsInAttachment: inside.curnode !== false && inside.curnode.isAttachment === true }
+  return {
+    text: bodies?.text ?? '',
+    html,
+    endsInAttachment: inside.curnode !== false && inside.curnode.isAttachment === true,
+    textIsCut: isCut(),
+  }
 }
 
 function drain(part: AttachmentStream, takeAttachment: AttachmentSink, parser: MailParser): void {
@@ -88,25 +95,30 @@ function declaredType({ headers }: AttachmentStream): string | undefined {
 }
 
 /** The parser collects text parts without a limit of its own; this lets through only so much of them, and of header blocks. */
-function bound(parser: MailParser): ParserInside {
+function bound(parser: MailParser): { readonly inside: ParserInside; readonly isCut: () => boolean } {
   const inside = parser as unknown as ParserInside
   const processPiece = inside.processChunk.bind(parser)
   let headerOctets = 0
   let textOctets = 0
+  let cut = false
   inside.processChunk = (piece, done) => {
     if (piece.type === 'node') {
       headerOctets += piece._headerlen
       if (headerOctets > allHeadersOctetsMax) return done(tooMany())
     }
     if (piece.type === 'body' && inside.curnode !== false && inside.curnode.isAttachment !== true) {
+      cut ||= textOctets + piece.value.length > textOctetsMax
       piece.value = piece.value.subarray(0, textOctetsMax - textOctets)
       textOctets += piece.value.length
     }
     return processPiece(piece, done)
   }
   // Text parts that stand beside HTML parts are shown among them. The package's own way takes a hundred times the memory.
-  inside.textToHtml = (text) => `<div style="white-space:pre-wrap">${escaped(text.slice(0, shownBesideHtmlMax))}</div>`
-  return inside
+  inside.textToHtml = (text) => {
+    cut ||= text.length > shownBesideHtmlMax
+    return `<div style="white-space:pre-wrap">${escaped(text.slice(0, shownBesideHtmlMax))}</div>`
+  }
+  return { inside, isCut: () => cut }
 }
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads'
 import { BeyondLimits } from './mime-parse.ts'
 import type { ParserAnswer, ParserRequest } from './parser-thread.ts'
+import { readParts, type MessageParts } from './message-parts.ts'
 import { readAttachment, readMessage } from './read-message.ts'
 
 parentPort?.on('message', (request: ParserRequest) => void answer(request))
@@ -10,10 +11,22 @@ async function answer(request: ParserRequest): Promise<void> {
   const raw = Buffer.from(request.raw.buffer, request.raw.byteOffset, request.raw.byteLength)
   try {
     if (request.kind === 'read') post({ kind: 'message', message: await readMessage(raw, request.cut) })
+    else if (request.kind === 'parts') answerParts(await readParts(raw))
     else await answerAttachment(raw, request.cut, request.index)
   } catch (error) {
-    post({ kind: 'failed', sentence: error instanceof BeyondLimits ? error.message : 'The message is not well-formed MIME.' })
+    post({
+      kind: 'failed',
+      sentence: error instanceof BeyondLimits ? error.message : 'The message is not well-formed MIME.',
+      lasting: true,
+    })
   }
+}
+
+function answerParts(parts: MessageParts): void {
+  post(
+    { kind: 'parts', parts },
+    parts.attachments.map(({ content }) => content.buffer),
+  )
 }
 
 async function answerAttachment(raw: Buffer, cut: boolean, index: number): Promise<void> {

@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ReadMessage } from '#core/capture/message-reader.ts'
 import type { Clock, Timer } from '#core/clock.ts'
+import type { MessageParts } from './message-parts.ts'
 
 // Not a wall: one big allocation beyond it ends the whole process. What the parser may read is bounded so that it needs less
 // than a third of this; the test with the greediest messages proves it.
@@ -11,12 +12,14 @@ const heapMiB = 384
 export type ParserRequest =
   | { readonly kind: 'read'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean }
   | { readonly kind: 'attachment'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean; readonly index: number }
+  | { readonly kind: 'parts'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean }
 
-/** `sentence` says to people why there is no result. */
+/** `sentence` says to people why there is no result; `lasting` that another try would end alike. */
 export type ParserAnswer =
   | { readonly kind: 'message'; readonly message: ReadMessage }
   | { readonly kind: 'attachment'; readonly bytes: Uint8Array<ArrayBuffer> | undefined }
-  | { readonly kind: 'failed'; readonly sentence: string }
+  | { readonly kind: 'parts'; readonly parts: MessageParts }
+  | { readonly kind: 'failed'; readonly sentence: string; readonly lasting?: boolean }
 
 /** Times in milliseconds. */
 export interface ParserThreadLimits {

@@ -15,6 +15,7 @@ import {
   toWirePreset,
 } from '../wire/destination.ts'
 import { pageOf, pagingFields } from '../wire/paging.ts'
+import { providerShape, wireProviders } from '../wire/provider.ts'
 import { idParams } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
 
@@ -52,6 +53,16 @@ const reading = (core: RestCore): readonly Operation[] => [
         .filter((preset) => preset !== undefined)
         .map(toWirePreset),
     }),
+  }),
+  operation({
+    method: 'GET',
+    path: '/v1/destinations/providers',
+    operationId: 'listDestinationProviders',
+    summary: 'List the providers and the credentials each needs',
+    tags,
+    right: 'api:read',
+    response: z.object({ data: z.array(providerShape) }),
+    handle: () => ({ data: wireProviders() }),
   }),
   operation({
     method: 'GET',

@@ -1,10 +1,13 @@
 /** Destinations and presets on the wire. Spec "Destination". Passwords go in and never come out. */
 import * as z from 'zod'
 import { presetKinds, type SmtpPreset } from '#config/presets.ts'
-import { securities, tlsPolicies, type Destination, type DestinationOAuth2 } from '#core/routing/destination.ts'
+import { securities, tlsPolicies, type Destination, type DestinationOAuth2, type SmtpDestination } from '#core/routing/destination.ts'
+import type { ConnectionChanges } from '#core/routing/connection.ts'
 import type { DestinationChanges, NewDestination } from '#core/routing/destinations.ts'
 import type { EndpointRequest } from '#core/routing/endpoint.ts'
 import type { OAuth2Request } from '#core/routing/oauth2.ts'
+import { httpProviderIds, type HttpProvider } from '#config/providers.ts'
+import { anyCredentials, credentialsOf, credentialsShape, providerIds, toWireCredentials, unknownProvider } from './provider.ts'
 import { filledLine, id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
 
@@ -20,7 +23,7 @@ export const destinationShape = z
     id: z.string(),
     project_id: z.string(),
     name: z.string(),
-    provider: z.literal('smtp'),
+    provider: z.enum(providerIds),
     preset: z.string().nullable(),
     environment: z.string().nullable(),
     priority: z.int(),
@@ -28,15 +31,18 @@ export const destinationShape = z
     scope: z.enum(['project', 'org']).meta({ description: 'org: every project of the organization may use it.' }),
     is_org_default: z.boolean().meta({ description: 'Takes the sends that no routing rule of their project matches.' }),
     from: z.string().nullable(),
-    credentials: z.object({
-      host: z.string(),
-      port: z.int(),
-      security: z.enum(securities),
-      tls_policy: z.enum(tlsPolicies),
-      username: z.string().nullable(),
-      has_password: z.boolean(),
-      oauth2: oauth2Shape.optional().meta({ description: 'Present when access tokens stand in place of a password.' }),
-    }),
+    credentials: z.union([
+      z.object({
+        host: z.string(),
+        port: z.int(),
+        security: z.enum(securities),
+        tls_policy: z.enum(tlsPolicies),
+        username: z.string().nullable(),
+        has_password: z.boolean(),
+        oauth2: oauth2Shape.optional().meta({ description: 'Present when access tokens stand in place of a password.' }),
+      }),
+      credentialsShape,
+    ]),
     max_connections: z.int(),
     max_rate_per_min: z.int().nullable(),
     created_at: wireTime,
@@ -74,10 +80,12 @@ const credentialChanges = z
     username: username.nullable().optional(),
     password: password.nullable().optional(),
     oauth2: oauth2.nullable().optional(),
+    ...anyCredentials,
   })
   .meta({
     description:
-      'What is left out stays; null for username and password clears both. Another host, port, security or tls_policy needs the password or oauth2 again.',
+      'Those of the provider; what is left out stays. Of smtp, null for username and password clears both, and another host, port, ' +
+      'security or tls_policy needs the password or oauth2 again. Of others, another base_url needs the secrets again.',
   })
 const preset = filledLine(64, 'Id of a preset that fills in host, port and security.')
 
@@ -101,14 +109,16 @@ const place = {
     .meta({ description: 'Of one organization-wide destination at a time; true takes it from the other.' }),
 }
 
-export const newDestinationBody = z.strictObject({
-  name: filledLine(100),
-  provider: z.literal('smtp'),
-  preset: preset.optional(),
-  credentials,
-  ...plain,
-  project_id: id.optional(),
-})
+const anyNew = { name: filledLine(100), ...plain, project_id: id.optional() }
+
+const newHttpBody = (provider: HttpProvider) =>
+  z.strictObject({ ...anyNew, provider: z.literal(provider), credentials: credentialsOf(provider) })
+
+export const newDestinationBody = z.discriminatedUnion(
+  'provider',
+  [z.strictObject({ ...anyNew, provider: z.literal('smtp'), preset: preset.optional(), credentials }), ...httpProviderIds.map(newHttpBody)],
+  { error: ({ code, input }) => (code === 'invalid_union' ? unknownProvider(Object(input).provider) : undefined) },
+)
 
 export const destinationChangesBody = z
   .strictObject({
@@ -159,10 +169,7 @@ const toPlain = (body: PlainBody): Omit<DestinationChanges, 'name' | 'endpoint' 
 export const toDestinationChanges = (body: z.output<typeof destinationChangesBody>): DestinationChanges => ({
   ...toPlain(body),
   name: body.name,
-  endpoint: body.credentials && {
-    ...toEndpoint(body.preset, body.credentials),
-    oauth2: body.credentials.oauth2 && toOAuth2(body.credentials.oauth2),
-  },
+  connection: body.credentials && toConnectionChanges(body.preset, body.credentials),
   place: toPlace(body),
 })
 
@@ -174,17 +181,28 @@ function toPlace({ project_id, scope, is_org_default }: z.output<typeof destinat
 export const toNewDestination = (body: z.output<typeof newDestinationBody>): NewDestination => ({
   ...toPlain(body),
   name: body.name,
-  endpoint: {
-    ...toEndpoint(body.preset, body.credentials),
-    oauth2: body.credentials.oauth2 && toOAuth2(body.credentials.oauth2),
-  },
+  connection:
+    body.provider === 'smtp'
+      ? { provider: 'smtp', endpoint: toNewEndpoint(body.preset, body.credentials) }
+      : { provider: body.provider, credentials: body.credentials },
   projectId: body.project_id,
 })
 
-function toEndpoint<Given extends z.output<typeof credentialChanges>>(
+/** Which of the two fits, the destination knows. */
+function toConnectionChanges(name: string | undefined, given: z.output<typeof credentialChanges>): ConnectionChanges {
+  const { host, port, security, tls_policy, username: login, password: word, oauth2: grant, ...others } = given
+  const fields = toEndpoint(name, { host, port, security, tls_policy, username: login, password: word })
+  return { endpoint: { ...fields, oauth2: grant && toOAuth2(grant) }, credentials: others }
+}
+
+function toNewEndpoint(name: string | undefined, { oauth2: grant, ...given }: z.output<typeof credentials>): EndpointRequest {
+  return { ...toEndpoint(name, given), oauth2: grant && toOAuth2(grant) }
+}
+
+function toEndpoint<Given extends Pick<z.output<typeof credentialChanges>, 'tls_policy'>>(
   name: string | undefined,
-  { tls_policy, oauth2: _, ...given }: Given,
-): Omit<Given, 'tls_policy' | 'oauth2'> & Pick<EndpointRequest, 'tlsPolicy' | 'preset'> {
+  { tls_policy, ...given }: Given,
+): Omit<Given, 'tls_policy'> & Pick<EndpointRequest, 'tlsPolicy' | 'preset'> {
   return { ...given, tlsPolicy: tls_policy, preset: name }
 }
 
@@ -209,26 +227,26 @@ export const toWireDestination = (destination: Destination): z.input<typeof dest
   project_id: destination.projectId,
   name: destination.name,
   provider: destination.provider,
-  preset: destination.preset,
+  preset: destination.provider === 'smtp' ? destination.preset : null,
   environment: destination.environment,
   priority: destination.priority,
   mode: destination.mode,
   scope: destination.shared === undefined ? 'project' : 'org',
   is_org_default: destination.shared === 'org_default',
   from: destination.from,
-  credentials: {
-    host: destination.host,
-    port: destination.port,
-    security: destination.security,
-    tls_policy: destination.tlsPolicy,
-    username: destination.username,
-    has_password: destination.sealedPassword !== null,
-    ...(destination.oauth2 && { oauth2: toWireOAuth2(destination.oauth2) }),
-  },
+  credentials: destination.provider === 'smtp' ? toWireEndpoint(destination) : toWireCredentials(destination),
   max_connections: destination.maxConnections,
   max_rate_per_min: destination.maxRatePerMin,
   created_at: toWireTime(destination.createdAt),
   updated_at: toWireTime(destination.updatedAt),
+})
+
+const toWireEndpoint = ({ host, port, security, tlsPolicy, username: login, sealedPassword, oauth2: grant }: SmtpDestination) => ({
+  ...{ host, port, security },
+  tls_policy: tlsPolicy,
+  username: login,
+  has_password: sealedPassword !== null,
+  ...(grant && { oauth2: toWireOAuth2(grant) }),
 })
 
 export const toWirePreset = (preset: SmtpPreset): z.input<typeof presetShape> => ({

@@ -2,18 +2,18 @@
  * What every transport owes the queue, whatever it speaks. A provider's test file calls this with a rig that can make
  * its peer behave; there is nothing in here that only SMTP knows.
  */
-import type { ExecutionContext, TestFn } from 'ava'
+import type { ExecutionContext, SerialFn } from 'ava'
 import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from '#core/delivery/transport.ts'
 
 /** How the peer treats the messages that come next. */
 export type PeerMood = 'accept' | 'defer' | 'refuse' | 'lose-after-handover' | 'hold-before-content' | 'not-there'
 
 /** One transport and its peer, for one test; both end with the test. */
-export interface TransportRig {
-  readonly transport: Transport
-  readonly target: TransportTarget
+export interface TransportRig<Target extends TransportTarget = TransportTarget> {
+  readonly transport: Transport<Target>
+  readonly target: Target
   /** A target whose only address may not be connected to. */
-  readonly forbidden: TransportTarget
+  readonly forbidden: Target
   /** The peer does so from now on. */
   be(mood: PeerMood): Promise<void>
   /** Contents of the messages that the peer took responsibility for. */
@@ -42,10 +42,20 @@ function job(changes: Partial<DeliveryJob> = {}): DeliveryJob {
   }
 }
 
+function placeOf(target: TransportTarget): { readonly host: string; readonly port: number } {
+  if (target.provider === 'smtp') return { host: target.host, port: target.port }
+  const url = new URL(target.baseUrl ?? '')
+  return { host: url.hostname, port: Number(url.port) }
+}
+
 const verdicts = (report: AttemptReport): readonly string[] => report.recipients.map(({ verdict }) => verdict)
 
 /** Registers the contract's tests under the given name. */
-export function transportContract(test: TestFn, name: string, make: (t: ExecutionContext) => Promise<TransportRig>): void {
+export function transportContract<Target extends TransportTarget>(
+  test: SerialFn,
+  name: string,
+  make: (t: ExecutionContext) => Promise<TransportRig<Target>>,
+): void {
   test(`${name} contract: every recipient has exactly one report, in the order of the job`, async (t) => {
     const { transport, target, received } = await make(t)
     const report = await transport.deliver(target, job())
@@ -54,7 +64,7 @@ export function transportContract(test: TestFn, name: string, make: (t: Executio
       ['one@peer.test', 'two@peer.test'],
     )
     t.deepEqual(verdicts(report), ['accepted', 'accepted'])
-    t.like(report, { host: target.host, port: target.port, error: undefined })
+    t.like(report, { ...placeOf(target), error: undefined })
     t.true((report.milliseconds['total'] ?? -1) >= 0)
     t.is(received().length, 1)
     t.true(received()[0]?.includes('\r\n.dot\r\nend\r\n'))

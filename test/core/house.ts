@@ -19,7 +19,7 @@ import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { Signer } from '#core/domains/signer.ts'
-import { destinations, passwordPlace, type Destination } from '#core/routing/destination.ts'
+import { destinations, passwordPlace, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
 import { Accept } from '#core/submission/accept.ts'
@@ -199,7 +199,7 @@ export class House {
     return this.put(projects, { ...projectDefaults, ...changes })
   }
 
-  destination(changes: Partial<Destination> = {}, password?: string): Promise<Destination> {
+  destination(changes: Partial<SmtpDestination> = {}, password?: string): Promise<Destination> {
     const id = changes.id ?? 'dst_1'
     const sealedPassword = password === undefined ? null : secrets.seal(password, passwordPlace(id))
     return this.put(destinations, { ...destinationDefaults, sealedPassword, ...changes })
@@ -289,7 +289,7 @@ export const projectDefaults: Project = {
   createdAt: startOfTime,
 }
 
-export const destinationDefaults: Destination = {
+export const destinationDefaults: SmtpDestination = {
   id: 'dst_1',
   projectId,
   name: 'Provider',

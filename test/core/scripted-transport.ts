@@ -25,8 +25,8 @@ export function report(call: Call, verdicts: RecipientVerdict | Readonly<Record<
       const verdict = typeof verdicts === 'string' ? verdicts : (verdicts[address] ?? 'accepted')
       return { address, verdict, reply: error === undefined ? replies[verdict] : undefined }
     }),
-    host: call.target.host,
-    port: call.target.port,
+    host: call.target.provider === 'smtp' ? call.target.host : '',
+    port: call.target.provider === 'smtp' ? call.target.port : 0,
     reused: false,
     error: error === undefined ? undefined : { code: error, message: `The attempt failed: ${error}.`, phase: 'connect' },
     milliseconds: { total: 5 },

@@ -4,7 +4,7 @@ import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { oauth2Place, passwordPlace, type Destination } from '../routing/destination.ts'
+import { oauth2Place, passwordPlace, secretPlace, type Destination, type HttpDestination } from '../routing/destination.ts'
 import { openOAuth2 } from '../routing/oauth2.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
@@ -90,11 +90,11 @@ export class Attempts {
       return stillborn(
         trace,
         'destination_misconfigured',
-        'The password of the destination cannot be opened with the present master key; set it again.',
+        'A secret of the destination cannot be opened with the present master key; set it again.',
         'transient',
       )
     let started: Promise<unknown> | undefined
-    const record: AttemptRecord = { ...attempt, destinationId: destination.id, state: 'started', host: target.host, port: target.port }
+    const record: AttemptRecord = { ...attempt, destinationId: destination.id, state: 'started', ...endpointOf(target) }
     // written while the dialog goes on, and only waited for before the final dot
     const begin = (): Promise<unknown> => (started ??= database.commit(writeAttempt(new Change(), entry.organizationId, trace.id, record)))
     const report = await transport.deliver(target, {
@@ -103,7 +103,7 @@ export class Attempts {
       beforeFinalDot: async () => void (await begin()),
     })
     await started
-    return report
+    return { ...report, provider: target.provider }
   }
 
   async #commit(
@@ -171,8 +171,9 @@ export class Attempts {
   }
 }
 
-/** The settings of a destination with its password opened; undefined when that does not open. */
+/** The settings of a destination with its secrets opened; undefined when one does not open. */
 export function toTarget(destination: Destination, secrets: SecretBox): TransportTarget | undefined {
+  if (destination.provider !== 'smtp') return toHttpTarget(destination, secrets)
   const { id, provider, host, port, security, tlsPolicy, maxConnections, updatedAt, username, sealedPassword } = destination
   const password = sealedPassword === null ? undefined : secrets.open(sealedPassword, passwordPlace(id))
   const oauth2 = destination.oauth2 && openOAuth2(destination.oauth2, (sealed) => secrets.open(sealed, oauth2Place(id)))
@@ -191,6 +192,29 @@ export function toTarget(destination: Destination, secrets: SecretBox): Transpor
     oauth2,
   }
 }
+
+function toHttpTarget(destination: HttpDestination, secrets: SecretBox): TransportTarget | undefined {
+  const { id, provider, maxConnections, updatedAt, baseUrl, credentials, sealedCredentials } = destination
+  const opened: Record<string, string> = {}
+  for (const [name, sealed] of Object.entries(sealedCredentials)) {
+    const secret = secrets.open(sealed, secretPlace(id, name))
+    if (secret === undefined) return undefined
+    opened[name] = secret
+  }
+  return {
+    destinationId: id,
+    revision: String(updatedAt),
+    provider,
+    maxConnections,
+    baseUrl: baseUrl ?? undefined,
+    credentials: { ...credentials, ...opened },
+    secrets: Object.values(opened),
+  }
+}
+
+/** What an attempt that has only begun can say of where it goes. */
+const endpointOf = (target: TransportTarget): Pick<AttemptRecord, 'provider' | 'host' | 'port'> =>
+  target.provider === 'smtp' ? { provider: 'smtp', host: target.host, port: target.port } : { provider: target.provider }
 
 function jobOf(
   database: Database,

@@ -21,7 +21,12 @@ export const defaultRetryPolicy: RetryPolicy = {
 /** The time of the next attempt, or undefined when the message is too old for one. `random` is in [0, 1). */
 export function nextAttempt(
   policy: RetryPolicy,
-  message: { readonly createdAt: number; readonly attempts: number; readonly unknown: boolean },
+  message: {
+    readonly createdAt: number
+    readonly attempts: number
+    readonly unknown: boolean
+    /** What the provider asked for. */ readonly notBefore?: number
+  },
   now: number,
   random: number,
 ): number | undefined {
@@ -29,6 +34,6 @@ export function nextAttempt(
   const wait = Math.max(delay, message.unknown ? policy.unknownDelayMs : 0)
   // the peer may still be busy with the message: after an unknown outcome no retry comes early
   const variation = message.unknown ? random : 2 * random - 1
-  const due = Math.round(now + wait * (1 + policy.jitter * variation))
+  const due = Math.max(Math.round(now + wait * (1 + policy.jitter * variation)), message.notBefore ?? 0)
   return due - message.createdAt > policy.maxAgeMs ? undefined : due
 }

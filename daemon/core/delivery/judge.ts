@@ -14,7 +14,8 @@ export function judge(trace: Trace, report: AttemptReport, policy: RetryPolicy, 
   const unknownAttempts = trace.unknownAttempts + (unknown ? 1 : 0)
   const attempts = trace.attempts + 1
   const handedBack = (report.error?.code === 'aborted' || report.error?.code === 'closed') && !unknown
-  const due = handedBack ? now : nextAttempt(policy, { ...scheduleOf(trace, attempts), unknown }, now, random)
+  const notBefore = now + (report.retryAfterSeconds ?? 0) * 1000
+  const due = handedBack ? now : nextAttempt(policy, { ...scheduleOf(trace, attempts), unknown, notBefore }, now, random)
   const recipients = trace.recipients.map((recipient) => {
     if (recipient.status !== 'queued') return recipient
     const seen = reports.get(recipient.address) ?? { address: recipient.address, verdict: 'transient' } // never left without a fate

@@ -3,17 +3,25 @@
  * The queue decides when and what; a transport only carries out and reports what it saw.
  */
 
+import type { HttpProvider } from '#config/providers.ts'
 import type { OAuth2Grant } from '../routing/oauth2.ts'
 import type { AttemptError, RecipientReport } from '../trace/attempt-record.ts'
 
 export type { AttemptError, PeerReply, RecipientReport, RecipientVerdict } from '../trace/attempt-record.ts'
 
 /** Where to deliver, with its secrets opened; made from a destination record just before the attempt. */
-export interface TransportTarget {
+export type TransportTarget = SmtpTarget | HttpTarget
+
+interface AnyTarget {
   readonly destinationId: string
   /** Changes whenever the destination's settings change, so that connections under old settings are not reused. */
   readonly revision: string
-  readonly provider: string
+  /** At most this many connections at a time. */
+  readonly maxConnections: number
+}
+
+export interface SmtpTarget extends AnyTarget {
+  readonly provider: 'smtp'
   readonly host: string
   readonly port: number
   readonly security: 'tls' | 'starttls' | 'none'
@@ -23,8 +31,16 @@ export interface TransportTarget {
   readonly oauth2?: OAuth2Grant | undefined
   /** `verify` (default): the certificate must be valid for the host; `insecure`: any certificate is taken. */
   readonly tlsPolicy: 'verify' | 'insecure'
-  /** At most this many connections at a time. */
-  readonly maxConnections: number
+}
+
+export interface HttpTarget extends AnyTarget {
+  readonly provider: HttpProvider
+  /** Origin in place of the provider's own. */
+  readonly baseUrl: string | undefined
+  /** By the provider's names, secrets among them. */
+  readonly credentials: Readonly<Record<string, string>>
+  /** Those of the credentials that must not be shown anywhere. */
+  readonly secrets: readonly string[]
 }
 
 /** One delivery attempt. The recipients are those that are still to be reached. */
@@ -54,6 +70,8 @@ export interface DeliveryJob {
 /** What a transport saw. Every recipient of the job has exactly one report. */
 export interface AttemptReport {
   readonly recipients: readonly RecipientReport[]
+  /** What was spoken to, filled in by whoever asked. */
+  readonly provider?: string | undefined
   readonly host: string
   readonly port: number
   /** The address that was connected to. */
@@ -62,6 +80,8 @@ export interface AttemptReport {
   /** The connection had been used before. */
   readonly reused: boolean
   readonly error?: AttemptError | undefined
+  /** The provider wants no further attempt before so many seconds have passed. */
+  readonly retryAfterSeconds?: number | undefined
   /** Milliseconds by phase and in all. */
   readonly milliseconds: Readonly<Record<string, number>>
 }
@@ -75,10 +95,10 @@ export interface ProbeStep {
 }
 
 /** Speaks to one kind of provider. Never throws for what the outside does: that is a report. */
-export interface Transport extends AsyncDisposable {
-  deliver(target: TransportTarget, job: DeliveryJob): Promise<AttemptReport>
+export interface Transport<Target extends TransportTarget = TransportTarget> extends AsyncDisposable {
+  deliver(target: Target, job: DeliveryJob): Promise<AttemptReport>
   /** Connects, negotiates TLS and authenticates without sending a message. */
-  probe(target: TransportTarget, signal: AbortSignal): Promise<readonly ProbeStep[]>
+  probe(target: Target, signal: AbortSignal): Promise<readonly ProbeStep[]>
   /** Drops idle connections of a destination that changed or went away. */
   forget(destinationId: string): void
 }

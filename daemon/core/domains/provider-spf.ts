@@ -1,4 +1,4 @@
-/** Under which SPF mechanism well-known providers send, by the host that mail is handed to. */
+/** Under which SPF mechanism well-known providers send, by the host that mail is handed to, or by their API. */
 
 /** Ends of host names, and what their operators tell customers to publish. */
 const mechanisms: readonly (readonly [string, string])[] = [
@@ -25,8 +25,23 @@ const mechanisms: readonly (readonly [string, string])[] = [
   ['smtp2go.com', 'include:spf.smtp2go.com'],
 ]
 
-/** The mechanism for a provider's host; undefined when its operator must be asked. */
-export function spfMechanismOf(host: string): string | undefined {
-  const name = host.toLowerCase()
+/** The same for providers with an API, by their names. */
+const byProvider: Readonly<Record<string, string>> = {
+  brevo: 'include:spf.brevo.com',
+  mailersend: 'include:_spf.mailersend.net',
+  mailgun: 'include:mailgun.org',
+  mailjet: 'include:spf.mailjet.com',
+  msgraph: 'include:spf.protection.outlook.com',
+  postmark: 'include:spf.mtasv.net',
+  resend: 'include:amazonses.com',
+  sendgrid: 'include:sendgrid.net',
+  ses: 'include:amazonses.com',
+  smtp2go: 'include:spf.smtp2go.com',
+}
+
+/** The mechanism for a provider or the host of an SMTP server; undefined when its operator must be asked. */
+export function spfMechanismOf({ provider, host }: { readonly provider: string; readonly host?: string }): string | undefined {
+  const name = host?.toLowerCase()
+  if (name === undefined) return byProvider[provider]
   return mechanisms.find(([end]) => name === end || name.endsWith(`.${end}`))?.[1]
 }

@@ -94,7 +94,7 @@ export class SendingDomains {
     const destination = destinations.get(destinationId)
     if (!destination || (scope.bound && destination.shared === undefined && destination.projectId !== scope.projectId))
       throw new Refusal('not_found', 'destination_id: no destination has this id.')
-    const mechanism = spfMechanismOf(destination.host)
+    const mechanism = spfMechanismOf(destination)
     return this.#shown(record, mechanism === undefined ? [] : [mechanism]).records
   }
 

@@ -6,26 +6,22 @@ import { queueHead } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { owningProject, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
-import type { SecretBox } from '../access/secret-box.ts'
 import { parseMailbox } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
-import { destinations, oauth2Place, passwordPlace, type Destination } from './destination.ts'
-import { assertPasswordStays, mergeEndpoint, type EndpointChanges } from './endpoint-changes.ts'
-import { checkEndpoint, type Endpoint, type EndpointGuards, type EndpointRequest } from './endpoint.ts'
-import { sealOAuth2 } from './oauth2.ts'
+import { changedConnection, newConnection, type ConnectionChanges, type ConnectionOptions, type ConnectionRequest } from './connection.ts'
+import { destinations, type Destination, type DestinationSettings } from './destination.ts'
 import { assertMayChange, placeOf, type Place, type PlaceChanges } from './place.ts'
 import type { Policies } from './policy.ts'
 import { refuseWhileNamed } from './references.ts'
 
-export interface DestinationOptions extends EndpointGuards {
+export interface DestinationOptions extends ConnectionOptions {
   /** Connections at a time of a destination that names no number. */
   readonly connectionsUnlessTold: number
   readonly database: Database
   readonly writes: SettingWrites
   readonly policies: Policies
-  readonly secrets: SecretBox
   readonly clock: Clock
 }
 
@@ -38,19 +34,17 @@ export interface DestinationChanges {
   readonly from?: string | null | undefined
   readonly maxConnections?: number | undefined
   readonly maxRatePerMin?: number | null | undefined
-  /** What is left out stays; a stored password never moves to another host. */
-  readonly endpoint?: EndpointChanges | undefined
+  /** What is left out stays; a stored secret never moves to another host. */
+  readonly connection?: ConnectionChanges | undefined
   /** Another project, or the whole organization. */
   readonly place?: PlaceChanges | undefined
 }
 
-export interface NewDestination extends Omit<DestinationChanges, 'endpoint' | 'place'> {
+export interface NewDestination extends Omit<DestinationChanges, 'connection' | 'place'> {
   readonly name: string
-  readonly endpoint: EndpointRequest
+  readonly connection: ConnectionRequest
   readonly projectId?: string | undefined
 }
-
-type SealedLogin = Pick<Destination, 'sealedPassword' | 'oauth2'>
 
 const unlessTold = { environment: null, priority: 100, from: null, maxRatePerMin: null } as const
 
@@ -67,18 +61,17 @@ export class Destinations {
     const { organizationId } = scope
     const projectId = owningProject(scope, (await policies.of(organizationId)).projects, request.projectId)
     checkFrom(request.from)
-    const endpoint = await checkEndpoint(request.endpoint, this.#options)
     const now = clock.now()
     const id = newId('dst', now)
+    const connection = await newConnection(id, request.connection, this.#options)
     const record: Destination = {
       ...unlessTold,
       maxConnections: this.#options.connectionsUnlessTold,
       ...changed(request),
-      ...this.#seal(id, endpoint),
+      ...connection,
       id,
       projectId,
       name: request.name,
-      provider: 'smtp',
       mode: 'sandbox',
       createdAt: now,
       updatedAt: now,
@@ -110,17 +103,9 @@ export class Destinations {
     const { record: stored } = await this.#getToChange(scope, id)
     const { place } = changes
     checkFrom(changes.from)
-    if (!changes.endpoint) return this.#rewrite(scope, id, () => changed(changes), place)
-    const request = mergeEndpoint(stored, changes.endpoint)
-    const endpoint = await checkEndpoint(request, this.#options)
-    const changesFor = (before: Destination): Partial<Destination> => {
-      if (!request.keepsPassword) return { ...changed(changes), ...this.#seal(id, endpoint) }
-      // The look-up took time: the host may have changed meanwhile, and a password with it.
-      assertPasswordStays(before, endpoint)
-      const { password: _, oauth2: __, ...others } = endpoint
-      return { ...changed(changes), ...others }
-    }
-    return this.#rewrite(scope, id, changesFor, place)
+    if (!changes.connection) return this.#rewrite(scope, id, () => changed(changes), place)
+    const changesFor = await changedConnection(stored, changes.connection, this.#options)
+    return this.#rewrite(scope, id, (before) => ({ ...changed(changes), ...changesFor(before) }), place)
   }
 
   /** In sandbox mode everything for this destination is captured; what was accepted as relayed before still goes out. */
@@ -165,7 +150,8 @@ export class Destinations {
       const changes = { ...changesFor(before), ...(place && (await this.#place(scope, before, place, change))) }
       if (Object.entries(changes).every(([field, value]) => before[field as keyof Destination] === value)) return before
       // Connections are told apart by this time, so it must differ even within one millisecond.
-      const record = { ...before, ...changes, updatedAt: Math.max(clock.now(), before.updatedAt + 1) }
+      // A change never turns one provider into another.
+      const record = { ...before, ...changes, updatedAt: Math.max(clock.now(), before.updatedAt + 1) } as Destination
       change.replace(destinations, scope.organizationId, stored, record)
       return record
     })
@@ -184,15 +170,6 @@ export class Destinations {
     return place
   }
 
-  #seal(id: string, { password, oauth2, ...endpoint }: Endpoint): Omit<Endpoint, 'password' | 'oauth2'> & SealedLogin {
-    const { secrets } = this.#options
-    return {
-      ...endpoint,
-      sealedPassword: password === undefined ? null : secrets.seal(password, passwordPlace(id)),
-      oauth2: oauth2 && sealOAuth2(oauth2, (text) => secrets.seal(text, oauth2Place(id))),
-    }
-  }
-
   async #get(scope: Scope, id: string): Promise<Stored<Destination>> {
     const stored = await this.#options.database.get(destinations, scope, id)
     if (!stored) throw new Refusal('not_found', 'No destination has this id.')
@@ -206,7 +183,7 @@ export class Destinations {
   }
 }
 
-type Plain = Pick<Destination, 'name' | 'environment' | 'priority' | 'from' | 'maxConnections' | 'maxRatePerMin'>
+type Plain = Pick<DestinationSettings, 'name' | 'environment' | 'priority' | 'from' | 'maxConnections' | 'maxRatePerMin'>
 
 /** The plain fields that were given. */
 function changed({ name, environment, priority, from, maxConnections, maxRatePerMin }: DestinationChanges): Partial<Plain> {

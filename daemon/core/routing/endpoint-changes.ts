@@ -1,6 +1,6 @@
 /** A change of a destination's endpoint: what is left out stays, but a stored password never moves to another host. */
 import { invalid } from '../refusals.ts'
-import type { Destination } from './destination.ts'
+import type { SmtpDestination } from './destination.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import type { OAuth2Request } from './oauth2.ts'
 
@@ -12,10 +12,10 @@ export type EndpointChanges = Omit<EndpointRequest, 'username' | 'password' | 'o
 }
 
 /** The server must prove itself against this secret of ours. */
-const hasSecret = ({ sealedPassword, oauth2 }: Destination): boolean => sealedPassword !== null || oauth2 !== undefined
+const hasSecret = ({ sealedPassword, oauth2 }: SmtpDestination): boolean => sealedPassword !== null || oauth2 !== undefined
 
 /** The endpoint that is meant. A named preset, or another host, begins anew with what the preset knows and a verified certificate. */
-export function mergeEndpoint(stored: Destination, changes: EndpointChanges): EndpointRequest & { readonly keepsPassword: boolean } {
+export function mergeEndpoint(stored: SmtpDestination, changes: EndpointChanges): EndpointRequest & { readonly keepsPassword: boolean } {
   const { preset, host, port, security, tlsPolicy } = changes
   const username = changes.username === undefined ? stored.username : changes.username
   const keepsPassword = changes.password === undefined && changes.oauth2 === undefined && hasSecret(stored)
@@ -36,7 +36,7 @@ export function mergeEndpoint(stored: Destination, changes: EndpointChanges): En
 }
 
 /** Throws `validation_failed` when the kept password would be shown to another server, or on a link protected otherwise. */
-export function assertPasswordStays(stored: Destination, endpoint: Endpoint): void {
+export function assertPasswordStays(stored: SmtpDestination, endpoint: Endpoint): void {
   const fields = ['host', 'port', 'security', 'tlsPolicy'] as const
   if (hasSecret(stored) && fields.every((field) => stored[field] === endpoint[field])) return
   const [kind, path] = stored.oauth2 ? ['OAuth 2.0 grant', 'credentials.oauth2'] : ['password', 'credentials.password']

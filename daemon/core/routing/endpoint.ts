@@ -5,7 +5,7 @@ import { parseDomain } from '../addresses.ts'
 import { isLoopbackAddress, isPublicAddress, type AddressGuard } from '../outbound/address-guard.ts'
 import { addressesOf, ResolveError, type Resolver } from '../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
-import type { Destination } from './destination.ts'
+import type { SmtpDestination } from './destination.ts'
 import { checkOAuth2, type OAuth2Grant, type OAuth2Request } from './oauth2.ts'
 
 /** As the caller gives it; what a preset knows can be left out. */
@@ -13,8 +13,8 @@ export interface EndpointRequest {
   readonly preset?: string | undefined
   readonly host?: string | undefined
   readonly port?: number | undefined
-  readonly security?: Destination['security'] | undefined
-  readonly tlsPolicy?: Destination['tlsPolicy'] | undefined
+  readonly security?: SmtpDestination['security'] | undefined
+  readonly tlsPolicy?: SmtpDestination['tlsPolicy'] | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
   /** Access tokens in place of a password. */
@@ -23,7 +23,7 @@ export interface EndpointRequest {
   readonly keepsPassword?: boolean | undefined
 }
 
-export type Endpoint = Pick<Destination, 'preset' | 'host' | 'port' | 'security' | 'tlsPolicy' | 'username'> & {
+export type Endpoint = Pick<SmtpDestination, 'preset' | 'host' | 'port' | 'security' | 'tlsPolicy' | 'username'> & {
   readonly password: string | undefined
   readonly oauth2: OAuth2Grant | undefined
 }
@@ -84,7 +84,7 @@ function loginProblems({ username, password }: Pick<Endpoint, 'username' | 'pass
 }
 
 /** The present addresses; empty when the name leads nowhere, which may be over when mail is sent. */
-async function addressesIfAny(resolver: Resolver, host: string): Promise<readonly string[]> {
+export async function addressesIfAny(resolver: Resolver, host: string): Promise<readonly string[]> {
   try {
     return await addressesOf(resolver, host)
   } catch (error) {

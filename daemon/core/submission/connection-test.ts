@@ -1,4 +1,5 @@
 /** Shows whether an SMTP credential could send now, without sending: each thing that must hold, and the provider's own answer. */
+import { httpProviders } from '#config/providers.ts'
 import { isOpenTo } from '../access/project-choice.ts'
 import type { SmtpCredential } from '../access/smtp-credential.ts'
 import type { SmtpCredentials } from '../access/smtp-credentials.ts'
@@ -7,7 +8,7 @@ import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { toTarget } from '../delivery/attempt.ts'
 import type { Transport } from '../delivery/transport.ts'
-import type { Destination } from '../routing/destination.ts'
+import { addressOf, type Destination } from '../routing/destination.ts'
 import type { Policies } from '../routing/policy.ts'
 
 export interface ConnectionTestOptions {
@@ -29,11 +30,18 @@ export interface ConnectionCheck {
 /** Longest test of a provider. */
 const probeMs = 20_000
 
-/** True of every provider there is: `smtp` hands on the octets that were submitted. */
-const forwardsVerbatim: ConnectionCheck = {
-  check: 'adapter_forwards_verbatim',
-  ok: true,
-  detail: 'The provider smtp relays the message byte for byte as submitted, below a Received header of ours.',
+/** Whether the octets that were submitted reach the provider. */
+function forwardsVerbatim({ provider }: Destination): ConnectionCheck {
+  const check = 'adapter_forwards_verbatim'
+  const below = 'below a Received header of ours'
+  if (provider === 'smtp') return { check, ok: true, detail: `The provider smtp relays the message byte for byte as submitted, ${below}.` }
+  const { title, takes } = httpProviders[provider]
+  if (takes === 'mime') return { check, ok: true, detail: `${title} is handed the message byte for byte as submitted, ${below}.` }
+  return {
+    check,
+    ok: false,
+    detail: `${title} takes no MIME: it is given sender, recipients, texts and attachments, and makes a message of its own.`,
+  }
 }
 
 export class ConnectionTest {
@@ -52,7 +60,7 @@ export class ConnectionTest {
     const checks = [this.#active(credential), resolves(credential, destination)]
     if (!destination) return checks
     const probe = destination.mode === 'live' ? await this.#probe(destination, signal) : []
-    return [...checks, forwardsVerbatim, ...probe]
+    return [...checks, forwardsVerbatim(destination), ...probe]
   }
 
   #active({ expiresAt, username }: SmtpCredential): ConnectionCheck {
@@ -65,7 +73,7 @@ export class ConnectionTest {
   async #probe(destination: Destination, signal: AbortSignal): Promise<ConnectionCheck[]> {
     const { secrets, transport } = this.#options
     const target = toTarget(destination, secrets)
-    if (!target) return [{ check: 'provider_auth', ok: false, detail: 'The stored password cannot be opened; set it again.' }]
+    if (!target) return [{ check: 'provider_auth', ok: false, detail: 'A stored secret cannot be opened; set it again.' }]
     const steps = await transport.probe(target, AbortSignal.any([signal, AbortSignal.timeout(probeMs)]))
     return steps.map(({ step, ok, detail, milliseconds }) => ({ check: `provider_${step}`, ok, detail, milliseconds }))
   }
@@ -78,5 +86,5 @@ function resolves({ defaultDestinationId }: SmtpCredential, destination: Destina
   if (!destination) return { check, ok: false, detail: 'The default destination no longer exists; set another one.' }
   const fate = destination.mode === 'live' ? 'relayed' : 'captured, because it is in sandbox mode'
   const whose = defaultDestinationId === null ? 'Where no routing rule matches, the organization default sender ' : ''
-  return { check, ok: true, detail: `${whose}${destination.name} (${destination.host}:${destination.port}); mail would be ${fate}.` }
+  return { check, ok: true, detail: `${whose}${destination.name} (${addressOf(destination)}); mail would be ${fate}.` }
 }

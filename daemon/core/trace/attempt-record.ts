@@ -30,8 +30,10 @@ export interface AttemptError {
   readonly code: string
   /** One sentence for the trace. Never holds a secret. */
   readonly message: string
-  /** The phase it happened in: `dns`, `connect`, `tls`, `greeting`, `ehlo`, `auth`, `mail`, `rcpt`, `data`, `body`, `final`. */
+  /** The phase it happened in: `dns`, `connect`, `tls`, `greeting`, `ehlo`, `auth`, `mail`, `rcpt`, `data`, `body`, `final`, `answer`. */
   readonly phase: string
+  /** What kind of trouble it is, where the transport knows: the provider is busy, or the destination's settings are wrong. */
+  readonly class?: 'rate_limited' | 'misconfigured' | undefined
 }
 
 /** `started` without an end means that the process died; the peer may have the message (RFC 1047). */
@@ -41,12 +43,15 @@ export interface AttemptRecord {
   readonly startedAt: number
   readonly state: 'started' | 'finished' | 'unknown'
   readonly endedAt?: number | undefined
+  /** What was spoken to: `smtp`, or a provider with an API. */
+  readonly provider?: string | undefined
   readonly host?: string | undefined
   readonly port?: number | undefined
   readonly address?: string | undefined
   readonly tls?: { readonly version: string; readonly cipher: string; readonly verified: boolean } | undefined
   readonly reused?: boolean | undefined
   readonly error?: AttemptError | undefined
+  readonly retryAfterSeconds?: number | undefined
   readonly milliseconds?: Readonly<Record<string, number>> | undefined
   readonly recipients?: readonly RecipientReport[] | undefined
   readonly nextAttemptAt?: number | null | undefined

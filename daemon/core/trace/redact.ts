@@ -21,7 +21,7 @@ export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[]): S
   outcome: trace.outcome,
   createdAt: trace.createdAt,
   updatedAt: trace.updatedAt,
-  provider: trace.outcome === 'relayed' ? 'smtp' : null,
+  provider: attempts.findLast(({ provider }) => provider !== undefined)?.provider ?? null,
   // The link is for people who were written to; they must not learn of blind copies (RFC 5322 §3.6.3).
   recipients: trace.recipients.filter(({ bcc }) => !bcc).map(({ address, status }) => ({ address: maskAddress(address), status })),
   timeline: timelineOf(trace, attempts).map(({ at, event }) => ({ at, event })),

@@ -16,7 +16,7 @@ export interface Network {
   readonly resolver: Resolver
   readonly guard: AddressGuard
   readonly clock: Clock
-  readonly deadlines: Deadlines
+  readonly deadlines: Pick<Deadlines, 'connect' | 'nextAddress'>
   readonly dial: Dial
 }
 

@@ -1,5 +1,5 @@
 /** One call of `deliver` on its way through the pool, until its one report. */
-import type { AttemptReport, DeliveryJob, TransportTarget } from '#core/delivery/transport.ts'
+import type { AttemptReport, DeliveryJob, SmtpTarget } from '#core/delivery/transport.ts'
 
 /** Whoever holds a delivery at the moment, and can let go of it. */
 export interface DeliveryHolder {
@@ -8,7 +8,7 @@ export interface DeliveryHolder {
 
 /** A job with its way back. Settled exactly once. */
 export class Delivery {
-  readonly target: TransportTarget
+  readonly target: SmtpTarget
   readonly job: DeliveryJob
   /** Milliseconds on the monotonic clock. */
   readonly submittedAt: number
@@ -21,7 +21,7 @@ export class Delivery {
   #recorded: Promise<void> | undefined
   #settled = false
 
-  constructor(target: TransportTarget, job: DeliveryJob, submittedAt: number, resolve: (report: AttemptReport) => void) {
+  constructor(target: SmtpTarget, job: DeliveryJob, submittedAt: number, resolve: (report: AttemptReport) => void) {
     this.target = target
     this.job = job
     this.submittedAt = submittedAt

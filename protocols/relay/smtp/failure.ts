@@ -32,6 +32,8 @@ export const attemptErrors = {
   connection_lost: 'The connection broke.',
   peer_closing: 'The host is closing the connection (421).',
   protocol_error: 'The host answered with something that is not SMTP.',
+  http_protocol_error: 'The host answered with something that is not HTTP.',
+  message_unreadable: 'The message cannot be taken apart into the fields that this provider wants.',
   content_failed: 'The stored message could not be read.',
   start_not_recorded: 'The start of the attempt could not be recorded, so the message was not handed over.',
   aborted: 'The attempt was called off.',

@@ -1,10 +1,11 @@
 /** From a destination to a link that is ready for mail: connect, greeting, EHLO, TLS, AUTH, each with its time taken. */
 import type { SecureContext } from 'node:tls'
-import type { PeerReply, TransportTarget } from '#core/delivery/transport.ts'
+import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
 import type { Capabilities } from './capabilities.ts'
 import { readCapabilities } from './capabilities.ts'
 import type { Network } from './connect.ts'
 import { connectFirst, permittedAddresses } from './connect.ts'
+import type { Deadlines } from './deadlines.ts'
 import type { Phase } from './failure.ts'
 import { Failure } from './failure.ts'
 import { Link } from './link.ts'
@@ -14,6 +15,7 @@ import { signIn, type TokenSource } from './sign-in.ts'
 
 /** What opening a link needs besides the destination. */
 export interface HandshakeOptions extends Network {
+  readonly deadlines: Deadlines
   /** RFC 5321 §4.1.1.1 name that we give. */
   readonly heloName: string
   readonly context: SecureContext
@@ -33,7 +35,7 @@ export interface Peer {
 }
 
 /** Opens a link. Throws `Failure`, with nothing left open. */
-export async function openLink(target: TransportTarget, options: HandshakeOptions, signal: AbortSignal): Promise<Peer> {
+export async function openLink(target: SmtpTarget, options: HandshakeOptions, signal: AbortSignal): Promise<Peer> {
   const handshake = new Handshake(target, options, signal)
   try {
     return await handshake.run()
@@ -45,7 +47,7 @@ export async function openLink(target: TransportTarget, options: HandshakeOption
 }
 
 class Handshake {
-  readonly #target: TransportTarget
+  readonly #target: SmtpTarget
   readonly #options: HandshakeOptions
   readonly #signal: AbortSignal
   readonly #milliseconds: Record<string, number> = {}
@@ -54,7 +56,7 @@ class Handshake {
   #tls: TlsFacts | undefined
   #since: number
 
-  constructor(target: TransportTarget, options: HandshakeOptions, signal: AbortSignal) {
+  constructor(target: SmtpTarget, options: HandshakeOptions, signal: AbortSignal) {
     this.#target = target
     this.#options = options
     this.#signal = signal

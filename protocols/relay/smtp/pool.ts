@@ -1,5 +1,5 @@
 /** The connections of one destination under one set of settings, and the deliveries that wait for them. */
-import type { TransportTarget } from '#core/delivery/transport.ts'
+import type { SmtpTarget } from '#core/delivery/transport.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Delivery, DeliveryHolder } from './delivery.ts'
 import { Failure } from './failure.ts'
@@ -13,7 +13,7 @@ import { Session } from './session.ts'
 const pauseMs = 5_000
 
 export class Pool implements SessionOwner, DeliveryHolder {
-  readonly target: TransportTarget
+  readonly target: SmtpTarget
   readonly deadlines: Deadlines
   readonly limits: SessionLimits
 
@@ -27,7 +27,7 @@ export class Pool implements SessionOwner, DeliveryHolder {
   #retired = false
   #pausedUntil = 0
 
-  constructor(target: TransportTarget, options: HandshakeOptions, limits: SessionLimits, onEmpty: (pool: Pool) => void) {
+  constructor(target: SmtpTarget, options: HandshakeOptions, limits: SessionLimits, onEmpty: (pool: Pool) => void) {
     this.target = target
     this.deadlines = options.deadlines
     this.limits = limits

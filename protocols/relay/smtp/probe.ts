@@ -1,5 +1,5 @@
 /** A connection test for people: as far as a delivery would go, without a message. */
-import type { ProbeStep, TransportTarget } from '#core/delivery/transport.ts'
+import type { ProbeStep, SmtpTarget } from '#core/delivery/transport.ts'
 import { Failure } from './failure.ts'
 import type { Phase } from './failure.ts'
 import type { HandshakeOptions } from './handshake.ts'
@@ -8,7 +8,7 @@ import { openLink } from './handshake.ts'
 const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', ehlo: 'greeting' }
 
 /** Walks through resolve, connect, greeting, TLS and AUTH, and stops at the first that fails. Holds no secret. */
-export async function probeTarget(target: TransportTarget, options: HandshakeOptions, signal: AbortSignal): Promise<readonly ProbeStep[]> {
+export async function probeTarget(target: SmtpTarget, options: HandshakeOptions, signal: AbortSignal): Promise<readonly ProbeStep[]> {
   const steps: ProbeStep[] = []
   const { clock, deadlines } = options
   let since = clock.monotonic()

@@ -1,6 +1,6 @@
 /** RFC 4954 AUTH with PLAIN (RFC 4616) or LOGIN, whichever the peer offers, or with XOAUTH2 where access tokens stand in place of a password. */
 import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
-import type { PeerReply, TransportTarget } from '#core/delivery/transport.ts'
+import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
 import type { OAuth2Grant } from '#core/routing/oauth2.ts'
 import { Failure } from './failure.ts'
 import type { Link } from './link.ts'
@@ -30,7 +30,7 @@ const initialResponseMax = 500
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 /** Signs in when the destination has a user name. Throws `Failure`; no password or token is in it, whatever the peer said. */
-export async function signIn(link: Link, target: TransportTarget, options: SignInOptions): Promise<string | undefined> {
+export async function signIn(link: Link, target: SmtpTarget, options: SignInOptions): Promise<string | undefined> {
   const { offered, address, commandMs } = options
   if (!target.username) return undefined
   if (target.security === 'none' && !isLoopbackAddress(address)) throw new Failure('auth_needs_tls', 'auth')

@@ -2,7 +2,7 @@
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '#core/clock.ts'
 import { systemClock } from '#core/clock.ts'
-import type { AttemptReport, DeliveryJob, ProbeStep, Transport, TransportTarget } from '#core/delivery/transport.ts'
+import type { AttemptReport, DeliveryJob, ProbeStep, Transport, SmtpTarget } from '#core/delivery/transport.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import { AccessTokens } from '../oauth2/access-tokens.ts'
@@ -37,7 +37,7 @@ export interface SmtpTransportOptions {
 
 const standardLimits: SessionLimits = { messages: 1000, ageMs: 10 * 60_000 }
 
-export class SmtpTransport implements Transport {
+export class SmtpTransport implements Transport<SmtpTarget> {
   readonly #options: HandshakeOptions
   readonly #limits: SessionLimits
   readonly #tokens: AccessTokens
@@ -66,7 +66,7 @@ export class SmtpTransport implements Transport {
     this.#options = Object.assign(network, { heloName: options.heloName, tokens: this.#tokens })
   }
 
-  deliver(target: TransportTarget, job: DeliveryJob): Promise<AttemptReport> {
+  deliver(target: SmtpTarget, job: DeliveryJob): Promise<AttemptReport> {
     return new Promise((resolve) => {
       const delivery = new Delivery(target, job, this.#options.clock.monotonic(), resolve)
       const refused = this.#closed ? 'closed' : job.signal.aborted ? 'aborted' : undefined
@@ -75,7 +75,7 @@ export class SmtpTransport implements Transport {
     })
   }
 
-  probe(target: TransportTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
+  probe(target: SmtpTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
     return probeTarget(target, this.#options, signal)
   }
 
@@ -95,7 +95,7 @@ export class SmtpTransport implements Transport {
     return Promise.resolve()
   }
 
-  #poolFor(target: TransportTarget): Pool {
+  #poolFor(target: SmtpTarget): Pool {
     const known = this.#current.get(target.destinationId)
     if (known?.target.revision === target.revision) return known
     this.forget(target.destinationId)

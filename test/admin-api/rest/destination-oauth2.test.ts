@@ -14,7 +14,8 @@ const create = ({ rest }: Rig, preset: string, oauth2: object, more: object = {}
 
 const grantOf = async ({ database, organizationId }: Rig, id: unknown) => {
   const stored = await database.get(destinations, { organizationId }, String(id))
-  return stored && toTarget(stored.record, secrets)?.oauth2
+  const target = stored && toTarget(stored.record, secrets)
+  return target?.provider === 'smtp' ? target.oauth2 : undefined
 }
 
 test('createDestination for Microsoft 365 needs only mailbox, tenant and client, and shows no secret', async (t) => {

@@ -15,6 +15,7 @@ const expected = [
   'GET /v1/api-keys',
   'GET /v1/destinations',
   'GET /v1/destinations/presets',
+  'GET /v1/destinations/providers',
   'GET /v1/destinations/{id}',
   'GET /v1/domains',
   'GET /v1/domains/{id}',

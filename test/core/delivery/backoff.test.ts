@@ -77,3 +77,10 @@ test('nextAttempt() tries 18 times in 48 hours', (t) => {
   t.is(attempts, 18)
   t.true(time - now > 44 * hour && time - now <= 48 * hour)
 })
+
+test('nextAttempt() is no earlier than the provider asked for, and later when the policy says so', (t) => {
+  const message = { createdAt: now, attempts: 1, unknown: false }
+  t.is(nextAttempt(exact, { ...message, notBefore: now + hour }, now, 0.5), now + hour)
+  t.is(nextAttempt(exact, { ...message, notBefore: now + 10 }, now, 0.5), now + minute)
+  t.is(nextAttempt(exact, { ...message, notBefore: now + exact.maxAgeMs + 1 }, now, 0.5), undefined)
+})

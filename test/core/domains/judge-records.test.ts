@@ -103,8 +103,9 @@ test('withParents() ends at two labels and after five parents', (t) => {
   t.is(withParents('1.2.3.4.5.6.7.8.example.ch').length, 6)
 })
 
-test('spfMechanismOf() knows hosts by whole labels', (t) => {
-  t.is(spfMechanismOf('email-smtp.eu-west-1.amazonaws.com'), 'include:amazonses.com')
-  t.is(spfMechanismOf('SMTP.sendgrid.net'), 'include:sendgrid.net')
-  t.is(spfMechanismOf('notsendgrid.net'), undefined)
+test('spfMechanismOf() knows hosts by whole labels, and providers with an API by name', (t) => {
+  t.is(spfMechanismOf({ provider: 'smtp', host: 'email-smtp.eu-west-1.amazonaws.com' }), 'include:amazonses.com')
+  t.is(spfMechanismOf({ provider: 'smtp', host: 'SMTP.sendgrid.net' }), 'include:sendgrid.net')
+  t.is(spfMechanismOf({ provider: 'smtp', host: 'notsendgrid.net' }), undefined)
+  t.is(spfMechanismOf({ provider: 'ses' }), 'include:amazonses.com')
 })

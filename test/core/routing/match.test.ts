@@ -1,13 +1,13 @@
 /** Which destination takes a message, and what is then done with it. */
 import test from 'ava'
-import { destinations, type Destination } from '#core/routing/destination.ts'
+import { destinations, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import { matchRoute, orderRules, type RouteQuestion } from '#core/routing/match.ts'
 import { decideOutcome } from '#core/routing/outcome.ts'
 import type { RoutingRule, RuleMatch } from '#core/routing/rule.ts'
 import { noRoutePolicies, type Project } from '#core/tenancy/organization.ts'
 import { houseOf, organizationId, projectId } from '../house.ts'
 
-const destination = (id: string, changes: Partial<Destination> = {}) =>
+const destination = (id: string, changes: Partial<SmtpDestination> = {}) =>
   ({ id, projectId, name: id.toUpperCase(), mode: 'live', ...changes }) as Destination
 const rule = (id: string, match: RuleMatch, destinationId: string, changes: Partial<RoutingRule> = {}): RoutingRule => ({
   id,

@@ -78,6 +78,7 @@ const attempt: AttemptRecord = {
   startedAt: startOfTime + 500,
   endedAt: startOfTime + 2000,
   state: 'finished',
+  provider: 'smtp',
   host: 'host-secret.example',
   port: 2525,
   address: '192.0.2.77',

@@ -1,6 +1,6 @@
 /** A transport and a sink for one test, and jobs to give to them. */
 import type { ExecutionContext } from 'ava'
-import type { DeliveryJob, TransportTarget } from '#core/delivery/transport.ts'
+import type { DeliveryJob, SmtpTarget } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import type { SmtpTransportOptions } from '../../../protocols/relay/smtp/transport.ts'
@@ -34,7 +34,7 @@ export async function testSink(t: ExecutionContext, options: SinkOptions = {}): 
   return sink
 }
 
-export function targetOf(sink: { readonly port: number }, changes: Partial<TransportTarget> = {}): TransportTarget {
+export function targetOf(sink: { readonly port: number }, changes: Partial<SmtpTarget> = {}): SmtpTarget {
   return {
     destinationId: 'dst_1',
     revision: '1',

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import test from 'ava'
-import type { AttemptReport, TransportTarget } from '#core/delivery/transport.ts'
+import type { AttemptReport, SmtpTarget } from '#core/delivery/transport.ts'
 import { otherCertificate } from './certificates.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import type { SinkOptions } from './sink.ts'
@@ -97,11 +97,7 @@ for (const [offer, password, lines] of mechanisms) {
   })
 }
 
-async function attempt(
-  t: Parameters<typeof testSink>[0],
-  options: SinkOptions,
-  changes: Partial<TransportTarget> = {},
-): Promise<AttemptReport> {
+async function attempt(t: Parameters<typeof testSink>[0], options: SinkOptions, changes: Partial<SmtpTarget> = {}): Promise<AttemptReport> {
   const sink = await testSink(t, { security: 'starttls', users: { me: 'right' }, ...options })
   const target = targetOf(sink, { security: 'starttls', username: 'me', password: 'topsecret', ...changes })
   const report = await testTransport(t).deliver(target, jobOf())

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import type { AttemptReport, TransportTarget } from '#core/delivery/transport.ts'
+import type { AttemptReport, SmtpTarget } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { OAuth2Grant } from '#core/routing/oauth2.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -13,7 +13,7 @@ const byRefresh = { clientId: 'client-1', clientSecret: 'client-secret-1', refre
 interface Scene {
   readonly sink: Sink
   readonly endpoint: TokenEndpoint
-  readonly target: TransportTarget
+  readonly target: SmtpTarget
   /** Tokens that the sink takes. */
   readonly good: Set<string>
 }

@@ -1,0 +1,78 @@
+/** Mail providers that are spoken to over HTTP, and the credentials each needs. How they are spoken to stands in `protocols/relay/http`. */
+
+/** One credential of a provider, under the provider's own name for it. */
+export interface CredentialField {
+  readonly required: boolean
+  /** Kept sealed, and never shown again. */
+  readonly secret: boolean
+  /** The only values there are. */
+  readonly choices?: readonly string[]
+  /** What it is and where it is found, for people. */
+  readonly describe: string
+}
+
+/** A provider by its public name. */
+export interface HttpProviderEntry {
+  readonly title: string
+  /** `mime`: the message goes out as it is stored; `fields`: the provider takes it apart in fields and makes a message of them. */
+  readonly takes: 'mime' | 'fields'
+  readonly credentials: Readonly<Record<string, CredentialField>>
+}
+
+const secret = (describe: string) => ({ required: true, secret: true, describe }) as const
+
+const sesRegions = [
+  ...['us-east-1', 'us-east-2', 'us-west-1', 'us-west-2', 'ca-central-1', 'ca-west-1', 'sa-east-1', 'mx-central-1'],
+  ...['eu-central-1', 'eu-central-2', 'eu-west-1', 'eu-west-2', 'eu-west-3', 'eu-north-1', 'eu-south-1', 'eu-south-2'],
+  ...['ap-northeast-1', 'ap-northeast-2', 'ap-northeast-3', 'ap-south-1', 'ap-south-2', 'ap-southeast-1', 'ap-southeast-2'],
+  ...['ap-southeast-3', 'ap-southeast-5', 'ap-east-1', 'af-south-1', 'il-central-1', 'me-central-1', 'me-south-1'],
+  ...['us-gov-east-1', 'us-gov-west-1'],
+] as const
+
+export const httpProviders = {
+  ses: {
+    title: 'Amazon SES',
+    takes: 'mime',
+    credentials: {
+      access_key_id: { required: true, secret: false, describe: 'Access key id of an IAM user or role that may call ses:SendEmail.' },
+      secret_access_key: secret('The secret access key that belongs to it.'),
+      session_token: { required: false, secret: true, describe: 'Session token of temporary credentials.' },
+      region: { required: true, secret: false, choices: sesRegions, describe: 'AWS region in which the sending identity is verified.' },
+    },
+  },
+  sendgrid: {
+    title: 'Twilio SendGrid',
+    takes: 'fields',
+    credentials: {
+      api_key: secret('API key with the permission Mail Send.'),
+      region: { required: false, secret: false, choices: ['global', 'eu'], describe: 'eu for a regional subuser; global unless given.' },
+    },
+  },
+  mailgun: {
+    title: 'Mailgun',
+    takes: 'mime',
+    credentials: {
+      api_key: secret('Sending key of the domain, or an API key of the account.'),
+      domain: { required: true, secret: false, describe: 'Sending domain as it is named at Mailgun, such as mg.example.ch.' },
+      region: { required: false, secret: false, choices: ['us', 'eu'], describe: 'Where the domain was made; us unless given.' },
+    },
+  },
+  postmark: {
+    title: 'Postmark',
+    takes: 'fields',
+    credentials: {
+      server_token: secret('Server API token, found under API Tokens of the server.'),
+      message_stream: { required: false, secret: false, describe: 'Id of the message stream; outbound unless given.' },
+    },
+  },
+  resend: { title: 'Resend', takes: 'fields', credentials: { api_key: secret('API key with sending access.') } },
+  brevo: { title: 'Brevo', takes: 'fields', credentials: { api_key: secret('API key of version 3, which begins with xkeysib-.') } },
+} as const satisfies Readonly<Record<string, HttpProviderEntry>>
+
+export type HttpProvider = keyof typeof httpProviders
+
+/** Ids of all of them, in the order of the table. */
+export const httpProviderIds = Object.keys(httpProviders) as readonly HttpProvider[]
+
+/** The credentials of a provider by name. */
+export const credentialFields = (provider: HttpProvider): Readonly<Record<string, CredentialField>> => httpProviders[provider].credentials

@@ -1,0 +1,106 @@
+/** How a destination's provider is reached and signed in to, as it is kept: made from a request, or changed by one. */
+import type { HttpProvider } from '#config/providers.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import {
+  oauth2Place,
+  passwordPlace,
+  secretPlace,
+  type Destination,
+  type DestinationSettings,
+  type HttpDestination,
+  type SmtpDestination,
+} from './destination.ts'
+import { assertPasswordStays, mergeEndpoint, type EndpointChanges } from './endpoint-changes.ts'
+import { checkEndpoint, type Endpoint, type EndpointGuards, type EndpointRequest } from './endpoint.ts'
+import { checkCredentials, type CheckedCredentials, type CredentialChanges } from './http-credentials.ts'
+import { sealOAuth2 } from './oauth2.ts'
+
+type SmtpConnection = Omit<SmtpDestination, keyof DestinationSettings>
+type HttpConnection = Omit<HttpDestination, keyof DestinationSettings>
+type Connection = SmtpConnection | HttpConnection
+
+/** What a new destination is reached by. */
+export type ConnectionRequest =
+  | { readonly provider: 'smtp'; readonly endpoint: EndpointRequest }
+  | { readonly provider: HttpProvider; readonly credentials: CredentialChanges }
+
+/** What of it changes; which of the two fits follows from the provider. */
+export interface ConnectionChanges {
+  readonly endpoint?: EndpointChanges | undefined
+  readonly credentials?: CredentialChanges | undefined
+}
+
+export interface ConnectionOptions extends EndpointGuards {
+  readonly secrets: SecretBox
+}
+
+/** Throws `validation_failed` naming what is wrong. The look-up of a name can take seconds. */
+export async function newConnection(id: string, request: ConnectionRequest, options: ConnectionOptions): Promise<Connection> {
+  if (request.provider === 'smtp') return sealEndpoint(id, await checkEndpoint(request.endpoint, options), options.secrets)
+  const checked = await checkCredentials(request.provider, request.credentials, options)
+  return { provider: request.provider, ...sealCredentials(id, checked, {}, options.secrets) }
+}
+
+/** Answers what to change in the destination as it is when it is written; looking up names took time until then. */
+export function changedConnection(
+  stored: Destination,
+  changes: ConnectionChanges,
+  options: ConnectionOptions,
+): Promise<(before: Destination) => Partial<Connection>> {
+  return stored.provider === 'smtp' ? changedSmtp(stored, changes, options) : changedHttp(stored, changes, options)
+}
+
+async function changedSmtp(stored: SmtpDestination, { endpoint: given, credentials = {} }: ConnectionChanges, options: ConnectionOptions) {
+  const misplaced = Object.keys(credentials).filter((name) => credentials[name] !== undefined)
+  if (misplaced.length > 0)
+    throw invalid(misplaced.map((name) => ({ path: `credentials.${name}`, message: 'is not a credential of provider smtp' })))
+  if (!given) return () => ({})
+  const request = mergeEndpoint(stored, given)
+  const endpoint = await checkEndpoint(request, options)
+  return (before: Destination): Partial<SmtpConnection> => {
+    if (!request.keepsPassword) return sealEndpoint(stored.id, endpoint, options.secrets)
+    // The look-up took time: the host may have changed meanwhile, and a password with it.
+    if (before.provider === 'smtp') assertPasswordStays(before, endpoint)
+    const { password: _, oauth2: __, ...others } = endpoint
+    return others
+  }
+}
+
+async function changedHttp(stored: HttpDestination, { endpoint = {}, credentials }: ConnectionChanges, options: ConnectionOptions) {
+  const { id, provider } = stored
+  const misplaced = Object.entries(endpoint).flatMap(([name, value]) =>
+    value === undefined ? [] : [wireNames[name] ?? `credentials.${name}`],
+  )
+  if (misplaced.length > 0)
+    throw invalid(misplaced.map((path) => ({ path, message: `belongs to provider smtp; this destination is ${provider}` })))
+  if (!credentials) return () => ({})
+  const checked = await checkCredentials(provider, credentials, options, stored)
+  return (before: Destination): Partial<HttpConnection> => {
+    if (before.updatedAt !== stored.updatedAt) throw new Refusal('conflict', 'The destination was changed at the same time; read it again.')
+    return sealCredentials(id, checked, stored.sealedCredentials, options.secrets)
+  }
+}
+
+/** Where fields of an endpoint stand in a request, when not under their own name in the credentials. */
+const wireNames: Readonly<Record<string, string>> = { preset: 'preset', tlsPolicy: 'credentials.tls_policy' }
+
+function sealEndpoint(id: string, { password, oauth2, ...endpoint }: Endpoint, secrets: SecretBox): SmtpConnection {
+  return {
+    provider: 'smtp',
+    ...endpoint,
+    sealedPassword: password === undefined ? null : secrets.seal(password, passwordPlace(id)),
+    oauth2: oauth2 && sealOAuth2(oauth2, (text) => secrets.seal(text, oauth2Place(id))),
+  }
+}
+
+function sealCredentials(
+  id: string,
+  { baseUrl, credentials, secrets: given, kept }: CheckedCredentials,
+  before: HttpConnection['sealedCredentials'],
+  secrets: SecretBox,
+): Omit<HttpConnection, 'provider'> {
+  const stays = Object.entries(before).filter(([name]) => kept.includes(name))
+  const sealed = Object.entries(given).map(([name, secret]) => [name, secrets.seal(secret, secretPlace(id, name))])
+  return { baseUrl, credentials, sealedCredentials: Object.fromEntries([...stays, ...sealed]) }
+}

@@ -1,0 +1,45 @@
+/** Takes messages apart for delivery, outside the main thread and beside the thread that reads for people: one at a time, the others wait. */
+import type { Clock } from '#core/clock.ts'
+import type { MessageParts } from './message-parts.ts'
+import { ParserThread, type ParserAnswer } from './parser-thread.ts'
+
+/** `lasting` says that the message is at fault, and another try would end alike. */
+export type PartsResult =
+  { readonly ok: true; readonly parts: MessageParts } | { readonly ok: false; readonly sentence: string; readonly lasting: boolean }
+
+const octetsMax = 64 * 1024 * 1024
+const limits = { deadlineMs: 30_000, idleMs: 30_000 }
+const entry = new URL('./mime-worker.ts', import.meta.url)
+
+export class PartsReader implements AsyncDisposable {
+  readonly #thread: ParserThread
+  #last: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  /** The thread starts with the first message. */
+  constructor(clock: Clock) {
+    this.#thread = new ParserThread(entry, clock, limits)
+  }
+
+  async read(raw: Uint8Array): Promise<PartsResult> {
+    if (raw.length > octetsMax) return { ok: false, sentence: 'The message is too large to be taken apart.', lasting: true }
+    const answer = await this.#inTurn(() => this.#thread.ask({ kind: 'parts', raw: new Uint8Array(raw), cut: false }))
+    if (answer.kind === 'parts') return { ok: true, parts: answer.parts }
+    const { sentence = 'The message could not be parsed.', lasting = false } = answer.kind === 'failed' ? answer : {}
+    return { ok: false, sentence, lasting }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    await this.#thread[Symbol.asyncDispose]()
+    await this.#last
+  }
+
+  #inTurn(work: () => Promise<ParserAnswer>): Promise<ParserAnswer> {
+    const closed: ParserAnswer = { kind: 'failed', sentence: 'The service is shutting down.' }
+    const turn = this.#last.then(() => (this.#closed ? closed : work()))
+    const forget = (): void => {}
+    this.#last = turn.then(forget, forget)
+    return turn
+  }
+}

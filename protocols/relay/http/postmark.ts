@@ -1,0 +1,73 @@
+/** Postmark: the message in fields. */
+import { httpProviders } from '#config/providers.ts'
+import { jsonOf, mailboxText, postJson, textOf, verdictByStatus } from './answers.ts'
+import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from './vendor.ts'
+
+/** Error codes that stand for settings: token, sender signature, credits, account under review, message stream. */
+const misconfigured = new Set([10, 400, 401, 405, 412, 413, 1226, 1235])
+
+export const postmark: Vendor = {
+  provider: 'postmark',
+  title: httpProviders.postmark.title,
+  credentials: httpProviders.postmark.credentials,
+  recipientsMax: 50,
+  async send(credentials, message, context) {
+    return postJson(`${origin(context)}/email`, authorization(credentials), bodyOf(credentials, await message.fields()))
+  },
+  read(answer) {
+    const body = jsonOf(answer)
+    if (answer.status !== 200 || body['ErrorCode'] !== 0) return refusal(answer)
+    return { kind: 'accepted', messageId: textOf(body['MessageID']), refused: inactive(textOf(body['Message']) ?? '') }
+  },
+  async probe(credentials, context) {
+    return { method: 'GET', url: `${origin(context)}/server`, headers: authorization(credentials) }
+  },
+  readProbe: (answer) => (answer.status === 200 ? { kind: 'accepted' } : refusal(answer)),
+}
+
+const origin = ({ base }: VendorContext): string => base ?? 'https://api.postmarkapp.com'
+const authorization = ({ server_token: token = '' }: Credentials) => ({ 'x-postmark-server-token': token })
+
+function bodyOf({ message_stream: stream }: Credentials, fields: MessageFields) {
+  const { from, to, cc, bcc, replyTo, subject, text, html, headers, attachments } = fields
+  const kept = headers.map(({ name, value }) => ({ Name: name, Value: value }))
+  // Without it Postmark makes a Message-ID of its own, and replies would not be found.
+  if (kept.some(({ Name }) => Name.toLowerCase() === 'message-id')) kept.push({ Name: 'X-PM-KeepID', Value: 'true' })
+  return {
+    From: mailboxText(from),
+    To: list(to),
+    ...(cc.length > 0 && { Cc: list(cc) }),
+    ...(bcc.length > 0 && { Bcc: list(bcc) }),
+    ...(replyTo.length > 0 && { ReplyTo: list(replyTo) }),
+    Subject: subject,
+    ...(html !== undefined && { HtmlBody: html }),
+    // It takes no message without any text.
+    ...((text !== undefined || html === undefined) && { TextBody: text ?? ' ' }),
+    Headers: kept,
+    ...(attachments.length > 0 && {
+      Attachments: attachments.map((one) => ({
+        Name: one.filename,
+        Content: one.content.toString('base64'),
+        ContentType: one.contentType,
+        ...(one.contentId !== undefined && one.inline && { ContentID: `cid:${one.contentId}` }),
+      })),
+    }),
+    ...(stream !== undefined && { MessageStream: stream }),
+  }
+}
+
+const list = (addresses: readonly NamedAddress[]): string => addresses.map(mailboxText).join(', ')
+/** Taken for some and not for others: the addresses stand in the message. */
+function inactive(message: string): string[] {
+  const [, named] = /will not deliver to (?:these|the following) inactive (?:addresses|recipients): (.*)/i.exec(message) ?? []
+  return named?.match(/[^\s,;<>]+@[^\s,;<>]*[^\s,;<>.]/g) ?? []
+}
+
+/** `{ErrorCode, Message}` */
+function refusal(answer: VendorAnswer): VendorVerdict {
+  const { ErrorCode: code, Message } = jsonOf(answer)
+  const known = typeof code === 'number' && code !== 0
+  const verdict = verdictByStatus(answer, { code: known ? String(code) : undefined, message: textOf(Message) })
+  if (known && misconfigured.has(code)) return { ...verdict, kind: 'misconfigured' }
+  return answer.status === 200 ? { ...verdict, kind: known ? 'permanent' : 'transient' } : verdict
+}

@@ -1,0 +1,57 @@
+/** A connection test for people: as far as a delivery would go, with a request that proves the credentials and sends nothing. */
+import type { Clock } from '#core/clock.ts'
+import type { HttpTarget, ProbeStep } from '#core/delivery/transport.ts'
+import { Failure, type Phase } from '../smtp/failure.ts'
+import { verdictByStatus } from './answers.ts'
+import { shown, vendorContext } from './attempt.ts'
+import { exchange, type ExchangeOptions } from './exchange.ts'
+import { VendorRefusal, type Vendor, type VendorAnswer, type VendorVerdict } from './vendor.ts'
+
+const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', body: 'auth', final: 'auth' }
+const nameOf = (phase: Phase): string => stepNames[phase] ?? phase
+
+/** Walks through resolve, connect, TLS and auth, and stops at the first that fails. Holds no secret. */
+export class ProbeWalk {
+  readonly #target: HttpTarget
+  readonly #clock: Clock
+  readonly #steps: ProbeStep[] = []
+  #since: number
+
+  constructor(target: HttpTarget, clock: Clock) {
+    this.#target = target
+    this.#clock = clock
+    this.#since = clock.monotonic()
+  }
+
+  /** A step of opening a connection went well. */
+  readonly passed = (phase: Phase, detail: string, milliseconds: number): void => {
+    this.#since = this.#clock.monotonic()
+    this.#steps.push({ step: nameOf(phase), ok: true, detail, milliseconds })
+  }
+
+  async through(vendor: Vendor, options: Omit<ExchangeOptions, 'beforeLastByte'>): Promise<readonly ProbeStep[]> {
+    try {
+      const context = vendorContext(this.#target, this.#clock, (asked) => exchange(asked, options))
+      const { answer, failure } = await exchange(await vendor.probe(this.#target.credentials, context), options)
+      if (answer) this.#judge(vendor, answer)
+      else if (failure) throw failure
+    } catch (error) {
+      if (error instanceof Failure) this.#note(error.phase, false, error.message)
+      else if (error instanceof VendorRefusal) this.#note('auth', false, error.verdict.message)
+      else throw error
+    }
+    return this.#steps
+  }
+
+  #judge(vendor: Vendor, answer: VendorAnswer): void {
+    const isGood = answer.status >= 200 && answer.status < 300
+    const verdict: VendorVerdict = vendor.readProbe?.(answer) ?? (isGood ? { kind: 'accepted' } : verdictByStatus(answer))
+    if (verdict.kind === 'accepted') this.#note('auth', true, `${vendor.title} accepts the credentials.`)
+    else this.#note('auth', false, `${vendor.title} answered ${answer.status}: ${verdict.message}`)
+  }
+
+  #note(phase: Phase, ok: boolean, detail: string): void {
+    const milliseconds = this.#clock.monotonic() - this.#since
+    this.#steps.push({ step: nameOf(phase), ok, detail: shown(detail, this.#target.secrets), milliseconds })
+  }
+}

@@ -1,0 +1,29 @@
+/** The transport that knows all others: SMTP servers and providers with an API, told apart by the target. */
+import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, SmtpTarget, Transport, TransportTarget } from '#core/delivery/transport.ts'
+
+export class RelayTransport implements Transport {
+  readonly #smtp: Transport<SmtpTarget>
+  readonly #http: Transport<HttpTarget>
+
+  constructor(smtp: Transport<SmtpTarget>, http: Transport<HttpTarget>) {
+    this.#smtp = smtp
+    this.#http = http
+  }
+
+  deliver(target: TransportTarget, job: DeliveryJob): Promise<AttemptReport> {
+    return target.provider === 'smtp' ? this.#smtp.deliver(target, job) : this.#http.deliver(target, job)
+  }
+
+  probe(target: TransportTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
+    return target.provider === 'smtp' ? this.#smtp.probe(target, signal) : this.#http.probe(target, signal)
+  }
+
+  forget(destinationId: string): void {
+    this.#smtp.forget(destinationId)
+    this.#http.forget(destinationId)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#smtp[Symbol.asyncDispose](), this.#http[Symbol.asyncDispose]()])
+  }
+}

@@ -1,0 +1,43 @@
+/** Brevo as its clients see it: POST /v3/smtp/email, GET /v3/account. */
+import { decoded, jsonBody, records, type VendorRules } from './double.ts'
+
+const emails = (list: unknown): string[] => records(list).map(({ email }) => String(email))
+
+export const brevoRules: VendorRules = {
+  provider: 'brevo',
+  credentials: { api_key: 'xkeysib-right-6' },
+  wrong: { api_key: 'xkeysib-wrong-6' },
+  refusals: {
+    permanent: { status: 400, body: { code: 'invalid_parameter', message: 'email is not valid in to' } },
+    transient: { status: 502, body: '<html>Bad gateway</html>' },
+    rateLimited: { status: 429, headers: { 'x-sib-ratelimit-reset': '17' }, body: { code: 'too_many_requests', message: 'Slow down.' } },
+    misconfigured: { status: 402, body: { code: 'not_enough_credits', message: 'You have no credits left.' } },
+  },
+  authenticate({ headers }) {
+    const key = headers['api-key']
+    return key === 'xkeysib-right-6' ? undefined : { status: 401, body: { code: 'unauthorized', message: `Key not found: ${String(key)}` } }
+  },
+  take(request) {
+    if (request.method !== 'POST' || request.path !== '/v3/smtp/email') return undefined
+    const body = jsonBody(request)
+    const named = [...emails(body['to']), ...emails(body['cc'])]
+    if (emails(body['to']).length === 0) throw new Error('to is required')
+    if (records(body['to']).some(({ name }) => name === '')) throw new Error('a name must not be empty')
+    return {
+      recipients: [...named, ...emails(body['bcc'])],
+      named,
+      fields: {
+        from: String((body['sender'] as { email?: unknown }).email),
+        subject: body['subject'],
+        text: body['textContent'],
+        html: body['htmlContent'],
+        replyTo: body['replyTo'] === undefined ? [] : emails([body['replyTo']]),
+        headers: (body['headers'] ?? {}) as Record<string, unknown>,
+        attachments: records(body['attachment']).map(({ name, content }) => ({ filename: name, content: decoded(content) })),
+      },
+    }
+  },
+  accepted: () => ({ status: 201, body: { messageId: '<202611211000.1@smtp-relay.mailin.fr>' } }),
+  probed: ({ method, path }) =>
+    method === 'GET' && path === '/v3/account' ? { status: 200, body: { email: 'shop@site.test' } } : undefined,
+}

@@ -1,0 +1,161 @@
+/** A vendor's endpoint on loopback: checks what comes as the vendor would, and answers as the test wants it to. */
+import {
+  createServer as createPlainServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { HttpProvider } from '#config/providers.ts'
+import { goodCertificate } from '../../protocols/relay/certificates.ts'
+
+/** One request, whole. */
+export interface SeenRequest {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+export interface DoubleAnswer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Text as it is, anything else as JSON. */
+  readonly body?: unknown
+}
+
+/** A message as the vendor understood it. */
+export interface TakenMessage {
+  /** Everybody who gets it. */
+  readonly recipients: readonly string[]
+  /** Who is named to whom; of vendors that take fields. */
+  readonly named?: readonly string[]
+  readonly mime?: Buffer
+  readonly fields?: {
+    readonly from: string
+    readonly subject: unknown
+    readonly text: unknown
+    readonly html: unknown
+    readonly replyTo: readonly string[]
+    readonly headers: Readonly<Record<string, unknown>>
+    readonly attachments: readonly { readonly filename: unknown; readonly content: Buffer }[]
+  }
+}
+
+/** How one vendor behaves. */
+export interface VendorRules {
+  readonly provider: HttpProvider
+  readonly credentials: Readonly<Record<string, string>>
+  /** A credential that is wrong, in place of the right one. */
+  readonly wrong: Readonly<Record<string, string>>
+  /** The vendor's own words for no. `rateLimited` asks for 17 seconds. */
+  readonly refusals: Readonly<Record<'permanent' | 'transient' | 'rateLimited' | 'misconfigured', DoubleAnswer>>
+  /** The vendor's answer to a wrong key; undefined for a right one. */
+  authenticate(request: SeenRequest): DoubleAnswer | undefined
+  /** The message of a send request; throws when the vendor would not understand it, undefined when it is none. */
+  take(request: SeenRequest): TakenMessage | undefined
+  /** The answer to a message that was taken. */
+  accepted(message: TakenMessage): DoubleAnswer
+  /** The answer to a request that proves the credentials. */
+  probed(request: SeenRequest): DoubleAnswer | undefined
+}
+
+/** What it does with messages from now on: takes them, answers something, or behaves badly once it has the whole of one. */
+export type Mood = 'accept' | 'hang' | 'drop' | DoubleAnswer
+
+export class VendorDouble implements AsyncDisposable {
+  readonly rules: VendorRules
+  readonly requests: SeenRequest[] = []
+  readonly taken: TakenMessage[] = []
+  /** Requests that the vendor would not have understood. */
+  readonly faults: unknown[] = []
+  mood: Mood = 'accept'
+  readonly #server: Server
+  readonly #scheme: 'http' | 'https'
+  readonly #waiting: (() => void)[] = []
+
+  constructor(rules: VendorRules, scheme: 'http' | 'https' = 'https') {
+    this.rules = rules
+    this.#scheme = scheme
+    const handle = (request: IncomingMessage, response: ServerResponse): void => void this.#serve(request, response)
+    this.#server = scheme === 'https' ? createServer(goodCertificate, handle) : createPlainServer(handle)
+  }
+
+  async listen(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    return this
+  }
+
+  get origin(): string {
+    const host = this.#scheme === 'https' ? 'localhost' : '127.0.0.1'
+    return `${this.#scheme}://${host}:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** Serves a connection that something else took. */
+  serve(socket: Socket): void {
+    this.#server.emit('connection', socket)
+  }
+
+  /** Resolves when the next message has come in whole. */
+  arrival(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers } = request
+    const body = await buffer(request).catch(() => undefined)
+    if (!body) return
+    const seen = { method, path: url, headers, body }
+    this.requests.push(seen)
+    try {
+      this.#answer(seen, response)
+    } catch (error) {
+      this.faults.push(error)
+      reply(response, { status: 400, body: { message: String(error) } })
+    }
+  }
+
+  #answer(seen: SeenRequest, response: ServerResponse): void {
+    const refused = this.rules.authenticate(seen)
+    if (refused) return reply(response, refused)
+    const probed = this.rules.probed(seen)
+    if (probed) return reply(response, probed)
+    const message = this.rules.take(seen)
+    if (!message) throw new Error(`${seen.method} ${seen.path} is not known`)
+    for (const resolve of this.#waiting.splice(0)) resolve()
+    if (this.mood === 'hang') return
+    if (this.mood === 'drop') return void response.destroy()
+    if (this.mood !== 'accept') return reply(response, this.mood)
+    this.taken.push(message)
+    reply(response, this.rules.accepted(message))
+  }
+}
+
+function reply(response: ServerResponse, { status, headers, body }: DoubleAnswer): void {
+  const isText = typeof body === 'string'
+  response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers })
+  response.end(isText ? body : body === undefined ? '' : JSON.stringify(body))
+}
+
+/** The JSON object of a request that says it is JSON. */
+export function jsonBody({ headers, body }: SeenRequest): Record<string, unknown> {
+  if (!/^application\/json\b/.test(headers['content-type'] ?? '')) throw new Error(`the content type is ${headers['content-type']}`)
+  return JSON.parse(body.toString('utf8')) as Record<string, unknown>
+}
+
+/** Objects of a list, each as a record. */
+export const records = (list: unknown): Record<string, unknown>[] => (list === undefined ? [] : (list as Record<string, unknown>[]))
+
+/** The address in `Name <a@b>` or `a@b`. */
+export const bare = (mailbox: unknown): string => /<([^<>]+)>$/.exec(String(mailbox))?.[1] ?? String(mailbox)
+
+export const decoded = (base64: unknown): Buffer => Buffer.from(String(base64), 'base64')
