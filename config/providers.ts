@@ -67,6 +67,83 @@ export const httpProviders = {
   },
   resend: { title: 'Resend', takes: 'fields', credentials: { api_key: secret('API key with sending access.') } },
   brevo: { title: 'Brevo', takes: 'fields', credentials: { api_key: secret('API key of version 3, which begins with xkeysib-.') } },
+  mailjet: {
+    title: 'Mailjet',
+    takes: 'fields',
+    credentials: {
+      api_key: { required: true, secret: false, describe: 'API key of the account or of a sub-account.' },
+      secret_key: secret('The secret key that belongs to it.'),
+      region: { required: false, secret: false, choices: ['eu', 'us'], describe: 'us for accounts of the US platform; eu unless given.' },
+    },
+  },
+  sparkpost: {
+    title: 'SparkPost',
+    takes: 'mime',
+    credentials: {
+      api_key: secret('API key with the right Transmissions: Read/Write.'),
+      region: { required: false, secret: false, choices: ['us', 'eu'], describe: 'Where the account was made; us unless given.' },
+    },
+  },
+  mailersend: {
+    title: 'MailerSend',
+    takes: 'fields',
+    credentials: {
+      api_token: secret('API token of the domain with sending access.'),
+      custom_headers: {
+        required: false,
+        secret: false,
+        choices: ['yes', 'no'],
+        describe: 'yes in the plans Professional and Enterprise, which may set headers such as List-Unsubscribe; no unless given.',
+      },
+    },
+  },
+  smtp2go: {
+    title: 'SMTP2GO',
+    takes: 'mime',
+    credentials: {
+      api_key: secret('API key with the right to send, which begins with api-.'),
+      region: {
+        required: false,
+        secret: false,
+        choices: ['global', 'us', 'eu', 'au'],
+        describe: 'Where requests are taken; the nearest place unless given.',
+      },
+    },
+  },
+  scaleway: {
+    title: 'Scaleway Transactional Email',
+    takes: 'fields',
+    credentials: {
+      secret_key: secret('Secret key of an IAM API key that may send email in the project.'),
+      project_id: { required: true, secret: false, describe: 'Id of the project in which the sending domain is verified.' },
+      region: {
+        required: false,
+        secret: false,
+        choices: ['fr-par', 'nl-ams', 'pl-waw'],
+        describe: 'Region of the domain; fr-par unless given.',
+      },
+    },
+  },
+  msgraph: {
+    title: 'Microsoft Graph',
+    takes: 'mime',
+    credentials: {
+      tenant: { required: true, secret: false, describe: 'Id of the tenant, or one of its domains such as example.onmicrosoft.com.' },
+      client_id: {
+        required: true,
+        secret: false,
+        describe: 'Application (client) id of an app registration with the application permission Mail.Send.',
+      },
+      client_secret: secret('Client secret of the app registration.'),
+      mailbox: { required: true, secret: false, describe: 'Address or id of the mailbox that sends.' },
+      cloud: {
+        required: false,
+        secret: false,
+        choices: ['global', 'us_gov', 'us_dod', 'china'],
+        describe: 'National cloud of the tenant; global unless given.',
+      },
+    },
+  },
 } as const satisfies Readonly<Record<string, HttpProviderEntry>>
 
 export type HttpProvider = keyof typeof httpProviders

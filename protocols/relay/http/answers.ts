@@ -59,3 +59,10 @@ function retryAfter({ headers }: VendorAnswer): number | undefined {
   if (Number.isNaN(date) || Number.isNaN(answered)) return undefined
   return Math.min(Math.max(0, Math.ceil((date - answered) / 1000)), retryAfterMax)
 }
+
+/** The objects of a JSON list; none when it is no list. */
+export const objectsIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
+  Array.isArray(value) ? value.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null) : []
+
+/** Everything in a provider's words that looks like a mail address. */
+export const addressesIn = (words: string): readonly string[] => words.match(/[^\s<>,;:"'()[\]{}\\]+@[^\s<>,;:"'()[\]{}\\]+/g) ?? []

@@ -63,6 +63,7 @@ export class Failure extends Error implements AttemptError {
 
   /** As it is reported. */
   toAttemptError(): AttemptError {
-    return { code: this.code, message: this.message, phase: this.phase }
+    const misconfigured = this.code === 'destination_misconfigured' ? ({ class: 'misconfigured' } as const) : undefined
+    return { code: this.code, message: this.message, phase: this.phase, ...misconfigured }
   }
 }

@@ -154,6 +154,7 @@ for (const [what, script, code, message] of told) {
     const report = await testTransport(t).deliver(target, jobOf())
     t.deepEqual(summary(report), ['transient', code, 'auth'])
     t.regex(report.error?.message ?? '', message)
+    t.is(report.error?.class, code === 'destination_misconfigured' ? 'misconfigured' : undefined)
     t.notRegex(JSON.stringify(report), secrets)
     t.deepEqual(authLines(sink), [])
   })

@@ -50,6 +50,10 @@ export interface TakenMessage {
 export interface VendorRules {
   readonly provider: HttpProvider
   readonly credentials: Readonly<Record<string, string>>
+  /** The recipients are found in the header of the message, which is made anew where it names others. */
+  readonly addressedByHeader?: true
+  /** Something is asked over the same connection before the first message. */
+  readonly asksFirst?: true
   /** A credential that is wrong, in place of the right one. */
   readonly wrong: Readonly<Record<string, string>>
   /** The vendor's own words for no. `rateLimited` asks for 17 seconds. */
@@ -71,6 +75,8 @@ export class VendorDouble implements AsyncDisposable {
   readonly rules: VendorRules
   readonly requests: SeenRequest[] = []
   readonly taken: TakenMessage[] = []
+  /** How many messages came whole, taken or not. */
+  handovers = 0
   /** Requests that the vendor would not have understood. */
   readonly faults: unknown[] = []
   mood: Mood = 'accept'
@@ -131,6 +137,7 @@ export class VendorDouble implements AsyncDisposable {
     if (probed) return reply(response, probed)
     const message = this.rules.take(seen)
     if (!message) throw new Error(`${seen.method} ${seen.path} is not known`)
+    this.handovers += 1
     for (const resolve of this.#waiting.splice(0)) resolve()
     if (this.mood === 'hang') return
     if (this.mood === 'drop') return void response.destroy()

@@ -1,0 +1,85 @@
+/** MailerSend, Email API v1. It takes fields and makes the message itself. */
+import { httpProviders } from '#config/providers.ts'
+import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from './answers.ts'
+import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from './vendor.ts'
+
+/** MS42207: the domain is not verified; MS42225: the limits of a trial. */
+const ofTheAccount = new Set(['MS42207', 'MS42225'])
+
+const address = ({ name, address: email }: NamedAddress) => ({ email, ...(name !== '' && { name }) })
+const authorization = ({ api_token = '' }: Credentials) => ({ authorization: `Bearer ${api_token}` })
+const url = (base: string | undefined): string => `${base ?? 'https://api.mailersend.com'}/v1/email`
+
+export const mailersend: Vendor = {
+  provider: 'mailersend',
+  title: httpProviders.mailersend.title,
+  credentials: httpProviders.mailersend.credentials,
+  // So many may be in Cc or Bcc.
+  recipientsMax: 10,
+
+  async send(credentials, message, { base }) {
+    const fields = await message.fields()
+    const { from, to, cc, bcc, replyTo, subject, text, html, attachments } = fields
+    return postJson(url(base), authorization(credentials), {
+      from: address(from),
+      to: to.map(address),
+      ...(cc.length > 0 && { cc: cc.map(address) }),
+      ...(bcc.length > 0 && { bcc: bcc.map(address) }),
+      // One is all it takes.
+      ...(replyTo[0] && { reply_to: address(replyTo[0]) }),
+      subject,
+      ...(text !== undefined || html === undefined ? { text: text || ' ' } : {}),
+      ...(html !== undefined && { html }),
+      ...headersFor(credentials, fields),
+      ...(attachments.length > 0 && {
+        attachments: attachments.map(({ filename, content, contentId, inline }) => ({
+          filename,
+          content: content.toString('base64'),
+          disposition: inline && contentId !== undefined ? 'inline' : 'attachment',
+          ...(inline && contentId !== undefined && { id: contentId }),
+        })),
+      }),
+      settings: { track_clicks: false, track_opens: false, track_content: false },
+    })
+  },
+
+  read(answer) {
+    if (answer.status !== 200 && answer.status !== 202) return refused(answer)
+    const suppressed = objectsIn(jsonOf(answer)['warnings']).flatMap(({ recipients }) => objectsIn(recipients))
+    const addresses = suppressed.map(({ email }) => textOf(email)).filter((email) => email !== undefined)
+    return {
+      kind: 'accepted',
+      messageId: textOf(answer.headers['x-message-id']),
+      ...(addresses.length > 0 && { refused: addresses }),
+    }
+  },
+
+  // A message without any field: with a good token it is found to be incomplete, and a token that may not send is told.
+  probe: async (credentials, { base }) => postJson(url(base), authorization(credentials), {}),
+  readProbe: (answer) => (answer.status === 422 ? { kind: 'accepted' } : refused(answer)),
+}
+
+/** What it takes of the header: threading always, the rest only in plans that may set it, or the message would be refused. */
+function headersFor({ custom_headers }: Credentials, { headers }: MessageFields) {
+  const valueOf = (wanted: string): string | undefined => headers.find(({ name }) => name.toLowerCase() === wanted)?.value
+  const inReplyTo = valueOf('in-reply-to')
+  const references = valueOf('references')
+    ?.split(/\s+/)
+    .filter((id) => id !== '')
+  const custom = custom_headers === 'yes' ? headers.filter(({ name }) => !/^(?:in-reply-to|references|message-id|date)$/i.test(name)) : []
+  return {
+    ...(inReplyTo !== undefined && { in_reply_to: inReplyTo }),
+    ...(references !== undefined && references.length > 0 && { references }),
+    ...(custom.length > 0 && { headers: custom.map(({ name, value }) => ({ name, value })) }),
+  }
+}
+
+function refused(answer: VendorAnswer): VendorVerdict {
+  const body = jsonOf(answer)
+  const [field, words] = Object.entries(objectsIn([body['errors']])[0] ?? {})[0] ?? []
+  const message = textOf(Array.isArray(words) ? words[0] : words) ?? textOf(body['message'])
+  const code = /#(MS\d+)/.exec(message ?? '')?.[1]
+  const verdict = verdictByStatus(answer, { code: code ?? field, message })
+  const account = (code !== undefined && ofTheAccount.has(code)) || field?.startsWith('from') === true
+  return account ? { ...verdict, kind: 'misconfigured' } : verdict
+}

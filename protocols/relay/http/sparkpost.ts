@@ -1,0 +1,67 @@
+/** SparkPost, Transmissions API. It takes the message as it is. */
+import { isUtf8 } from 'node:buffer'
+import { httpProviders } from '#config/providers.ts'
+import { addressesIn, jsonOf, objectsIn, postJson, textOf, verdictByStatus } from './answers.ts'
+import { VendorRefusal, type Credentials, type Vendor, type VendorAnswer, type VendorVerdict } from './vendor.ts'
+
+const origins: Readonly<Record<string, string>> = { us: 'https://api.sparkpost.com', eu: 'https://api.eu.sparkpost.com' }
+
+/** Nothing in the message is to be replaced, rewritten or counted. */
+const options = { transactional: true, open_tracking: false, click_tracking: false, perform_substitutions: false }
+
+/** 7001: the sending domain is not configured in this account; 1901 and 5005: the account may not send this way. */
+const ofTheAccount = new Set(['7001', '1901', '5005'])
+
+const origin = (base: string | undefined, { region = 'us' }: Credentials): string => base ?? origins[region] ?? 'https://api.sparkpost.com'
+
+export const sparkpost: Vendor = {
+  provider: 'sparkpost',
+  title: httpProviders.sparkpost.title,
+  credentials: httpProviders.sparkpost.credentials,
+
+  async send(credentials, message, { base }) {
+    const mime = await message.mime()
+    if (!isUtf8(mime)) {
+      const words =
+        'SparkPost takes a message as JSON text, and this one has bytes that are not UTF-8. Encode its parts as base64 or quoted-printable.'
+      throw new VendorRefusal({ kind: 'permanent', code: 'not_utf8', message: words })
+    }
+    return postJson(
+      `${origin(base, credentials)}/api/v1/transmissions?num_rcpt_errors=${message.rcptTo.length}`,
+      { authorization: credentials['api_key'] ?? '' },
+      {
+        options,
+        metadata: { trace_id: message.traceId },
+        recipients: message.rcptTo.map((email) => ({ address: { email } })),
+        content: { email_rfc822: mime.toString('utf8') },
+      },
+    )
+  },
+
+  read(answer) {
+    if (answer.status !== 200) return refused(answer)
+    const [results = {}] = objectsIn([jsonOf(answer)['results']])
+    const errors = objectsIn(results['rcpt_to_errors']).map(({ description }) => textOf(description) ?? '')
+    if (results['total_accepted_recipients'] === 0)
+      return { kind: 'permanent', code: 'rejected', message: errors[0] ?? 'SparkPost rejected every recipient.' }
+    const addresses = addressesIn(errors.join(' '))
+    return { kind: 'accepted', messageId: textOf(results['id']), ...(addresses.length > 0 && { refused: addresses }) }
+  },
+
+  // Transmissions that are still to be sent: readable with the right that sending needs.
+  probe: async (credentials, { base }) => ({
+    method: 'GET',
+    url: `${origin(base, credentials)}/api/v1/transmissions`,
+    headers: { authorization: credentials['api_key'] ?? '' },
+  }),
+}
+
+function refused(answer: VendorAnswer): VendorVerdict {
+  const [error = {}] = objectsIn(jsonOf(answer)['errors'])
+  const code = textOf(error['code'])
+  const words = [textOf(error['message']), textOf(error['description'])].filter((word) => word !== undefined).join(': ')
+  const verdict = verdictByStatus(answer, { code, message: words || undefined })
+  // 420: the hourly, daily or monthly sending limit of the account.
+  if (answer.status === 420) return { ...verdict, kind: 'rate_limited' }
+  return code !== undefined && ofTheAccount.has(code) ? { ...verdict, kind: 'misconfigured' } : verdict
+}

@@ -1,0 +1,11 @@
+import test from 'ava'
+import { vendorContract } from '../../../contracts/vendor.ts'
+import { mailersendRules } from '../../../support/vendors/mailersend.ts'
+import { mailjetRules } from '../../../support/vendors/mailjet.ts'
+import { msgraphRules } from '../../../support/vendors/msgraph.ts'
+import { scalewayRules } from '../../../support/vendors/scaleway.ts'
+import { smtp2goRules } from '../../../support/vendors/smtp2go.ts'
+import { sparkpostRules } from '../../../support/vendors/sparkpost.ts'
+
+for (const rules of [mailjetRules, sparkpostRules, mailersendRules, smtp2goRules, scalewayRules, msgraphRules])
+  vendorContract(test.serial, rules)
