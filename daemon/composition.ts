@@ -10,32 +10,23 @@ import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { BackgroundRead } from '#core/capture/background-read.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
-import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import { systemClock, type Clock } from '#core/clock.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
+import { HealthBoard } from '#core/delivery/health-board.ts'
+import { laneLimits } from '#core/delivery/lane-limits.ts'
+import { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import { Signer } from '#core/domains/signer.ts'
-import { SendingDomains } from '#core/domains/sending-domains.ts'
-import { SuppressionImport } from '#core/feedback/suppression-import.ts'
-import { Suppressions } from '#core/feedback/suppressions.ts'
 import { addressGuard, type AddressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { Policies } from '#core/routing/policy.ts'
-import { RoutingRules } from '#core/routing/rules.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
-import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { ReplayRunner } from '#core/submission/replay-runner.ts'
-import { Replays } from '#core/submission/replays.ts'
-import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
-import { SendMessages } from '#core/submission/send.ts'
-import { Simulate } from '#core/submission/simulate.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
-import { Templates } from '#core/templates/templates.ts'
-import { Projects } from '#core/tenancy/projects.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { Database } from '#store/database.ts'
@@ -43,7 +34,7 @@ import type { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
 import { bearerAuthentication } from '../admin-api/authentication.ts'
 import type { Operation } from '../admin-api/operation.ts'
-import { restOperations, type RestCore } from '../admin-api/rest/operations.ts'
+import { restOperations } from '../admin-api/rest/operations.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
@@ -56,6 +47,7 @@ import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { Readiness } from './readiness.ts'
+import { restCore, type RestParts } from './rest-core.ts'
 
 /** What leaves the process or is time; tests put their own in its place. */
 export interface Replacements {
@@ -84,6 +76,7 @@ export interface Daemon {
   readonly backgroundRead: BackgroundRead
   readonly housekeeping: Housekeeping
   readonly transport: Transport
+  readonly probes: Probes
   readonly queue: DeliveryQueue
   readonly replayRunner: ReplayRunner
   readonly submission: SubmissionServer
@@ -102,15 +95,18 @@ const T = {
   ApiKeys: token<ApiKeys>('ApiKeys'),
   Attempts: token<Attempts>('Attempts'),
   BackgroundRead: token<BackgroundRead>('BackgroundRead'),
+  Board: token<HealthBoard>('Board'),
   Bell: token<CaptureBell>('Bell'),
   Clock: token<Clock>('Clock'),
   Credentials: token<SmtpCredentials>('Credentials'),
   Database: token<Database>('Database'),
+  Destinations: token<Destinations>('Destinations'),
   Guard: token<AddressGuard>('Guard'),
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
   Observer: token<Observer>('Observer'),
+  Probes: token<Probes>('Probes'),
   Policies: token<Policies>('Policies'),
   Queue: token<DeliveryQueue>('Queue'),
   Reader: token<MessageReader>('Reader'),
@@ -138,6 +134,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     backgroundRead: c.resolve(T.BackgroundRead),
     housekeeping: c.resolve(T.Housekeeping),
     transport: c.resolve(T.Transport),
+    probes: c.resolve(T.Probes),
     queue: c.resolve(T.Queue),
     replayRunner: c.resolve(T.ReplayRunner),
     submission: c.resolve(T.Submission),
@@ -147,6 +144,14 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
 }
 
 type Add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V) => unknown
+
+/** What nearly every part of the core works with. */
+const settingsOf = (secrets: SecretBox) => (c: DependencyContainer) => ({
+  database: c.resolve(T.Database),
+  policies: c.resolve(T.Policies),
+  clock: c.resolve(T.Clock),
+  secrets,
+})
 
 /** Time, the network, the disk and the threads: what leaves the process. */
 function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace: Replacements): void {
@@ -186,47 +191,17 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
 }
 
 /** The decisions about mail. */
-function addCore(add: Add, { config, secrets, metrics }: Foundation): void {
-  const base = (c: DependencyContainer) => ({
-    database: c.resolve(T.Database),
-    policies: c.resolve(T.Policies),
-    clock: c.resolve(T.Clock),
-    secrets,
-  })
+function addCore(add: Add, foundation: Foundation): void {
+  const { config, secrets, metrics } = foundation
+  addHealth(add, foundation)
+  addDelivery(add, foundation)
+  const base = settingsOf(secrets)
   add(T.Policies, (c) => new Policies(c.resolve(T.Database)))
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database)))
   add(T.Bell, () => new CaptureBell())
   add(T.BackgroundRead, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
     return new BackgroundRead({ database: c.resolve(T.Database), reader: c.resolve(T.Reader), onError })
-  })
-  add(T.Attempts, (c) => {
-    const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = config.delivery
-    const retry = {
-      delaysMs: retrySeconds.map((seconds) => seconds * 1000),
-      maxAgeMs: maxAgeHours * 3_600_000,
-      jitter,
-      unknownDelayMs: unknownRetrySeconds * 1000,
-    }
-    const signer = new Signer({ secrets, clock: c.resolve(T.Clock) })
-    const listener = c.resolve(T.Observer)
-    return new Attempts({ ...base(c), signer, transport: c.resolve(T.Transport), retry, listener, random: Math.random })
-  })
-  add(T.Queue, (c) => {
-    const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
-    const gone = { maxConnections: connectionsPerDestination, maxRatePerMin: null }
-    const queue: DeliveryQueue = new DeliveryQueue({
-      database: c.resolve(T.Database),
-      clock: c.resolve(T.Clock),
-      attempts: c.resolve(T.Attempts),
-      limitsOf: async (organizationId, id) => (await c.resolve(T.Policies).of(organizationId)).destinations.get(id) ?? gone,
-      connectionsMax: connectionsTotal,
-      memoryBytesMax: memoryBudgetBytes,
-      onError: (error, traceId) => c.resolve(T.Observer).broke('delivery', error, traceId),
-    })
-    metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(c.resolve(T.Database)))
-    metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
-    return queue
   })
   add(T.ReplayRunner, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a replay', error, id)
@@ -246,15 +221,83 @@ function addCore(add: Add, { config, secrets, metrics }: Foundation): void {
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes) }))
 }
 
+/** The queue and what it does with a message. */
+function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
+  add(T.Attempts, (c) => {
+    const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = config.delivery
+    const retry = {
+      delaysMs: retrySeconds.map((seconds) => seconds * 1000),
+      maxAgeMs: maxAgeHours * 3_600_000,
+      jitter,
+      unknownDelayMs: unknownRetrySeconds * 1000,
+    }
+    return new Attempts({
+      ...settingsOf(secrets)(c),
+      signer: new Signer({ secrets, clock: c.resolve(T.Clock) }),
+      transport: c.resolve(T.Transport),
+      retry,
+      listener: c.resolve(T.Observer),
+      health: {
+        attempted(organizationId, destination, report) {
+          c.resolve(T.Board).attempted(destination, report)
+          c.resolve(T.Probes).used(organizationId, destination.id)
+        },
+      },
+      random: Math.random,
+    })
+  })
+  add(T.Queue, (c) => {
+    const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
+    const queue: DeliveryQueue = new DeliveryQueue({
+      database: c.resolve(T.Database),
+      clock: c.resolve(T.Clock),
+      attempts: c.resolve(T.Attempts),
+      limitsOf: laneLimits(c.resolve(T.Policies), c.resolve(T.Board), connectionsPerDestination),
+      connectionsMax: connectionsTotal,
+      memoryBytesMax: memoryBudgetBytes,
+      onError: (error, traceId) => c.resolve(T.Observer).broke('delivery', error, traceId),
+    })
+    metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(c.resolve(T.Database)))
+    metrics.watch('breakers_open', 'Destinations whose circuit breaker is not closed.', () => c.resolve(T.Board).open)
+    metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
+    return queue
+  })
+}
+
+/** How destinations are, and the destinations themselves. */
+function addHealth(add: Add, { config, secrets }: Foundation): void {
+  add(T.Board, (c) => new HealthBoard({ clock: c.resolve(T.Clock), random: Math.random, listener: c.resolve(T.Observer) }))
+  add(
+    T.Destinations,
+    (c) =>
+      new Destinations({
+        ...settingsOf(secrets)(c),
+        writes: c.resolve(T.Writes),
+        guard: c.resolve(T.Guard),
+        resolver: c.resolve(T.Resolver),
+        connectionsUnlessTold: config.delivery.connectionsPerDestination,
+      }),
+  )
+  add(
+    T.Probes,
+    (c) =>
+      new Probes({
+        destinations: c.resolve(T.Destinations),
+        current: async (organizationId, id) => (await c.resolve(T.Policies).of(organizationId)).destinations.get(id),
+        board: c.resolve(T.Board),
+        secrets,
+        clock: c.resolve(T.Clock),
+        transport: c.resolve(T.Transport),
+        random: Math.random,
+        onError: (error, id) => c.resolve(T.Observer).broke('the probe of a destination', error, id),
+      }),
+  )
+}
+
 /** SMTP and HTTP in front of the core. */
 function addDoors(add: Add, foundation: Foundation): void {
   const { config, secrets, metrics, certificate, version } = foundation
-  const base = (c: DependencyContainer) => ({
-    database: c.resolve(T.Database),
-    policies: c.resolve(T.Policies),
-    clock: c.resolve(T.Clock),
-    secrets,
-  })
+  const base = settingsOf(secrets)
   const { submission } = config
   add(
     T.SmtpDoor,
@@ -287,7 +330,7 @@ function addDoors(add: Add, foundation: Foundation): void {
       listen: config.http.listen,
       baseUrl: publicUrl(config, config.http.listen),
       version,
-      operations: restOperations(restCore(c, foundation)),
+      operations: restOperations(restCore(restParts(c, foundation))),
       authenticate: bearerAuthentication((key) => c.resolve(T.ApiKeys).authenticate(key)),
       admission: c.resolve(T.Admission),
       events: c.resolve(T.Observer),
@@ -298,54 +341,22 @@ function addDoors(add: Add, foundation: Foundation): void {
   })
 }
 
-/** The core as the REST operations see it. */
-function restCore(c: DependencyContainer, { config, secrets }: Foundation): RestCore {
-  const database = c.resolve(T.Database)
-  const clock = c.resolve(T.Clock)
-  const policies = c.resolve(T.Policies)
-  const settings = { database, clock, policies, secrets, writes: c.resolve(T.Writes) }
-  const smtpCredentials = c.resolve(T.Credentials)
-  const templates = new Templates(settings)
+/** What the REST side of the core is built from. */
+function restParts(c: DependencyContainer, { config, secrets }: Foundation): RestParts {
   return {
+    ...settingsOf(secrets)(c),
+    config,
+    writes: c.resolve(T.Writes),
     apiKeys: c.resolve(T.ApiKeys),
-    smtpCredentials,
-    connectionTest: new ConnectionTest({ policies, credentials: smtpCredentials, secrets, clock, transport: c.resolve(T.Transport) }),
-    destinations: new Destinations({
-      ...settings,
-      guard: c.resolve(T.Guard),
-      resolver: c.resolve(T.Resolver),
-      connectionsUnlessTold: config.delivery.connectionsPerDestination,
-    }),
-    routingRules: new RoutingRules(settings),
-    simulate: new Simulate({
-      ...settings,
-      recipientsMax: config.submission.maxRecipients,
-      messageBytesMax: config.submission.maxMessageBytes,
-    }),
-    sendingDomains: new SendingDomains({
-      ...settings,
-      resolver: c.resolve(T.Resolver),
-      publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
-    }),
-    projects: new Projects(settings),
-    replays: new Replays({
-      database,
-      policies,
-      clock,
-      traces: new TraceReader(database),
-      onJob: (organizationId, id) => c.resolve(T.ReplayRunner).wake(organizationId, id),
-    }),
-    scheduledSends: new ScheduledSends({ database, policies, clock }),
-    traces: new TraceReader(database, secrets),
-    templates,
-    sendMessages: new SendMessages({ database, policies, clock, templates, accept: c.resolve(T.Accept) }),
-    suppressions: new Suppressions(settings),
-    suppressionImport: new SuppressionImport(settings),
-    inboxes: new Inboxes({ database, clock, reader: c.resolve(T.Reader), bell: c.resolve(T.Bell) }),
-    policies,
-    clock,
-    baseUrl: publicUrl(config, config.http.listen),
-    sendBodyBytesMax: config.http.maxBodyBytes,
+    smtpCredentials: c.resolve(T.Credentials),
+    transport: c.resolve(T.Transport),
+    resolver: c.resolve(T.Resolver),
+    destinations: c.resolve(T.Destinations),
+    probes: c.resolve(T.Probes),
+    accept: c.resolve(T.Accept),
+    replayRunner: c.resolve(T.ReplayRunner),
+    reader: c.resolve(T.Reader),
+    bell: c.resolve(T.Bell),
   }
 }
 

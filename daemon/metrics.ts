@@ -11,6 +11,7 @@ export class Metrics {
   readonly #accepted = this.#counter('messages_accepted', 'Messages accepted, by door and outcome.', ['door', 'outcome'])
   readonly #refusals = this.#counter('refusals', 'Requests and messages refused, by door and code.', ['door', 'code'])
   readonly #attempts = this.#counter('delivery_attempts', 'Recipients of delivery attempts, by verdict.', ['verdict'])
+  readonly #breakers = this.#counter('breaker_changes', 'Circuit breakers of destinations that changed, by new state.', ['state'])
   readonly #sessions = this.#counter('smtp_sessions', 'SMTP sessions opened, by listener.', ['listener'])
   readonly #requests = this.#counter('http_requests', 'HTTP requests answered, by route and status.', ['route', 'status'])
   readonly #openSessions: Gauge<'listener'>
@@ -54,6 +55,11 @@ export class Metrics {
   /** An attempt ended for one recipient. */
   recipientAttempted(verdict: string): void {
     this.#attempts.inc({ verdict })
+  }
+
+  /** The breaker of a destination opened, stayed open after a trial, or closed. */
+  breakerChanged(state: string): void {
+    this.#breakers.inc({ state })
   }
 
   /** `listener` is the kind: `submission`, `submissions` or `mx`. */

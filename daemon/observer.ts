@@ -1,5 +1,6 @@
 /** Turns what happens into log lines and metrics; the core and the protocols only know the small interfaces it implements. */
 import type { AttemptListener } from '#core/delivery/attempt.ts'
+import type { BreakerListener, BreakerView } from '#core/delivery/health-board.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import type { AdminApiEvents } from '../admin-api/exchange.ts'
@@ -12,7 +13,7 @@ type Answered = Parameters<AdminApiEvents['answered']>[0]
 /** Milliseconds as they are worth reading: to a tenth. */
 const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10
 
-export class Observer implements AttemptListener, SubmissionEvents, AdminApiEvents {
+export class Observer implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents {
   readonly #log: Logger
   readonly #metrics: Metrics
 
@@ -32,6 +33,14 @@ export class Observer implements AttemptListener, SubmissionEvents, AdminApiEven
     }
     if (error) this.#log.warn({ ...facts, error: error.code, reason: error.message }, 'delivery attempt failed')
     else this.#log.info(facts, 'delivery attempt')
+  }
+
+  breakerChanged(destinationId: string, { phase, reason, until }: BreakerView): void {
+    this.#metrics.breakerChanged(phase)
+    const facts = { destination_id: destinationId, breaker: phase }
+    if (phase === 'closed') this.#log.info(facts, 'circuit breaker closed')
+    else
+      this.#log.warn({ ...facts, reason, next_trial_at: until === null ? null : new Date(until).toISOString() }, 'circuit breaker opened')
   }
 
   sessionOpened(): void {

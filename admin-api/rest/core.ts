@@ -5,6 +5,7 @@ import type { Scope } from '#core/access/scope.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { Inboxes } from '#core/capture/inboxes.ts'
 import type { Clock } from '#core/clock.ts'
+import type { Probes } from '#core/delivery/probes.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppressions.ts'
@@ -25,6 +26,7 @@ export interface RestCore {
   readonly smtpCredentials: SmtpCredentials
   readonly connectionTest: ConnectionTest
   readonly destinations: Destinations
+  readonly probes: Probes
   readonly routingRules: RoutingRules
   readonly simulate: Simulate
   readonly sendingDomains: SendingDomains

@@ -2,6 +2,7 @@
 import type { Operation } from '../operation.ts'
 import { apiKeyOperations } from './api-keys.ts'
 import type { RestCore } from './core.ts'
+import { destinationHealthOperations } from './destination-health.ts'
 import { destinationOperations } from './destinations.ts'
 import { domainOperations } from './domains.ts'
 import { inboxOperations } from './inboxes.ts'
@@ -26,6 +27,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...replayOperations(core),
   ...suppressionOperations(core),
   ...destinationOperations(core),
+  ...destinationHealthOperations(core),
   ...routingRuleOperations(core),
   ...routingSimulationOperations(core),
   ...domainOperations(core),

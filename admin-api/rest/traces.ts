@@ -65,7 +65,7 @@ export const traceOperations = (core: RestCore): readonly Operation[] => [
     response: traceShape,
     async handle({ scope, params: { trace_id } }) {
       const { trace, attempts } = await core.traces.get(scope, trace_id)
-      return toWireTrace(trace, attempts)
+      return toWireTrace(trace, attempts, await core.probes.waiting(scope.organizationId, trace))
     },
   }),
   operation({

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import type { SharedTrace } from '#core/trace/redact.ts'
 import { traceStatuses } from '#core/trace/states.ts'
-import { timelineOf } from '#core/trace/timeline.ts'
+import { timelineOf, type TimelineEntry } from '#core/trace/timeline.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 import { toWireTime, wireTime } from './time.ts'
@@ -103,9 +103,14 @@ export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummarySha
   updated_at: toWireTime(trace.updatedAt),
 })
 
-export const toWireTrace = (trace: Trace, attempts: readonly AttemptRecord[]): z.input<typeof traceShape> => ({
+/** `waiting` is why the message rests now, where it does. */
+export const toWireTrace = (
+  trace: Trace,
+  attempts: readonly AttemptRecord[],
+  waiting: TimelineEntry | undefined,
+): z.input<typeof traceShape> => ({
   ...toWireTraceSummary(trace),
-  timeline: timelineOf(trace, attempts).map(({ at, event, message, detail }) => ({
+  timeline: [...timelineOf(trace, attempts), ...(waiting ? [waiting] : [])].map(({ at, event, message, detail }) => ({
     at: toWireTime(at),
     event,
     message,

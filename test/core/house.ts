@@ -16,6 +16,8 @@ import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader, ReadResult } from '#core/capture/message-reader.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
+import { HealthBoard, type BreakerView } from '#core/delivery/health-board.ts'
+import { laneLimits } from '#core/delivery/lane-limits.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { Signer } from '#core/domains/signer.ts'
@@ -88,6 +90,9 @@ export class House {
   readonly clock: FakeClock
   readonly policies: Policies
   readonly transport: ScriptedTransport
+  readonly board: HealthBoard
+  /** Every change of a breaker. */
+  readonly breakers: ({ readonly id: string } & BreakerView)[] = []
   readonly attempts: Attempts
   readonly queue: DeliveryQueue
   readonly accept: Accept
@@ -117,6 +122,11 @@ export class House {
     const policies = (this.policies = new Policies(database))
     const reader = (this.reader = options.reader ?? new NoReader())
     const onError = (error: unknown): void => void this.errors.push(error)
+    this.board = new HealthBoard({
+      clock,
+      random: () => 0.5,
+      listener: { breakerChanged: (id, breaker) => void this.breakers.push({ id, ...breaker }) },
+    })
     this.attempts = new Attempts({
       database,
       policies,
@@ -126,14 +136,14 @@ export class House {
       signer: new Signer({ secrets, clock }),
       retry: { ...defaultRetryPolicy, jitter: 0, ...options.retry },
       listener: { attempted: (trace, seen) => void this.attempted.push({ trace, report: seen }) },
+      health: { attempted: (_, destination, seen) => this.board.attempted(destination, seen) },
       random: options.random ?? (() => 0.5),
     })
     this.queue = new DeliveryQueue({
       database,
       clock,
       attempts: this.attempts,
-      limitsOf: async (id, destinationId) =>
-        (await policies.of(id)).destinations.get(destinationId) ?? { maxConnections: 1, maxRatePerMin: null },
+      limitsOf: laneLimits(policies, this.board, 1),
       connectionsMax: options.connectionsMax ?? 200,
       memoryBytesMax: options.memoryBytesMax ?? 1e9,
       readyMax: options.readyMax ?? 100,

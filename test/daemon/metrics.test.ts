@@ -9,6 +9,7 @@ test('Metrics counts events by their labels', async (t) => {
   metrics.messageAccepted('smtp', 'captured.no_route')
   metrics.refused('smtp', 'quota_exhausted')
   metrics.recipientAttempted('accepted')
+  metrics.breakerChanged('open')
   metrics.smtpSessionOpened('submission')
   metrics.smtpSessionOpened('submission')
   metrics.smtpSessionClosed('submission')
@@ -23,6 +24,7 @@ test('Metrics counts events by their labels', async (t) => {
     'postern_messages_accepted_total{door="smtp",outcome="captured.no_route"} 1',
     'postern_refusals_total{door="smtp",code="quota_exhausted"} 1',
     'postern_delivery_attempts_total{verdict="accepted"} 1',
+    'postern_breaker_changes_total{state="open"} 1',
     'postern_smtp_sessions_total{listener="submission"} 2',
     'postern_smtp_sessions_open{listener="submission"} 1',
     'postern_http_requests_total{route="/v1/traces/{id}",status="404"} 1',

@@ -19,3 +19,23 @@ test('answered() counts a refusal by its code, and logs time to a tenth', async 
     [1.2, 1.2],
   )
 })
+
+test('breakerChanged() counts the change, warns of a breaker that opens with its reason and the next trial, and tells when it closes', async (t) => {
+  const lines: Record<string, unknown>[] = []
+  const metrics = new Metrics()
+  const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
+  const observer = new Observer(log, metrics)
+  const until = Date.UTC(2030, 0, 1)
+  observer.breakerChanged('dst_1', { phase: 'open', since: until - 30_000, reason: 'Refused.', until })
+  observer.breakerChanged('dst_1', { phase: 'closed', since: until, reason: null, until: null })
+  t.like(lines[0], {
+    level: 'warn',
+    destination_id: 'dst_1',
+    breaker: 'open',
+    reason: 'Refused.',
+    next_trial_at: '2030-01-01T00:00:00.000Z',
+  })
+  t.like(lines[1], { level: 'info', destination_id: 'dst_1', breaker: 'closed' })
+  const rows = (await metrics.render()).split('\n').filter((row) => row.startsWith('postern_breaker_changes_total'))
+  t.deepEqual(rows, ['postern_breaker_changes_total{state="open"} 1', 'postern_breaker_changes_total{state="closed"} 1'])
+})

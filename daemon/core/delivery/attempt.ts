@@ -25,6 +25,11 @@ export interface AttemptListener {
   attempted(trace: Trace, report: AttemptReport): void
 }
 
+/** Learns how destinations are from the attempts at them. */
+export interface AttemptHealth {
+  attempted(organizationId: string, destination: Destination, report: AttemptReport): void
+}
+
 export interface AttemptOptions {
   readonly database: Database
   readonly policies: Policies
@@ -34,6 +39,7 @@ export interface AttemptOptions {
   readonly signer: Signer
   readonly retry: RetryPolicy
   readonly listener: AttemptListener
+  readonly health: AttemptHealth
   readonly random: () => number
 }
 
@@ -81,7 +87,7 @@ export class Attempts {
     content: Uint8Array | undefined,
     signal: AbortSignal,
   ): Promise<AttemptReport> {
-    const { database, policies, transport } = this.#options
+    const { database, policies, transport, health } = this.#options
     const destination = (await policies.of(entry.organizationId)).destinations.get(entry.destinationId)
     if (!destination)
       return stillborn(trace, 'destination_deleted', 'The destination was deleted before the message could be delivered.', 'permanent')
@@ -103,6 +109,7 @@ export class Attempts {
       beforeFinalDot: async () => void (await begin()),
     })
     await started
+    health.attempted(entry.organizationId, destination, report)
     return { ...report, provider: target.provider }
   }
 

@@ -13,6 +13,13 @@ export interface Ready {
 export interface LaneLimits {
   readonly maxConnections: number
   readonly maxRatePerMin: number | null
+  readonly breaker?: BreakerGate
+}
+
+/** What a circuit breaker lets through: nothing for `pauseMs`, one attempt at a time while on trial, otherwise everything. */
+export interface BreakerGate {
+  readonly pauseMs: number
+  readonly onTrial: boolean
 }
 
 /** While one message waits for the provider's word, the next one can already ride behind it on the same connection. */
@@ -25,7 +32,7 @@ export class Lane {
   readonly held = new Set<string>()
   active = 0
   refilling = false
-  /** The rate limit lets nothing begin until a timer has run. */
+  /** The rate limit or the breaker lets nothing begin until a timer has run. */
   resting = false
   /** From here on entries may stand in the store that are not held; undefined when there are none that are due. */
   unread: QueuePosition | undefined
@@ -45,9 +52,9 @@ export class Lane {
     this.#readyMax = readyMax
   }
 
-  /** Attempts that may be under way at a time. Until the limits are known, one goes ahead and finds them out. */
+  /** Attempts that may be under way at a time. Until the limits are known, one goes ahead and finds them out; so does the trial of a breaker. */
   get width(): number {
-    return this.limits === undefined ? 1 : this.limits.maxConnections * attemptsPerConnection
+    return this.limits === undefined || this.limits.breaker?.onTrial ? 1 : this.limits.maxConnections * attemptsPerConnection
   }
 
   get hasRoom(): boolean {

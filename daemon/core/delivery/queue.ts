@@ -29,6 +29,8 @@ const defectPauseMs = 60_000
 const standardReadyMax = 2048
 /** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
 const alarmMsMax = 2000
+/** While a breaker is open it is looked at so often, as a test or new settings can end its pause. */
+const breakerLookMs = 5000
 /** Beyond this share of all connections a destination that has one gets no further, so that others that hang leave it one. */
 const sharedPart = 0.75
 
@@ -116,7 +118,7 @@ export class DeliveryQueue {
 
   /** Makes one attempt, or puts the entry back when the destination's limits leave no room for it now. */
   async #serve(lane: Lane, next: Ready): Promise<void> {
-    const known = lane.limits !== undefined
+    const known = lane.limits !== undefined && !lane.limits.breaker?.onTrial
     await this.#lookAtLimits(lane, next.entry)
     const waitMs = this.#waitMs(lane)
     if (!known) this.#wake(lane) // the others need not wait for the first one to end
@@ -141,6 +143,8 @@ export class DeliveryQueue {
   /** How long the destination's limits make an attempt wait that counts as active already; 0 takes the allowance. */
   #waitMs(lane: Lane): number {
     if (lane.active > lane.width) return Infinity // another one ends first, and wakes the lane
+    const pauseMs = lane.limits?.breaker?.pauseMs ?? 0
+    if (pauseMs > 0) return Math.min(pauseMs, breakerLookMs)
     const monotonic = this.#options.clock.monotonic()
     const restMs = lane.restMs(monotonic)
     if (restMs === 0) lane.takeAllowance(monotonic)

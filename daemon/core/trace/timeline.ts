@@ -16,6 +16,7 @@ export interface TimelineEntry {
     | 'attempt'
     | 'retry_scheduled'
     | 'replayed'
+    | 'waiting'
     | 'sent'
     | 'partly_sent'
     | 'failed'

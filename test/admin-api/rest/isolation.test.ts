@@ -30,6 +30,8 @@ async function makeOneOfEach(rest: RestClient) {
     ['PATCH', `${destinationPath}/mode`, { mode: 'live' }],
     ['POST', `${destinationPath}/promote-to-live`],
     ['DELETE', destinationPath],
+    ['POST', `${destinationPath}/test`],
+    ['GET', `${destinationPath}/health`],
     ['GET', rulePath],
     ['PATCH', rulePath, { priority: 1 }],
     ['DELETE', rulePath],
@@ -70,7 +72,7 @@ async function assertOutOfReach(t: import('ava').ExecutionContext, rest: RestCli
     t.is(status, 404, `${method} ${path}`)
     t.is((answer as { error: { code: string } }).error.code, 'not_found')
   }
-  t.is((await rest.call('DELETE', requests[8][1])).status, 204, 'revoking is idempotent')
+  t.is((await rest.call('DELETE', requests[10][1])).status, 204, 'revoking is idempotent')
   t.is(await everything(owner), before)
 }
 

@@ -10,6 +10,8 @@ import { bootstrap } from '#core/bootstrap.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
+import { HealthBoard } from '#core/delivery/health-board.ts'
+import { Probes } from '#core/delivery/probes.ts'
 import type { ProbeStep, Transport, TransportTarget } from '#core/delivery/transport.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
@@ -198,11 +200,21 @@ function assemble(
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
     ...limits,
   })
+  const destinations = new Destinations({ ...base, guard, resolver: playedResolver, connectionsUnlessTold: 10 })
+  const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} } })
+  const probes = new Probes({
+    ...base,
+    ...{ destinations, board, transport },
+    current: async (id, destinationId) => (await policies.of(id)).destinations.get(destinationId),
+    random: () => 0.5,
+    onError: (error) => {
+      throw error
+    },
+  })
   return {
-    ...{ policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
+    ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
     connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
-    destinations: new Destinations({ ...base, guard, resolver: playedResolver, connectionsUnlessTold: 10 }),
     routingRules: new RoutingRules(base),
     simulate: new Simulate({ ...base, ...limits }),
     sendingDomains: new SendingDomains({

@@ -1,0 +1,149 @@
+/**
+ * What this process knows of each destination: its breaker, the figures of its last hour, and when it was last used. Lives in
+ * memory alone, so that an idle service writes nothing; after a start every breaker is closed and every window is empty.
+ */
+import type { Clock } from '../clock.ts'
+import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker, type BreakerPhase } from './breaker.ts'
+import { effectOf } from './error-class.ts'
+import type { BreakerGate } from './lane.ts'
+import { RollingHour, type HourFigures } from './rolling-hour.ts'
+import type { AttemptReport } from './transport.ts'
+
+/** A breaker as it is shown. */
+export interface BreakerView {
+  readonly phase: BreakerPhase
+  readonly since: number | null
+  readonly reason: string | null
+  /** When an attempt is let through again; null while closed. */
+  readonly until: number | null
+}
+
+/** Hears of breakers, for logs and metrics. */
+export interface BreakerListener {
+  breakerChanged(destinationId: string, breaker: BreakerView): void
+}
+
+export interface HealthBoardOptions {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly listener: BreakerListener
+}
+
+/** The settings that an entry is about: a destination whose settings change gets a closed breaker. */
+interface Subject {
+  readonly id: string
+  readonly updatedAt: number
+}
+
+interface Entry {
+  revision: number
+  breaker: Breaker
+  readonly hour: RollingHour
+  usedAt: number
+}
+
+/** A destination that no mail has been tried at for so long is forgotten. */
+const keptMs = 24 * 3_600_000
+/** Latency is judged by the last minutes, so that a destination that was passed over is soon tried again. */
+const latencyMinutes = 5
+const latencyAttemptsMin = 10
+
+export class HealthBoard {
+  readonly #options: HealthBoardOptions
+  readonly #entries = new Map<string, Entry>()
+  #sweptAt = 0
+
+  constructor(options: HealthBoardOptions) {
+    this.#options = options
+  }
+
+  /** An attempt at the destination has ended. */
+  attempted(subject: Subject, report: AttemptReport): void {
+    const { clock, random } = this.#options
+    const effect = effectOf(report)
+    if (effect === 'ours') return
+    const [now, monotonic] = [clock.now(), clock.monotonic()]
+    const entry = this.#entry(subject)
+    entry.usedAt = monotonic
+    entry.hour.add(monotonic, report.milliseconds['total'] ?? 0, effect !== 'works')
+    if (subject.updatedAt < entry.revision) return // it says nothing about the new settings
+    const what = report.error?.message ?? 'The provider did not answer.'
+    this.#set(subject.id, entry, effect === 'fault' ? afterFault(entry.breaker, what, now, random()) : afterSuccess(entry.breaker, now))
+  }
+
+  /** A test has seen the destination work: mail that waits for it may be tried at once. */
+  sawWorking(subject: Subject): void {
+    const entry = this.#entries.get(subject.id)
+    if (entry) this.#set(subject.id, entry, endPause(entry.breaker, this.#options.clock.now()))
+  }
+
+  /** What the breaker lets through now. */
+  gate(subject: Subject): BreakerGate {
+    const now = this.#options.clock.now()
+    const breaker = this.#breaker(subject)
+    const phase = phaseOf(breaker, now)
+    return { pauseMs: phase === 'open' ? breaker.until - now : 0, onTrial: phase === 'half_open' }
+  }
+
+  breaker(subject: Subject): BreakerView {
+    const breaker = this.#breaker(subject)
+    return viewOf(breaker, this.#options.clock.now())
+  }
+
+  figures(destinationId: string): HourFigures {
+    const { clock } = this.#options
+    return (this.#entries.get(destinationId)?.hour ?? new RollingHour()).figures(clock.monotonic())
+  }
+
+  /** The 95th percentile of the last five minutes; undefined where there are too few attempts to tell. */
+  recentP95Ms(destinationId: string): number | undefined {
+    const recent = this.#entries.get(destinationId)?.hour.figures(this.#options.clock.monotonic(), latencyMinutes)
+    return recent && recent.attempts >= latencyAttemptsMin ? (recent.p95Ms ?? undefined) : undefined
+  }
+
+  /** Destinations whose breaker is not closed, for metrics. */
+  get open(): number {
+    return [...this.#entries.values()].filter(({ breaker }) => breaker.state === 'open').length
+  }
+
+  #breaker({ id, updatedAt }: Subject): Breaker {
+    const entry = this.#entries.get(id)
+    return entry?.revision === updatedAt ? entry.breaker : newBreaker
+  }
+
+  #entry({ id, updatedAt }: Subject): Entry {
+    const monotonic = this.#options.clock.monotonic()
+    this.#sweep(monotonic)
+    const kept = this.#entries.get(id)
+    if (!kept) {
+      const made = { revision: updatedAt, breaker: newBreaker, hour: new RollingHour(), usedAt: monotonic }
+      this.#entries.set(id, made)
+      return made
+    }
+    if (kept.revision < updatedAt) {
+      kept.revision = updatedAt
+      this.#set(id, kept, newBreaker)
+    }
+    return kept
+  }
+
+  #set(id: string, entry: Entry, breaker: Breaker): void {
+    const before = entry.breaker
+    entry.breaker = breaker
+    if (before.state === breaker.state && before.openings === breaker.openings) return
+    this.#options.listener.breakerChanged(id, viewOf(breaker, this.#options.clock.now()))
+  }
+
+  #sweep(monotonic: number): void {
+    if (monotonic - this.#sweptAt < keptMs / 24) return
+    this.#sweptAt = monotonic
+    for (const [id, { usedAt }] of this.#entries) if (monotonic - usedAt > keptMs) this.#entries.delete(id)
+  }
+}
+
+const viewOf = (breaker: Breaker, now: number): BreakerView => ({
+  phase: phaseOf(breaker, now),
+  since: breaker.since,
+  reason: breaker.reason,
+  until: breaker.state === 'open' ? breaker.until : null,
+})

@@ -1,0 +1,14 @@
+/** What the queue must know of a destination now: its limits, and what its circuit breaker lets through. */
+import type { Policies } from '../routing/policy.ts'
+import type { HealthBoard } from './health-board.ts'
+import type { LaneLimits } from './lane.ts'
+
+/** Answers the limits of a destination. One that is gone still gets its entries failed, over `connectionsWhenGone` connections. */
+export const laneLimits =
+  (policies: Policies, board: HealthBoard, connectionsWhenGone: number) =>
+  async (organizationId: string, destinationId: string): Promise<LaneLimits> => {
+    const destination = (await policies.of(organizationId)).destinations.get(destinationId)
+    if (!destination) return { maxConnections: connectionsWhenGone, maxRatePerMin: null }
+    const { maxConnections, maxRatePerMin } = destination
+    return { maxConnections, maxRatePerMin, breaker: board.gate(destination) }
+  }

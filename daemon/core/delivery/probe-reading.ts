@@ -1,0 +1,30 @@
+/** The steps of a probe, read as the three questions people ask: is it there, is it safe, does it let us in. */
+import type { ProbeStep } from './transport.ts'
+
+/** `ok` is null where the probe did not come so far, or where there is nothing to check. */
+export interface Aspect {
+  readonly ok: boolean | null
+  readonly detail: string
+}
+
+const unreached: Aspect = { ok: null, detail: 'Not reached: an earlier step failed.' }
+
+/** Every step that is neither `tls` nor `auth` is about reaching the provider; such a step after those is not its own question. */
+export function readSteps(steps: readonly ProbeStep[]): { readonly reachability: Aspect; readonly tls: Aspect; readonly auth: Aspect } {
+  const failed = steps.find(({ ok }) => !ok)
+  const named = (name: string): ProbeStep | undefined => steps.find(({ step }) => step === name)
+  const tls = named('tls')
+  const auth = named('auth')
+  const before = steps.filter(({ step }) => step !== 'tls' && step !== 'auth')
+  const unreachable = before.find(({ ok }) => !ok)
+  const last = before.at(-1)
+  return {
+    reachability: unreachable
+      ? { ok: false, detail: unreachable.detail }
+      : { ok: steps.length > 0, detail: last?.detail ?? 'The host answered.' },
+    tls: tls ? aspect(tls) : failed ? unreached : { ok: null, detail: 'The connection is not encrypted.' },
+    auth: auth ? aspect(auth) : failed ? unreached : { ok: null, detail: 'Nothing to sign in with is configured.' },
+  }
+}
+
+const aspect = ({ ok, detail }: ProbeStep): Aspect => ({ ok, detail })

@@ -1,0 +1,221 @@
+/** Probes of destinations: the test that somebody asks for, the health snapshot, and the rounds that keep snapshots fresh. */
+import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock, Timer } from '../clock.ts'
+import type { Destination } from '../routing/destination.ts'
+import type { TimelineEntry } from '../trace/timeline.ts'
+import type { Trace } from '../trace/trace.ts'
+import { toTarget } from './attempt.ts'
+import type { BreakerView, HealthBoard } from './health-board.ts'
+import { readSteps, type Aspect } from './probe-reading.ts'
+import type { HourFigures } from './rolling-hour.ts'
+import type { ProbeStep, Transport } from './transport.ts'
+
+export interface ProbeOptions {
+  /** Throws `not_found` alike for missing and foreign ids. */
+  readonly destinations: { get(scope: Scope, id: string): Promise<Destination> }
+  /** The destination now; undefined when it is gone. For rounds, which nobody asked for. */
+  readonly current: (organizationId: string, id: string) => Promise<Destination | undefined>
+  readonly board: HealthBoard
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly transport: Transport
+  readonly random: () => number
+  readonly onError: (error: unknown, destinationId: string) => void
+}
+
+/** What one probe saw. */
+export interface ProbeResult {
+  readonly ok: boolean
+  readonly steps: readonly ProbeStep[]
+}
+
+/** How a destination is. Spec "Destination", health snapshot. */
+export interface HealthSnapshot {
+  readonly destinationId: string
+  /** When the probe began. */
+  readonly checkedAt: number
+  readonly reachability: Aspect
+  readonly tls: Aspect
+  readonly auth: Aspect
+  /** Milliseconds of the probe as a whole. */
+  readonly latencyMs: number
+  readonly breaker: BreakerView
+  readonly lastHour: HourFigures
+}
+
+interface Kept extends ProbeResult {
+  readonly revision: number
+  readonly at: number
+  readonly monotonic: number
+}
+
+interface Round {
+  readonly organizationId: string
+  /** On the monotonic clock. */
+  usedAt: number
+  dueAt: number
+}
+
+/** Longest probe. */
+const probeMs = 20_000
+/** A snapshot that is older is made anew by asking for it. */
+const freshMs = 60_000
+/** Rounds probe a destination so often, varied by this share either way, while it was used within the last day. */
+const everyMs = 5 * 60_000
+const jitter = 0.2
+const inUseMs = 24 * 3_600_000
+/** Probes of rounds at a time. */
+const atATimeMax = 3
+
+export class Probes {
+  readonly #options: ProbeOptions
+  readonly #kept = new Map<string, Kept>()
+  readonly #underWay = new Map<string, Promise<Kept>>()
+  readonly #rounds = new Map<string, Round>()
+  readonly #abort = new AbortController()
+  #roundsUnderWay = 0
+  #alarm: { readonly atMs: number; readonly timer: Timer } | undefined
+
+  constructor(options: ProbeOptions) {
+    this.#options = options
+  }
+
+  /** Connects and signs in now, without a message. When that works, mail that rests behind an open breaker is tried at once. */
+  async test(scope: Scope, id: string): Promise<ProbeResult> {
+    const { destinations, board } = this.#options
+    const destination = await destinations.get(scope, id)
+    const result = await this.#probe(destination)
+    if (result.ok) board.sawWorking(destination)
+    return result
+  }
+
+  /** The snapshot, with a probe made now unless one was made within the last minute under the same settings. */
+  async health(scope: Scope, id: string): Promise<HealthSnapshot> {
+    const { destinations, board, clock } = this.#options
+    const destination = await destinations.get(scope, id)
+    const kept = this.#kept.get(id)
+    const isFresh = kept?.revision === destination.updatedAt && clock.monotonic() - kept.monotonic < freshMs
+    const { at, steps } = isFresh ? kept : await this.#probe(destination)
+    return {
+      destinationId: id,
+      checkedAt: at,
+      ...readSteps(steps),
+      latencyMs: steps.reduce((sum, { milliseconds }) => sum + milliseconds, 0),
+      breaker: board.breaker(destination),
+      lastHour: board.figures(id),
+    }
+  }
+
+  /** Why a queued message rests, where that is because of the breaker of its destination. Shown with the trace, never stored. */
+  async waiting(organizationId: string, { status, destinationId }: Trace): Promise<TimelineEntry | undefined> {
+    if (status !== 'queued' || destinationId === null) return undefined
+    const { board, current } = this.#options
+    const destination = await current(organizationId, destinationId)
+    const breaker = destination && board.breaker(destination)
+    if (!destination || !breaker || breaker.phase === 'closed') return undefined
+    const until = new Date(breaker.until ?? 0).toISOString()
+    return {
+      at: breaker.since ?? 0,
+      event: 'waiting',
+      message: `Mail rests for the destination ${destination.name}: ${breaker.reason ?? ''} A message is tried again from ${until} on.`,
+      detail: { destination_id: destination.id, breaker: breaker.phase, next_trial_at: until },
+    }
+  }
+
+  /** Mail was tried at this destination: it is probed in rounds for a day from now on. */
+  used(organizationId: string, destinationId: string): void {
+    const monotonic = this.#options.clock.monotonic()
+    const round = this.#rounds.get(destinationId)
+    if (round) {
+      round.usedAt = monotonic
+      return
+    }
+    const dueAt = monotonic + this.#interval()
+    this.#rounds.set(destinationId, { organizationId, usedAt: monotonic, dueAt })
+    this.#setAlarm(dueAt)
+  }
+
+  /** Ends the rounds and what is under way. */
+  async stop(): Promise<void> {
+    this.#alarm?.timer.cancel()
+    this.#rounds.clear()
+    this.#abort.abort()
+    await Promise.allSettled(this.#underWay.values())
+  }
+
+  /** One at a time for a destination and its settings: whoever asks meanwhile gets the same answer. */
+  #probe(destination: Destination): Promise<Kept> {
+    const key = `${destination.id} ${destination.updatedAt}`
+    const before = this.#underWay.get(key)
+    if (before) return before
+    const probe = this.#run(destination).finally(() => this.#underWay.delete(key))
+    this.#underWay.set(key, probe)
+    return probe
+  }
+
+  async #run(destination: Destination): Promise<Kept> {
+    const { clock, secrets, transport } = this.#options
+    const [at, monotonic] = [clock.now(), clock.monotonic()]
+    const target = toTarget(destination, secrets)
+    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(probeMs)])
+    const steps = target ? await transport.probe(target, signal) : [unopened]
+    const kept = { ok: steps.every(({ ok }) => ok), steps, at, monotonic, revision: destination.updatedAt }
+    this.#kept.delete(destination.id)
+    this.#kept.set(destination.id, kept)
+    for (const [id, { monotonic: madeAt }] of this.#kept) {
+      if (monotonic - madeAt < inUseMs) break
+      this.#kept.delete(id)
+    }
+    return kept
+  }
+
+  #interval(): number {
+    return everyMs * (1 + jitter * (2 * this.#options.random() - 1))
+  }
+
+  #setAlarm(atMs: number): void {
+    if (atMs === Infinity || this.#abort.signal.aborted || (this.#alarm && this.#alarm.atMs <= atMs)) return
+    const { clock } = this.#options
+    this.#alarm?.timer.cancel()
+    this.#alarm = { atMs, timer: clock.after(atMs - clock.monotonic(), () => this.#ring()) }
+  }
+
+  /** Begins the probes that are due, a few at a time, and waits for the next; without destinations in use no timer runs. */
+  #ring(): void {
+    this.#alarm?.timer.cancel()
+    this.#alarm = undefined
+    const monotonic = this.#options.clock.monotonic()
+    for (const [id, round] of this.#rounds) {
+      if (monotonic - round.usedAt > inUseMs) this.#rounds.delete(id)
+      else if (round.dueAt <= monotonic && this.#roundsUnderWay < atATimeMax) this.#beginRound(id, round, monotonic)
+    }
+    if (this.#roundsUnderWay >= atATimeMax) return // the end of one rings again
+    this.#setAlarm(Math.min(Infinity, ...[...this.#rounds.values()].map(({ dueAt }) => dueAt)))
+  }
+
+  #beginRound(id: string, round: Round, monotonic: number): void {
+    round.dueAt = monotonic + this.#interval()
+    this.#roundsUnderWay++
+    this.#roundOf(id, round)
+      .catch((error: unknown) => this.#options.onError(error, id))
+      .finally(() => {
+        this.#roundsUnderWay--
+        this.#ring()
+      })
+  }
+
+  /** A destination that is gone or captures is left alone until mail is tried at it again. */
+  async #roundOf(id: string, { organizationId }: Round): Promise<void> {
+    const destination = await this.#options.current(organizationId, id)
+    if (destination?.mode === 'live') await this.#probe(destination)
+    else this.#rounds.delete(id)
+  }
+}
+
+const unopened: ProbeStep = {
+  step: 'auth',
+  ok: false,
+  detail: 'The stored password cannot be opened with the present master key; set it again.',
+  milliseconds: 0,
+}

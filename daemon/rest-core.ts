@@ -1,0 +1,91 @@
+/** The core as the REST operations see it, from the parts that the composition root has. */
+import { publicUrl, type Config } from '#config/load.ts'
+import type { ApiKeys } from '#core/access/api-keys.ts'
+import type { SecretBox } from '#core/access/secret-box.ts'
+import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
+import type { CaptureBell } from '#core/capture/bell.ts'
+import type { MessageReader } from '#core/capture/message-reader.ts'
+import type { Clock } from '#core/clock.ts'
+import type { Probes } from '#core/delivery/probes.ts'
+import type { Transport } from '#core/delivery/transport.ts'
+import type { Resolver, RecordResolver } from '#core/outbound/resolver.ts'
+import type { Destinations } from '#core/routing/destinations.ts'
+import type { Policies } from '#core/routing/policy.ts'
+import type { SettingWrites } from '#core/setting-writes.ts'
+import type { Accept } from '#core/submission/accept.ts'
+import type { ReplayRunner } from '#core/submission/replay-runner.ts'
+import { TraceReader } from '#core/trace/read.ts'
+import type { Database } from '#store/database.ts'
+import type { RestCore } from '../admin-api/rest/operations.ts'
+import { Inboxes } from '#core/capture/inboxes.ts'
+import { SendingDomains } from '#core/domains/sending-domains.ts'
+import { SuppressionImport } from '#core/feedback/suppression-import.ts'
+import { Suppressions } from '#core/feedback/suppressions.ts'
+import { RoutingRules } from '#core/routing/rules.ts'
+import { ConnectionTest } from '#core/submission/connection-test.ts'
+import { Replays } from '#core/submission/replays.ts'
+import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
+import { SendMessages } from '#core/submission/send.ts'
+import { Simulate } from '#core/submission/simulate.ts'
+import { Templates } from '#core/templates/templates.ts'
+import { Projects } from '#core/tenancy/projects.ts'
+
+export interface RestParts {
+  readonly config: Config
+  readonly secrets: SecretBox
+  readonly database: Database
+  readonly clock: Clock
+  readonly policies: Policies
+  readonly writes: SettingWrites
+  readonly apiKeys: ApiKeys
+  readonly smtpCredentials: SmtpCredentials
+  readonly transport: Transport
+  readonly resolver: Resolver & RecordResolver
+  readonly destinations: Destinations
+  readonly probes: Probes
+  readonly accept: Accept
+  readonly replayRunner: ReplayRunner
+  readonly reader: MessageReader
+  readonly bell: CaptureBell
+}
+
+export function restCore(parts: RestParts): RestCore {
+  const { config, secrets, database, clock, policies, writes, smtpCredentials, transport, replayRunner } = parts
+  const settings = { database, clock, policies, secrets, writes }
+  const templates = new Templates(settings)
+  return {
+    apiKeys: parts.apiKeys,
+    smtpCredentials,
+    connectionTest: new ConnectionTest({ policies, credentials: smtpCredentials, secrets, clock, transport }),
+    destinations: parts.destinations,
+    probes: parts.probes,
+    routingRules: new RoutingRules(settings),
+    simulate: new Simulate({
+      ...settings,
+      recipientsMax: config.submission.maxRecipients,
+      messageBytesMax: config.submission.maxMessageBytes,
+    }),
+    sendingDomains: new SendingDomains({
+      ...settings,
+      resolver: parts.resolver,
+      publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
+    }),
+    projects: new Projects(settings),
+    replays: new Replays({
+      ...settings,
+      traces: new TraceReader(database),
+      onJob: (organizationId, id) => replayRunner.wake(organizationId, id),
+    }),
+    scheduledSends: new ScheduledSends(settings),
+    traces: new TraceReader(database, secrets),
+    templates,
+    sendMessages: new SendMessages({ ...settings, templates, accept: parts.accept }),
+    suppressions: new Suppressions(settings),
+    suppressionImport: new SuppressionImport(settings),
+    inboxes: new Inboxes({ ...settings, reader: parts.reader, bell: parts.bell }),
+    policies,
+    clock,
+    baseUrl: publicUrl(config, config.http.listen),
+    sendBodyBytesMax: config.http.maxBodyBytes,
+  }
+}

@@ -1,0 +1,83 @@
+/** The test and the health of a destination at the REST door. */
+import test from 'ava'
+import { addDestination, objectOf, refusal, startRig } from './rig.ts'
+
+const step = (name: string, ok = true, detail = `${name} went well.`) => ({ step: name, ok, detail, milliseconds: 2.6 })
+const good = ['resolve', 'connect', 'greeting', 'tls', 'auth', 'ready'].map((name) => step(name))
+
+test('a destination is tested with its opened password, in sandbox mode too, and every step is told', async (t) => {
+  const { rest, transport } = await startRig(t)
+  transport.steps = good
+  const id = await addDestination(rest, {
+    credentials: { host: 'mail.example.ch', port: 587, security: 'starttls', username: 'u', password: 'p' },
+  })
+  const answer = await rest.must('POST', `/v1/destinations/${id}/test`)
+  t.like(transport.probed, [{ destinationId: id, username: 'u', password: 'p', security: 'starttls' }])
+  t.true(answer['ok'])
+  t.deepEqual(
+    (answer['steps'] as { step: string; milliseconds: number }[]).map((one) => [one.step, one.milliseconds]),
+    good.map((one) => [one.step, 3]),
+  )
+})
+
+test('a test whose last step failed is not ok, and health says which question that answers', async (t) => {
+  const { rest, transport } = await startRig(t)
+  const id = await addDestination(rest)
+  transport.steps = [
+    step('resolve'),
+    step('connect'),
+    step('greeting'),
+    step('tls'),
+    step('auth', false, 'The host refused the user name and password.'),
+  ]
+  t.like(await rest.must('POST', `/v1/destinations/${id}/test`), { ok: false })
+  t.like(await rest.must('GET', `/v1/destinations/${id}/health`), {
+    destination_id: id,
+    reachability: { ok: true },
+    tls: { ok: true },
+    auth: { ok: false, detail: 'The host refused the user name and password.' },
+    latency_ms: 13,
+    breaker: { state: 'closed', since: null, reason: null, next_trial_at: null },
+    last_hour: { attempts: 0, errors: 0, error_rate: 0, p50_ms: null, p95_ms: null },
+  })
+})
+
+test('what a probe did not reach is null, with the failed step as the reason', async (t) => {
+  const { rest, transport } = await startRig(t)
+  const id = await addDestination(rest)
+  transport.steps = [step('resolve'), step('connect', false, 'The host refused the connection.')]
+  t.like(await rest.must('GET', `/v1/destinations/${id}/health`), {
+    reachability: { ok: false, detail: 'The host refused the connection.' },
+    tls: { ok: null },
+    auth: { ok: null },
+  })
+})
+
+test('health probes again only after a minute, after a change of settings, and never twice at the same time', async (t) => {
+  const { rest, transport, clock } = await startRig(t)
+  transport.steps = good
+  const id = await addDestination(rest)
+  const path = `/v1/destinations/${id}/health`
+  const all = await Promise.all([rest.must('GET', path), rest.must('GET', path), rest.must('GET', path)])
+  t.is(new Set(all.map((one) => one['checked_at'])).size, 1)
+  clock.advance(59_000)
+  await rest.must('GET', path)
+  t.is(transport.probed.length, 1)
+  clock.advance(2000)
+  const later = await rest.must('GET', path)
+  t.is(transport.probed.length, 2)
+  t.not(later['checked_at'], all[0]['checked_at'])
+  await rest.must('PATCH', `/v1/destinations/${id}`, { name: 'Other' })
+  await rest.must('GET', path)
+  t.is(transport.probed.length, 3)
+})
+
+test('health may be read with api:read, a test needs api:admin, and unknown ids are not found', async (t) => {
+  const { rest, withKey } = await startRig(t)
+  const id = await addDestination(rest)
+  const reader = await withKey(['api:read'])
+  t.is((await reader.call('GET', `/v1/destinations/${id}/health`)).status, 200)
+  t.is((await reader.call('POST', `/v1/destinations/${id}/test`)).status, 403)
+  t.deepEqual(refusal(await rest.call('GET', '/v1/destinations/dst_none/health')), [404, 'not_found', 'No destination has this id.'])
+  t.is(objectOf(await rest.call('GET', `/v1/destinations/${id}/health`))['destination_id'], id)
+})

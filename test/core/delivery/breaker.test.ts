@@ -1,0 +1,73 @@
+/** The circuit breaker as a state machine: when it opens, how long it rests, and what closes it. */
+import test from 'ava'
+import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker } from '#core/delivery/breaker.ts'
+
+const start = Date.UTC(2030, 0, 1)
+const second = 1000
+
+const faults = (count: number, breaker: Breaker = newBreaker, now = start): Breaker =>
+  Array.from({ length: count }).reduce<Breaker>((state) => afterFault(state, 'Refused.', now, 0.5), breaker)
+
+test('five faults in a row open a breaker, and it says since when, why and until when', (t) => {
+  t.is(phaseOf(faults(4), start), 'closed')
+  const open = faults(5)
+  t.is(phaseOf(open, start), 'open')
+  t.like(open, { since: start, until: start + 30 * second, reason: '5 attempts in a row failed; the last one: Refused.' })
+})
+
+test('a success between faults starts the count anew', (t) => {
+  const breaker = faults(4, afterSuccess(faults(4), start))
+  t.is(phaseOf(breaker, start), 'closed')
+})
+
+test('a breaker opens when half of twenty attempts within a minute are faults, and not when they are spread wider', (t) => {
+  const alternate = (everyMs: number): Breaker => {
+    let breaker = newBreaker
+    for (let n = 0; n < 20; n++) {
+      const now = start + n * everyMs
+      breaker = n % 2 === 0 ? afterSuccess(breaker, now) : afterFault(breaker, 'Lost.', now, 0.5)
+    }
+    return breaker
+  }
+  t.is(phaseOf(alternate(second), start + 20 * second), 'open')
+  t.is(alternate(second).reason, '10 of 20 attempts within a minute failed; the last one: Lost.')
+  t.is(phaseOf(alternate(10 * second), start + 200 * second), 'closed')
+})
+
+test('what ends while a breaker is open changes nothing, as it had begun before', (t) => {
+  const open = faults(5)
+  t.is(afterSuccess(open, start + second), open)
+  t.is(afterFault(open, 'Late.', start + second, 0.5), open)
+})
+
+test('a trial that fails makes the pause twice as long up to a quarter of an hour, and a trial that succeeds closes the breaker', (t) => {
+  let breaker = faults(5)
+  const pauses: number[] = []
+  for (let n = 0; n < 7; n++) {
+    const now = breaker.until
+    t.is(phaseOf(breaker, now), 'half_open')
+    breaker = afterFault(breaker, 'Refused.', now, 0.5)
+    pauses.push((breaker.until - now) / second)
+  }
+  t.deepEqual(pauses, [60, 120, 240, 480, 900, 900, 900])
+  t.is(breaker.since, start, 'open since the first opening')
+  const closed = afterSuccess(breaker, breaker.until)
+  t.is(phaseOf(closed, breaker.until), 'closed')
+  t.like(faults(5, closed, breaker.until), { openings: 1 }, 'the pauses begin small again')
+})
+
+test('a pause is varied by a fifth either way', (t) => {
+  const four = faults(4)
+  t.is(afterFault(four, '', start, 0).until - start, 24 * second)
+  t.is(afterFault(four, '', start, 0.999_999).until - start, 36 * second)
+})
+
+test('the pause of an open breaker can be ended, that of a closed one is none', (t) => {
+  t.is(phaseOf(endPause(faults(5), start + second), start + second), 'half_open')
+  t.is(endPause(newBreaker, start), newBreaker)
+})
+
+test('a clock set back does not keep old counts alive', (t) => {
+  const before = afterSuccess(newBreaker, start)
+  t.like(afterSuccess(before, start - 3600 * second), { countedFrom: start - 3600 * second, attempts: 1 })
+})

@@ -1,0 +1,144 @@
+/** Rounds of probes: for whom, how often, how many at a time, and what they never do. */
+import test, { type ExecutionContext } from 'ava'
+import { Probes } from '#core/delivery/probes.ts'
+import type { ProbeStep } from '#core/delivery/transport.ts'
+import { houseOf, organizationId, quiet, scope, secrets, until, type House } from '../house.ts'
+import { report, ScriptedTransport, take } from '../scripted-transport.ts'
+
+const minute = 60_000
+
+/** Probes that end when the test says so. */
+class HeldProbes extends ScriptedTransport {
+  readonly held: ((steps: readonly ProbeStep[]) => void)[] = []
+  begun = 0
+  holds = false
+
+  override probe(): Promise<readonly ProbeStep[]> {
+    this.begun++
+    return this.holds ? new Promise((resolve) => this.held.push(resolve)) : Promise.resolve([])
+  }
+}
+
+async function rig(t: ExecutionContext): Promise<{ house: House; transport: HeldProbes; probes: Probes; errors: unknown[] }> {
+  const transport = new HeldProbes()
+  const house = await houseOf(t, { transport })
+  const errors: unknown[] = []
+  const current = async (_: string, id: string) => (await house.policies.of(organizationId)).destinations.get(id)
+  const probes = new Probes({
+    ...{ transport, secrets, current, clock: house.clock, board: house.board },
+    destinations: { get: async (_, id) => (await current('', id)) ?? t.fail(id) },
+    random: () => 0.5,
+    onError: (error) => errors.push(error),
+  })
+  return { house, transport, probes, errors }
+}
+
+test('a destination in use is probed every five minutes, and no more a day after its last mail', async (t) => {
+  const { house, transport, probes, errors } = await rig(t)
+  await house.destination()
+  t.is(house.clock.pending, 0, 'no timer runs while nothing is in use')
+  probes.used(organizationId, 'dst_1')
+  probes.used(organizationId, 'dst_1')
+  house.clock.advance(4 * minute)
+  await quiet(house)
+  t.is(transport.begun, 0)
+  for (let round = 1; round <= 3; round++) {
+    house.clock.advance(5 * minute)
+    await until(`round ${round}`, () => transport.begun === round)
+    await quiet(house)
+  }
+  house.clock.advance(24 * 60 * minute)
+  await quiet(house)
+  const done = transport.begun
+  house.clock.advance(60 * minute)
+  await quiet(house)
+  t.is(transport.begun, done)
+  t.is(house.clock.pending, 0)
+  t.deepEqual(errors, [])
+})
+
+test('rounds probe three destinations at a time, each once', async (t) => {
+  const { house, transport, probes } = await rig(t)
+  transport.holds = true
+  for (let n = 0; n < 8; n++) {
+    await house.destination({ id: `dst_${n}` })
+    probes.used(organizationId, `dst_${n}`)
+  }
+  house.clock.advance(5 * minute)
+  await until('the first three', () => transport.begun === 3)
+  await quiet(house)
+  t.is(transport.begun, 3)
+  for (let n = 4; n <= 8; n++) {
+    transport.held.shift()?.([])
+    await until(`number ${n}`, () => transport.begun === n)
+    await quiet(house)
+    t.is(transport.begun, n)
+  }
+  for (const end of transport.held) end([])
+  await probes.stop()
+  t.is(house.clock.pending, 0)
+})
+
+test('rounds leave alone what captures and what is gone', async (t) => {
+  const { house, transport, probes, errors } = await rig(t)
+  await house.destination({ mode: 'sandbox' })
+  probes.used(organizationId, 'dst_1')
+  probes.used(organizationId, 'dst_gone')
+  house.clock.advance(30 * minute)
+  await quiet(house)
+  t.is(transport.begun, 0)
+  t.deepEqual(errors, [])
+  t.is(house.clock.pending, 0)
+})
+
+test('a failed probe opens no breaker, and a test that works ends the pause of an open one', async (t) => {
+  const { house, transport, probes } = await rig(t)
+  await house.destination()
+  await house.rule({ any: true })
+  transport.script = (call) => report(call, 'transient', 'connect_refused')
+  for (let n = 1; n <= 5; n++) {
+    await house.submit()
+    await until(`attempt ${n}`, () => house.attempted.length === n)
+  }
+  const { traceId } = await house.submit()
+  await quiet(house)
+  const entry = await probes.waiting(organizationId, await house.trace(traceId))
+  t.like(entry, { event: 'waiting', detail: { destination_id: 'dst_1', breaker: 'open' } })
+  t.regex(
+    entry?.message ?? '',
+    /^Mail rests for the destination Provider: 5 attempts in a row failed; .* tried again from 2030-01-15T12:00:30/,
+  )
+
+  transport.holds = true
+  const failing = probes.test(scope, 'dst_1')
+  await until('probed', () => transport.held.length === 1)
+  transport.held[0]?.([{ step: 'connect', ok: false, detail: '', milliseconds: 1 }])
+  t.false((await failing).ok)
+  house.clock.advance(5000)
+  await quiet(house)
+  t.is(house.attempted.length, 5)
+
+  transport.holds = false
+  transport.script = (call) => take(call)
+  t.true((await probes.test(scope, 'dst_1')).ok)
+  house.clock.advance(5000)
+  await until('sent', () => house.attempted.length === 6)
+  t.is((await house.trace(traceId)).status, 'sent')
+  t.is(await probes.waiting(organizationId, await house.trace(traceId)), undefined)
+  t.is((await probes.health(scope, 'dst_1')).lastHour.errors, 5)
+})
+
+test('stop() breaks off what is under way and begins nothing more', async (t) => {
+  const { house, transport, probes } = await rig(t)
+  await house.destination()
+  transport.probe = (async (_: unknown, signal: AbortSignal) => {
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    return []
+  }) as never
+  const asked = probes.test(scope, 'dst_1')
+  await quiet(house)
+  await probes.stop()
+  await asked
+  probes.used(organizationId, 'dst_1')
+  t.is(house.clock.pending, 0)
+})
