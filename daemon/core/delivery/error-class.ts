@@ -24,6 +24,7 @@ export function errorClass({ error, recipients }: Pick<AttemptReport, 'error' | 
   if (!recipients.some(({ verdict }) => verdict === 'transient')) return undefined
   if (error === undefined) return 'transient'
   if (ours.has(error.code)) return undefined
+  if (error.class !== undefined) return error.class
   if (misconfigured.has(error.code)) return 'misconfigured'
   return error.code === 'provider_rate_limited' ? 'rate_limited' : 'transient'
 }
