@@ -237,12 +237,7 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
       transport: c.resolve(T.Transport),
       retry,
       listener: c.resolve(T.Observer),
-      health: {
-        attempted(organizationId, destination, report) {
-          c.resolve(T.Board).attempted(destination, report)
-          c.resolve(T.Probes).used(organizationId, destination.id)
-        },
-      },
+      health: c.resolve(T.Board),
       random: Math.random,
     })
   })
@@ -266,7 +261,10 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
 
 /** How destinations are, and the destinations themselves. */
 function addHealth(add: Add, { config, secrets }: Foundation): void {
-  add(T.Board, (c) => new HealthBoard({ clock: c.resolve(T.Clock), random: Math.random, listener: c.resolve(T.Observer) }))
+  add(T.Board, (c) => {
+    const onUsed = (organizationId: string, id: string): void => c.resolve(T.Probes).used(organizationId, id)
+    return new HealthBoard({ clock: c.resolve(T.Clock), random: Math.random, listener: c.resolve(T.Observer), onUsed })
+  })
   add(
     T.Destinations,
     (c) =>

@@ -22,7 +22,7 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
     this.#metrics = metrics
   }
 
-  attempted({ id, status, attempts, destinationId }: Trace, { recipients, error, milliseconds }: AttemptReport): void {
+  attempted({ id, status, attempts }: Trace, { recipients, error, milliseconds }: AttemptReport, destinationId: string): void {
     for (const { verdict } of recipients) this.#metrics.recipientAttempted(verdict)
     const facts = {
       trace_id: id,

@@ -21,6 +21,7 @@ import { Inboxes } from '#core/capture/inboxes.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import { Suppressions } from '#core/feedback/suppressions.ts'
+import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { Replays } from '#core/submission/replays.ts'
@@ -70,6 +71,7 @@ export function restCore(parts: RestParts): RestCore {
       resolver: parts.resolver,
       publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
     }),
+    failoverPolicies: new FailoverPolicies(settings),
     projects: new Projects(settings),
     replays: new Replays({
       ...settings,

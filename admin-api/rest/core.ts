@@ -10,6 +10,7 @@ import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppressions.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
+import type { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { RoutingRules } from '#core/routing/rules.ts'
 import type { ConnectionTest } from '#core/submission/connection-test.ts'
@@ -30,6 +31,7 @@ export interface RestCore {
   readonly routingRules: RoutingRules
   readonly simulate: Simulate
   readonly sendingDomains: SendingDomains
+  readonly failoverPolicies: FailoverPolicies
   readonly projects: Projects
   readonly templates: Templates
   readonly sendMessages: SendMessages

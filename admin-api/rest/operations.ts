@@ -5,6 +5,7 @@ import type { RestCore } from './core.ts'
 import { destinationHealthOperations } from './destination-health.ts'
 import { destinationOperations } from './destinations.ts'
 import { domainOperations } from './domains.ts'
+import { failoverPolicyOperations } from './failover-policies.ts'
 import { inboxOperations } from './inboxes.ts'
 import { messageOperations } from './messages.ts'
 import { projectOperations } from './projects.ts'
@@ -32,6 +33,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...routingSimulationOperations(core),
   ...domainOperations(core),
   ...templateOperations(core),
+  ...failoverPolicyOperations(core),
   ...projectOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),

@@ -9,6 +9,7 @@ import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
 import { destinations } from './routing/destination.ts'
+import { failoverPolicies } from './routing/failover-policy.ts'
 import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay-job.ts'
 import { templateDisagreements } from './templates/agreement.ts'
@@ -24,6 +25,7 @@ const recordKinds = [
   destinations,
   routingRules,
   sendingDomains,
+  failoverPolicies,
   traces,
   captures,
   inboxes,

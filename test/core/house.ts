@@ -125,6 +125,7 @@ export class House {
     this.board = new HealthBoard({
       clock,
       random: () => 0.5,
+      onUsed: () => {},
       listener: { breakerChanged: (id, breaker) => void this.breakers.push({ id, ...breaker }) },
     })
     this.attempts = new Attempts({
@@ -136,7 +137,7 @@ export class House {
       signer: new Signer({ secrets, clock }),
       retry: { ...defaultRetryPolicy, jitter: 0, ...options.retry },
       listener: { attempted: (trace, seen) => void this.attempted.push({ trace, report: seen }) },
-      health: { attempted: (_, destination, seen) => this.board.attempted(destination, seen) },
+      health: this.board,
       random: options.random ?? (() => 0.5),
     })
     this.queue = new DeliveryQueue({

@@ -8,12 +8,14 @@ import { oauth2Place, passwordPlace, secretPlace, type Destination, type HttpDes
 import { openOAuth2 } from '../routing/oauth2.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
-import type { Policies } from '../routing/policy.ts'
+import type { Policies, Policy } from '../routing/policy.ts'
 import { serviceRef } from '../trace/trace-token.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { readAttempt, writeAttempt, type AttemptRecord } from '../trace/attempt-record.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin.ts'
+import { errorClass } from './error-class.ts'
+import { failOver, onDetour, passedOver, passOver, type FailoverHealth, type Passing } from './failover.ts'
 import { judge, stillborn } from './judge.ts'
 import type { Signer } from '../domains/signer.ts'
 import { signTrace } from './signing.ts'
@@ -22,11 +24,12 @@ import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from './t
 
 /** Hears of finished attempts, for logs and metrics. */
 export interface AttemptListener {
-  attempted(trace: Trace, report: AttemptReport): void
+  attempted(trace: Trace, report: AttemptReport, destinationId: string): void
 }
 
-/** Learns how destinations are from the attempts at them. */
-export interface AttemptHealth {
+/** Learns how destinations are from the attempts at them, and tells it. */
+export interface AttemptHealth extends FailoverHealth {
+  attempting(destination: Destination): void
   attempted(organizationId: string, destination: Destination, report: AttemptReport): void
 }
 
@@ -56,12 +59,14 @@ export class Attempts {
    * `content` is the message when it is still in memory; `fresh` tells that no attempt can have been begun before.
    */
   async run(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean, signal: AbortSignal): Promise<QueueEntry | undefined> {
-    const { database } = this.#options
-    let stored = await database.get(traces, entry, entry.traceId)
+    const { database, policies, health, clock } = this.#options
+    const before = await database.get(traces, entry, entry.traceId)
+    let stored = before
     if (stored && (!fresh || stored.record.begunAt !== undefined)) stored = await this.#countInterrupted(entry, stored)
+    const afterUnknown = stored !== before
     if (stored?.record.sendAt !== undefined) {
-      if (stored.record.begunAt === undefined && stored.record.sendAt > this.#options.clock.now()) return entry // the clock was set back
-      stored = await beginScheduled(database, entry, stored, this.#options.clock.now())
+      if (stored.record.begunAt === undefined && stored.record.sendAt > clock.now()) return entry // the clock was set back
+      stored = await beginScheduled(database, entry, stored, clock.now())
     }
     let locked: string | undefined
     if (stored?.record.status === 'queued') ({ stored, locked } = await signTrace(this.#options, entry, stored, content))
@@ -71,24 +76,45 @@ export class Attempts {
     }
     stored = await withholdSuppressed(this.#options, entry, stored)
     if (!stored) return undefined
-    const number = stored.record.attempts + 1
-    const startedAt = this.#options.clock.now()
+    const settings = await policies.of(entry.organizationId)
+    const destination = settings.destinations.get(entry.destinationId)
+    const passing = destination && passOver(settings, health, stored.record, destination)
+    if (passing) return this.#pass(entry, stored, passing)
+    const attempt = { number: stored.record.attempts + 1, startedAt: clock.now() }
     const report =
       locked === undefined
-        ? await this.#deliver(entry, stored.record, { number, startedAt }, content, signal)
+        ? await this.#deliver(entry, stored.record, destination, attempt, content, signal)
         : stillborn(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be opened; rotate it.`, 'transient')
-    return this.#commit(entry, stored, { number, startedAt }, report)
+    return this.#commit(entry, stored, attempt, report, { settings, afterUnknown })
+  }
+
+  /** Moves the message, or lets it wait, without an attempt. */
+  async #pass(entry: QueueEntry, first: Stored<Trace>, passing: Passing): Promise<QueueEntry | undefined> {
+    const { database, clock } = this.#options
+    for (let stored: Stored<Trace> | undefined = first; stored?.record.status === 'queued';) {
+      const now = clock.now()
+      const trace =
+        'detour' in passing
+          ? passedOver(stored.record, passing.detour, now)
+          : { ...stored.record, destinationId: passing.to, nextAttemptAt: Math.ceil(now + passing.waitMs) }
+      const next = { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt ?? now }
+      const change = enqueue(dequeue(new Change(), entry), next).rewrite(traces, entry.organizationId, stored, trace)
+      if ((await database.commit(change)).ok) return next
+      stored = await database.get(traces, entry, entry.traceId)
+    }
+    await database.commit(await dequeueIfThere(database, new Change(), entry)) // canceled or deleted meanwhile
+    return undefined
   }
 
   async #deliver(
     entry: QueueEntry,
     trace: Trace,
+    destination: Destination | undefined,
     attempt: { readonly number: number; readonly startedAt: number },
     content: Uint8Array | undefined,
     signal: AbortSignal,
   ): Promise<AttemptReport> {
-    const { database, policies, transport, health } = this.#options
-    const destination = (await policies.of(entry.organizationId)).destinations.get(entry.destinationId)
+    const { database, transport, health } = this.#options
     if (!destination)
       return stillborn(trace, 'destination_deleted', 'The destination was deleted before the message could be delivered.', 'permanent')
     const target = this.#target(destination)
@@ -103,6 +129,7 @@ export class Attempts {
     const record: AttemptRecord = { ...attempt, destinationId: destination.id, state: 'started', ...endpointOf(target) }
     // written while the dialog goes on, and only waited for before the final dot
     const begin = (): Promise<unknown> => (started ??= database.commit(writeAttempt(new Change(), entry.organizationId, trace.id, record)))
+    health.attempting(destination)
     const report = await transport.deliver(target, {
       ...jobOf(database, entry, trace, content, signal),
       envelopeId: serviceRef(this.#options.secrets, trace.id),
@@ -118,12 +145,18 @@ export class Attempts {
     first: Stored<Trace>,
     attempt: { readonly number: number; readonly startedAt: number },
     report: AttemptReport,
+    { settings, afterUnknown }: { readonly settings: Policy; readonly afterUnknown: boolean },
   ): Promise<QueueEntry | undefined> {
-    const { database, clock, retry, listener, random } = this.#options
+    const { database, clock, retry, listener, random, health } = this.#options
+    const detour = failOver(settings, health, first.record, entry.destinationId, errorClass(report))
     const now = clock.now()
     const chance = random()
     for (let stored: Stored<Trace> | undefined = first; stored; stored = await database.get(traces, entry, entry.traceId)) {
-      const trace = judge(stored.record, report, retry, now, chance)
+      const judged = judge(stored.record, report, retry, now, chance, {
+        isAtOnce: detour?.isAtOnce ?? false,
+        afterUnknown: detour !== undefined && afterUnknown,
+      })
+      const trace = detour && judged.status === 'queued' ? onDetour(judged, detour) : judged
       const { recipients, milliseconds, ...seen } = report
       const record: AttemptRecord = {
         ...seen,
@@ -134,6 +167,7 @@ export class Attempts {
         endedAt: now,
         recipients,
         nextAttemptAt: trace.nextAttemptAt,
+        failover: trace === judged ? undefined : detour?.note,
       }
       const change = dequeue(writeAttempt(new Change(), entry.organizationId, trace.id, record), entry).rewrite(
         traces,
@@ -141,10 +175,13 @@ export class Attempts {
         stored,
         trace,
       )
-      const next = trace.nextAttemptAt === null ? undefined : { ...entry, dueMs: trace.nextAttemptAt, attempts: trace.attempts }
+      const next =
+        trace.nextAttemptAt === null
+          ? undefined
+          : { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt, attempts: trace.attempts }
       if (next) enqueue(change, next)
       if ((await database.commit(change)).ok) {
-        listener.attempted(trace, report)
+        listener.attempted(trace, report, entry.destinationId)
         return next
       }
     }

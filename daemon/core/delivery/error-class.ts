@@ -8,7 +8,14 @@ import type { AttemptReport } from './transport.ts'
 export type ErrorClass = 'transient' | 'rate_limited' | 'misconfigured' | 'unknown'
 
 /** Our own doing: no provider is to blame, and no other one would do better. */
-const ours: ReadonlySet<string> = new Set(['aborted', 'closed', 'content_failed', 'start_not_recorded', 'interrupted'])
+const ours: ReadonlySet<string> = new Set([
+  'aborted',
+  'closed',
+  'content_failed',
+  'start_not_recorded',
+  'interrupted',
+  'signing_key_locked',
+])
 const misconfigured: ReadonlySet<string> = new Set([
   'destination_misconfigured',
   'address_forbidden',

@@ -27,6 +27,8 @@ export interface HealthBoardOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly listener: BreakerListener
+  /** Hears of every destination that an attempt was made at. */
+  readonly onUsed: (organizationId: string, destinationId: string) => void
 }
 
 /** The settings that an entry is about: a destination whose settings change gets a closed breaker. */
@@ -40,10 +42,14 @@ interface Entry {
   breaker: Breaker
   readonly hour: RollingHour
   usedAt: number
+  /** Attempts under way. */
+  active: number
 }
 
 /** A destination that no mail has been tried at for so long is forgotten. */
 const keptMs = 24 * 3_600_000
+/** While a trial is under way, other messages look again after so long. */
+const trialMs = 5000
 /** Latency is judged by the last minutes, so that a destination that was passed over is soon tried again. */
 const latencyMinutes = 5
 const latencyAttemptsMin = 10
@@ -57,14 +63,21 @@ export class HealthBoard {
     this.#options = options
   }
 
+  /** An attempt at the destination begins; `attempted` must follow. */
+  attempting(subject: Subject): void {
+    this.#entry(subject).active++
+  }
+
   /** An attempt at the destination has ended. */
-  attempted(subject: Subject, report: AttemptReport): void {
-    const { clock, random } = this.#options
+  attempted(organizationId: string, subject: Subject, report: AttemptReport): void {
+    const { clock, random, onUsed } = this.#options
     const effect = effectOf(report)
-    if (effect === 'ours') return
     const [now, monotonic] = [clock.now(), clock.monotonic()]
     const entry = this.#entry(subject)
+    entry.active--
     entry.usedAt = monotonic
+    onUsed(organizationId, subject.id)
+    if (effect === 'ours') return
     entry.hour.add(monotonic, report.milliseconds['total'] ?? 0, effect !== 'works')
     if (subject.updatedAt < entry.revision) return // it says nothing about the new settings
     const what = report.error?.message ?? 'The provider did not answer.'
@@ -83,6 +96,13 @@ export class HealthBoard {
     const breaker = this.#breaker(subject)
     const phase = phaseOf(breaker, now)
     return { pauseMs: phase === 'open' ? breaker.until - now : 0, onTrial: phase === 'half_open' }
+  }
+
+  /** Milliseconds until one more attempt makes sense beside those under way; 0 is now. */
+  restMs(subject: Subject): number {
+    const { pauseMs, onTrial } = this.gate(subject)
+    if (pauseMs > 0) return pauseMs
+    return onTrial && (this.#entries.get(subject.id)?.active ?? 0) > 0 ? trialMs : 0
   }
 
   breaker(subject: Subject): BreakerView {
@@ -116,7 +136,7 @@ export class HealthBoard {
     this.#sweep(monotonic)
     const kept = this.#entries.get(id)
     if (!kept) {
-      const made = { revision: updatedAt, breaker: newBreaker, hour: new RollingHour(), usedAt: monotonic }
+      const made = { revision: updatedAt, breaker: newBreaker, hour: new RollingHour(), usedAt: monotonic, active: 0 }
       this.#entries.set(id, made)
       return made
     }
@@ -137,7 +157,7 @@ export class HealthBoard {
   #sweep(monotonic: number): void {
     if (monotonic - this.#sweptAt < keptMs / 24) return
     this.#sweptAt = monotonic
-    for (const [id, { usedAt }] of this.#entries) if (monotonic - usedAt > keptMs) this.#entries.delete(id)
+    for (const [id, { usedAt, active }] of this.#entries) if (active === 0 && monotonic - usedAt > keptMs) this.#entries.delete(id)
   }
 }
 

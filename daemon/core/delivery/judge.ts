@@ -7,15 +7,30 @@ import type { AttemptReport, RecipientReport } from './transport.ts'
 /** After so many attempts whose outcome is unknown nothing is tried again, lest a peer that never answers gets copy after copy. */
 const unknownAttemptsMax = 2
 
+/** What else bears on the next attempt: it goes elsewhere at once, or one before this had an unknown outcome just now. */
+export interface NextStep {
+  readonly isAtOnce?: boolean
+  readonly afterUnknown?: boolean
+}
+
 /** The trace after an attempt; `nextAttemptAt` is null when the message is done. An attempt broken off by our own shutdown is due again at once. */
-export function judge(trace: Trace, report: AttemptReport, policy: RetryPolicy, now: number, random: number): Trace {
+export function judge(
+  trace: Trace,
+  report: AttemptReport,
+  policy: RetryPolicy,
+  now: number,
+  random: number,
+  { isAtOnce = false, afterUnknown = false }: NextStep = {},
+): Trace {
   const reports = new Map(report.recipients.map((recipient) => [recipient.address, recipient]))
   const unknown = report.recipients.some(({ verdict }) => verdict === 'unknown')
   const unknownAttempts = trace.unknownAttempts + (unknown ? 1 : 0)
   const attempts = trace.attempts + 1
   const handedBack = (report.error?.code === 'aborted' || report.error?.code === 'closed') && !unknown
+  const mustWait = unknown || afterUnknown
   const notBefore = now + (report.retryAfterSeconds ?? 0) * 1000
-  const due = handedBack ? now : nextAttempt(policy, { ...scheduleOf(trace, attempts), unknown, notBefore }, now, random)
+  const next = (): number | undefined => nextAttempt(policy, { ...scheduleOf(trace, attempts), unknown: mustWait, notBefore }, now, random)
+  const due = handedBack || (isAtOnce && !mustWait) ? now : next()
   const recipients = trace.recipients.map((recipient) => {
     if (recipient.status !== 'queued') return recipient
     const seen = reports.get(recipient.address) ?? { address: recipient.address, verdict: 'transient' } // never left without a fate
@@ -34,13 +49,17 @@ export function judge(trace: Trace, report: AttemptReport, policy: RetryPolicy, 
   }
 }
 
-/** Since when, and in how many attempts, delivery is tried: a replay begins anew, a scheduled send at its time. */
+/**
+ * Since when, and in how many attempts, delivery is tried: a replay begins anew, a scheduled send at its time, and a round
+ * over all fallbacks counts once.
+ */
 function scheduleOf(
-  { createdAt, sendAt = createdAt, replays }: Trace,
+  { createdAt, sendAt = createdAt, replays, failover }: Trace,
   attempts: number,
 ): { readonly createdAt: number; readonly attempts: number } {
   const last = replays?.at(-1)
-  return last ? { createdAt: last.at, attempts: attempts - last.attempts } : { createdAt: sendAt, attempts }
+  const counted = attempts - (failover?.detours ?? 0)
+  return last ? { createdAt: last.at, attempts: counted - last.attempts } : { createdAt: sendAt, attempts: counted }
 }
 
 function afterAttempt(recipient: TraceRecipient, { verdict, reply }: RecipientReport, mayRetry: boolean): TraceRecipient {

@@ -7,8 +7,11 @@ import type { LaneLimits } from './lane.ts'
 export const laneLimits =
   (policies: Policies, board: HealthBoard, connectionsWhenGone: number) =>
   async (organizationId: string, destinationId: string): Promise<LaneLimits> => {
-    const destination = (await policies.of(organizationId)).destinations.get(destinationId)
+    const { destinations, failovers } = await policies.of(organizationId)
+    const destination = destinations.get(destinationId)
     if (!destination) return { maxConnections: connectionsWhenGone, maxRatePerMin: null }
     const { maxConnections, maxRatePerMin } = destination
+    // where messages may pass it over, each of them looks for itself
+    if (failovers.isPassedOver(destinationId)) return { maxConnections, maxRatePerMin }
     return { maxConnections, maxRatePerMin, breaker: board.gate(destination) }
   }

@@ -163,7 +163,8 @@ export class DeliveryQueue {
     }
     this.#memoryBytes -= content?.length ?? 0
     lane.finish(entry)
-    if (next) lane.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
+    if (next?.destinationId === lane.destinationId) lane.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
+    else if (next) this.offer(next, undefined, false)
   }
 
   /** After a defect the entry rests in the store, unless the attempt had come so far as to settle or reschedule it there. */

@@ -3,6 +3,7 @@ import type { Database } from '#store/database.ts'
 import { smtpCredentials, type SmtpCredential } from '../access/smtp-credential.ts'
 import { sendingDomains, type SendingDomain } from '../domains/sending-domain.ts'
 import { destinations, type Destination } from './destination.ts'
+import { failoverPolicies, Failovers } from './failover-policy.ts'
 import { orderRules } from './match.ts'
 import { routingRules, type RoutingRule } from './rule.ts'
 import { organizations, projects, type Organization, type Project } from '../tenancy/organization.ts'
@@ -19,6 +20,7 @@ export interface Policy {
   readonly sendingDomains: ReadonlyMap<string, SendingDomain>
   /** By project, in the order in which they are tried. */
   readonly rules: ReadonlyMap<string, readonly RoutingRule[]>
+  readonly failovers: Failovers
 }
 
 export class Policies {
@@ -52,13 +54,14 @@ export class Policies {
 
   async #load(organizationId: string): Promise<Policy> {
     const reach = { organizationId }
-    const [organization, allProjects, allDestinations, allRules, allCredentials, allDomains] = await Promise.all([
+    const [organization, allProjects, allDestinations, allRules, allCredentials, allDomains, allFailovers] = await Promise.all([
       this.#database.get(organizations, reach, organizationId),
       this.#database.all(projects, reach),
       this.#database.all(destinations, reach),
       this.#database.all(routingRules, reach),
       this.#database.all(smtpCredentials, reach),
       this.#database.all(sendingDomains, reach),
+      this.#database.all(failoverPolicies, reach),
     ])
     if (!organization) throw new Error(`organization ${organizationId} is missing`)
     const byId = <R extends { readonly id: string }>(rows: readonly { readonly record: R }[]): Map<string, R> =>
@@ -71,6 +74,7 @@ export class Policies {
       credentials: byId(allCredentials),
       sendingDomains: new Map(allDomains.map(({ record }) => [record.domain, record])),
       rules: Map.groupBy(orderRules(allRules.map(({ record }) => record)), (rule) => rule.projectId),
+      failovers: new Failovers(allFailovers.map(({ record }) => record)),
     }
   }
 }

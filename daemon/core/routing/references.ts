@@ -3,17 +3,30 @@ import { Refusal } from '../refusals.ts'
 import type { Policy } from './policy.ts'
 
 /** Throws `conflict` with a list of what names the destination, as far as it is of a project that counts. */
-export function refuseWhileNamed({ rules, credentials }: Policy, destinationId: string, ofOthers?: { readonly than: string }): void {
+export function refuseWhileNamed(
+  { rules, credentials, failovers }: Policy,
+  destinationId: string,
+  ofOthers?: { readonly than: string },
+): void {
   const counts = ({ projectId }: { readonly projectId: string }): boolean => projectId !== ofOthers?.than
   const naming = [...rules.values()].flat().filter((rule) => rule.destinationId === destinationId && counts(rule))
   const sending = [...credentials.values()].filter((one) => one.defaultDestinationId === destinationId && counts(one))
-  if (naming.length + sending.length === 0) return
-  const named = [...counted(naming.length, 'routing rule'), ...counted(sending.length, 'SMTP credential')].join(' and ')
+  const chains = failovers.naming(destinationId).filter(counts)
+  if (naming.length + sending.length + chains.length === 0) return
+  const named = [
+    ...counted(naming.length, 'routing rule'),
+    ...counted(sending.length, 'SMTP credential'),
+    ...counted(chains.length, 'failover policy', 'failover policies'),
+  ].join(' and ')
   const whose = ofOthers ? ' of other projects' : ''
   throw new Refusal('conflict', `Still used by ${named}${whose}; change or delete what names this destination first.`, {
     nextAction: 'remove_references',
-    details: { routing_rule_ids: naming.map(({ id }) => id), smtp_credential_ids: sending.map(({ id }) => id) },
+    details: {
+      routing_rule_ids: naming.map(({ id }) => id),
+      smtp_credential_ids: sending.map(({ id }) => id),
+      failover_policy_ids: chains.map(({ id }) => id),
+    },
   })
 }
 
-const counted = (count: number, noun: string): string[] => (count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`])
+const counted = (count: number, one: string, many = `${one}s`): string[] => (count === 0 ? [] : [`${count} ${count === 1 ? one : many}`])

@@ -34,6 +34,7 @@ export function requeue(
     recipients,
     status: worstStatus(recipients.map(({ status }) => status)),
     destinationId,
+    ...(trace.failover && { failover: { ...trace.failover, primaryId: destinationId, detours: 0 } }),
     unknownAttempts: 0,
     updatedAt: now,
     nextAttemptAt: now,

@@ -36,6 +36,14 @@ export interface AttemptError {
   readonly class?: 'rate_limited' | 'misconfigured' | undefined
 }
 
+/** Where a message goes next because of a failover policy. */
+export interface FailoverNote {
+  readonly to: string
+  readonly cause: string
+  /** One sentence for the trace. */
+  readonly message: string
+}
+
 /** `started` without an end means that the process died; the peer may have the message (RFC 1047). */
 export interface AttemptRecord {
   readonly number: number
@@ -55,6 +63,8 @@ export interface AttemptRecord {
   readonly milliseconds?: Readonly<Record<string, number>> | undefined
   readonly recipients?: readonly RecipientReport[] | undefined
   readonly nextAttemptAt?: number | null | undefined
+  /** What a failover policy made of its end. */
+  readonly failover?: FailoverNote | undefined
 }
 
 const attemptKey = (organizationId: string, traceId: string, number: number): readonly Element[] => [

@@ -1,7 +1,7 @@
 /** The story of a send, told from its trace and its attempts: every decision with its reason. Spec "Trace". */
 import type { AttemptRecord } from './attempt-record.ts'
 import type { TraceStatus } from './states.ts'
-import type { Trace, TraceReplay } from './trace.ts'
+import type { Trace, TraceFailover, TraceReplay } from './trace.ts'
 
 /** One entry of a timeline. `detail` holds what belongs to the event; keys are wire names. */
 export interface TimelineEntry {
@@ -16,6 +16,7 @@ export interface TimelineEntry {
     | 'attempt'
     | 'retry_scheduled'
     | 'replayed'
+    | 'failover'
     | 'waiting'
     | 'sent'
     | 'partly_sent'
@@ -45,7 +46,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       at: createdAt,
       event: 'routed',
       message: trace.route.reason,
-      detail: { by: trace.route.by, rule_id: trace.route.ruleId, destination_id: trace.destinationId },
+      detail: { by: trace.route.by, rule_id: trace.route.ruleId, destination_id: trace.failover?.primaryId ?? trace.destinationId },
     },
   ]
   const captured = trace.outcome !== 'relayed'
@@ -57,7 +58,12 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       detail: { outcome: trace.outcome },
     })
   entries.push(...scheduleEntries(trace))
-  const tries = [...suppressionEntries(trace), ...attempts.flatMap(attemptEntries), ...(trace.replays ?? []).map(replayEntry)]
+  const tries = [
+    ...suppressionEntries(trace),
+    ...(trace.failover?.passes ?? []).map(passEntry),
+    ...attempts.flatMap(attemptEntries),
+    ...(trace.replays ?? []).map(replayEntry),
+  ]
   entries.push(...tries.toSorted((a, b) => a.at - b.at))
   const end = endOf(trace)
   if (end) entries.push(end)
@@ -86,9 +92,13 @@ function suppressionEntries({ recipients }: Trace): TimelineEntry[] {
 }
 
 function attemptEntries(attempt: AttemptRecord): TimelineEntry[] {
-  const { startedAt, endedAt, recipients, nextAttemptAt, number } = attempt
+  const { startedAt, endedAt, recipients, nextAttemptAt, number, failover } = attempt
   const entries: TimelineEntry[] = [{ at: startedAt, event: 'attempt', message: attemptMessage(attempt), detail: attemptDetail(attempt) }]
-  if (typeof nextAttemptAt === 'number' && recipients) {
+  if (failover) {
+    const detail = { from: attempt.destinationId, to: failover.to, cause: failover.cause }
+    entries.push({ at: endedAt ?? startedAt, event: 'failover', message: failover.message, detail })
+  }
+  if (typeof nextAttemptAt === 'number' && !(failover && nextAttemptAt === endedAt) && recipients) {
     const waiting = recipients.filter(({ verdict }) => verdict === 'transient' || verdict === 'unknown').length
     const message = `Attempt ${number + 1} for ${count(waiting, 'recipient')} is due at ${new Date(nextAttemptAt).toISOString()}.`
     entries.push({
@@ -100,6 +110,13 @@ function attemptEntries(attempt: AttemptRecord): TimelineEntry[] {
   }
   return entries
 }
+
+const passEntry = ({ at, from, to, cause, message }: TraceFailover['passes'][number]): TimelineEntry => ({
+  at,
+  event: 'failover',
+  message,
+  detail: { from, to, cause },
+})
 
 const replayEntry = ({ jobId, at, destinationId, recipients }: TraceReplay): TimelineEntry => ({
   at,

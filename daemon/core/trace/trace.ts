@@ -3,7 +3,7 @@ import type { ContentRef } from '#store/content.ts'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
-import type { PeerReply } from './attempt-record.ts'
+import type { FailoverNote, PeerReply } from './attempt-record.ts'
 import { traceStatuses, type TraceStatus } from './states.ts'
 
 /** Where a submission came in. */
@@ -44,6 +44,16 @@ export interface TraceReplay {
   readonly recipients: number
 }
 
+/** The way of a message that a failover policy has moved. */
+export interface TraceFailover {
+  /** The destination that routing or a replay chose. */
+  readonly primaryId: string
+  /** Moves right after an attempt; the retry schedule does not count those attempts. */
+  readonly detours: number
+  /** Moves without an attempt; the latest ones. */
+  readonly passes: readonly (FailoverNote & { readonly at: number; readonly from: string })[]
+}
+
 export interface Trace {
   readonly id: string
   readonly projectId: string
@@ -63,7 +73,9 @@ export interface Trace {
   /** Raw Subject value: unfolded, encoded words not decoded. */
   readonly subject: string
   readonly messageId: string
+  /** The destination that has it now. */
   readonly destinationId: string | null
+  readonly failover?: TraceFailover | undefined
   readonly route: { readonly by: string; readonly ruleId: string | null; readonly reason: string }
   /** What it was rendered from, when it was. */
   readonly template?: { readonly id: string; readonly slug: string; readonly version: number } | undefined
@@ -129,6 +141,13 @@ export const traces = defineRecord<Trace>({
     subject: z.string(),
     messageId: z.string(),
     destinationId: z.string().nullable(),
+    failover: z
+      .strictObject({
+        primaryId: z.string(),
+        detours: z.int(),
+        passes: z.array(z.strictObject({ at: z.int(), from: z.string(), to: z.string(), cause: z.string(), message: z.string() })),
+      })
+      .optional(),
     route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string() }),
     template: z.strictObject({ id: z.string(), slug: z.string(), version: z.int() }).optional(),
     content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),

@@ -19,6 +19,7 @@ import { Suppressions } from '#core/feedback/suppressions.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { ResolveError, type MailExchange, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
+import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
@@ -201,7 +202,7 @@ function assemble(
     ...limits,
   })
   const destinations = new Destinations({ ...base, guard, resolver: playedResolver, connectionsUnlessTold: 10 })
-  const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} } })
+  const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
   const probes = new Probes({
     ...base,
     ...{ destinations, board, transport },
@@ -222,6 +223,7 @@ function assemble(
       resolver: records,
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain: 'in.example.ch', mxHost: 'post.example.ch' },
     }),
+    failoverPolicies: new FailoverPolicies(base),
     projects: new Projects(base),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),

@@ -89,8 +89,8 @@ test('an attempt under older settings says nothing about the new ones', async (t
   const old = { id: 'dst_1', updatedAt: 1 }
   const call = house.transport.calls[0]
   if (!call) return t.fail()
-  house.board.attempted({ id: 'dst_1', updatedAt: house.clock.now() + 1 }, report(call, 'accepted'))
-  for (let n = 0; n < 9; n++) house.board.attempted(old, report(call, 'transient', 'connect_refused'))
+  house.board.attempted('org_1', { id: 'dst_1', updatedAt: house.clock.now() + 1 }, report(call, 'accepted'))
+  for (let n = 0; n < 9; n++) house.board.attempted('org_1', old, report(call, 'transient', 'connect_refused'))
   t.deepEqual(house.breakers, [])
 })
 
@@ -112,9 +112,9 @@ test('latency is judged by the last five minutes and by ten attempts or more', a
   if (!call) return t.fail()
   const subject = { id: 'dst_9', updatedAt: 1 }
   const slow = { ...report(call, 'accepted'), milliseconds: { total: 3000 } }
-  for (let n = 0; n < 9; n++) house.board.attempted(subject, slow)
+  for (let n = 0; n < 9; n++) house.board.attempted('org_1', subject, slow)
   t.is(house.board.recentP95Ms('dst_9'), undefined)
-  house.board.attempted(subject, slow)
+  house.board.attempted('org_1', subject, slow)
   t.true((house.board.recentP95Ms('dst_9') ?? 0) >= 3000)
   house.clock.advance(6 * minute)
   t.is(house.board.recentP95Ms('dst_9'), undefined)

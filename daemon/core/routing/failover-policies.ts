@@ -1,0 +1,126 @@
+/** Failover policies: setting, listing and deleting them. Spec "Failover policy". */
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { isOpenTo, owningProject, reachableProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import type { Clock } from '../clock.ts'
+import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { failoverPolicies, fallbacksMax, type FailoverCause, type FailoverPolicy } from './failover-policy.ts'
+import type { Policies, Policy } from './policy.ts'
+
+export interface FailoverOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: Policies
+  readonly clock: Clock
+}
+
+export interface FailoverRequest {
+  readonly primaryId: string
+  readonly fallbackIds: readonly string[]
+  readonly on: readonly FailoverCause[]
+  readonly latencyMs?: number | undefined
+  /** Unless told, that of the primary destination, or for an organization-wide one that of the scope. */
+  readonly projectId?: string | undefined
+}
+
+export class FailoverPolicies {
+  readonly #options: FailoverOptions
+
+  constructor(options: FailoverOptions) {
+    this.#options = options
+  }
+
+  /** Makes the policy of a primary destination, or puts this one in its place. Setting the same again changes nothing. */
+  set(scope: Scope, request: FailoverRequest): Promise<FailoverPolicy> {
+    const { writes, policies, database, clock } = this.#options
+    return writes.run(scope.organizationId, async (change) => {
+      const settings = await policies.of(scope.organizationId)
+      const projectId = check(settings, scope, request)
+      const { primaryId, fallbackIds, on, latencyMs = null } = request
+      const wanted = { projectId, primaryId, fallbackIds, on, latencyMs }
+      const before = settings.failovers.of(projectId, primaryId)
+      const now = clock.now()
+      if (!before) {
+        const record = { ...wanted, id: newId('fop', now), createdAt: now, updatedAt: now }
+        change.insert(failoverPolicies, scope.organizationId, record)
+        return record
+      }
+      if (isSame(before, wanted)) return before
+      const stored = await database.get(failoverPolicies, scope, before.id)
+      if (!stored) throw notFound()
+      const record = { ...stored.record, ...wanted, updatedAt: now }
+      change.replace(failoverPolicies, scope.organizationId, stored, record)
+      return record
+    })
+  }
+
+  /** Oldest first. The cursor is the id of the last policy shown. */
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
+  ): Promise<Page<FailoverPolicy>> {
+    const { projects, failovers } = await this.#options.policies.of(scope.organizationId)
+    const project = reachableProject(scope, projects, page.projectId, 'project')
+    const all = failovers.all.filter(({ projectId }) => project === undefined || projectId === project)
+    const after = page.cursor === undefined ? -1 : all.findIndex(({ id }) => id === page.cursor)
+    if (page.cursor !== undefined && after < 0)
+      throw invalid([{ path: 'cursor', message: 'the policy it stands on is gone; begin the list again' }])
+    const rows = all.slice(after + 1, after + 1 + page.limit)
+    return { rows, nextCursor: after + 1 + page.limit < all.length ? rows.at(-1)?.id : undefined }
+  }
+
+  /** Deletes the policy of a primary destination. Mail that is on its way to a fallback goes there, and after that back to the primary. */
+  async remove(scope: Scope, primaryId: string, project: string | undefined): Promise<void> {
+    const { writes, policies, database } = this.#options
+    await writes.run(scope.organizationId, async (change) => {
+      const { projects, failovers } = await policies.of(scope.organizationId)
+      const asked = reachableProject(scope, projects, project, 'project')
+      const found = failovers.all.filter((policy) => policy.primaryId === primaryId && (asked === undefined || policy.projectId === asked))
+      const one = found.find(({ projectId }) => projectId === scope.projectId) ?? found[0]
+      const stored = one && (await database.get(failoverPolicies, scope, one.id))
+      if (!stored) throw notFound()
+      change.remove(failoverPolicies, scope.organizationId, stored)
+    })
+  }
+}
+
+const notFound = (): Refusal => new Refusal('not_found', 'No failover policy has this primary destination.')
+
+const isSame = (
+  before: FailoverPolicy,
+  { fallbackIds, on, latencyMs }: Pick<FailoverPolicy, 'fallbackIds' | 'on' | 'latencyMs'>,
+): boolean =>
+  before.latencyMs === latencyMs && before.fallbackIds.join(' ') === fallbackIds.join(' ') && before.on.join(' ') === on.join(' ')
+
+/** The project of the policy. Throws `validation_failed` with everything that is wrong, `not_found` for a project out of reach. */
+function check(settings: Policy, scope: Scope, { primaryId, fallbackIds, on, latencyMs, projectId: named }: FailoverRequest): string {
+  const primary = settings.destinations.get(primaryId)
+  const asked = reachableProject(scope, settings.projects, named, 'project_id')
+  const projectId = asked ?? (primary && primary.shared === undefined ? primary.projectId : owningProject(scope, settings.projects, named))
+  const isOpen = (id: string): boolean => {
+    const destination = settings.destinations.get(id)
+    return destination !== undefined && isOpenTo(destination, projectId)
+  }
+  const problems: FieldProblem[] = []
+  const unknown = 'no destination of this project has this id'
+  if (!isOpen(primaryId)) problems.push({ path: 'primary_id', message: unknown })
+  if (fallbackIds.length === 0) problems.push({ path: 'fallback_ids', message: 'give at least one destination that takes over' })
+  if (fallbackIds.length > fallbacksMax)
+    problems.push({ path: 'fallback_ids', message: `must not have more than ${fallbacksMax} destinations` })
+  for (const [at, id] of fallbackIds.entries()) {
+    const path = `fallback_ids.${at}`
+    if (id === primaryId) problems.push({ path, message: 'is the primary destination itself; leave it out' })
+    else if (fallbackIds.indexOf(id) < at) problems.push({ path, message: 'is in the list already; leave it out' })
+    else if (!isOpen(id)) problems.push({ path, message: unknown })
+  }
+  if (on.length === 0) problems.push({ path: 'conditions.on', message: 'give at least one condition' })
+  if (new Set(on).size < on.length) problems.push({ path: 'conditions.on', message: 'names a condition twice' })
+  if (on.includes('latency') && latencyMs === undefined)
+    problems.push({ path: 'conditions.latency_ms', message: 'is needed with the condition latency: the longest acceptable milliseconds' })
+  if (!on.includes('latency') && latencyMs !== undefined)
+    problems.push({ path: 'conditions.latency_ms', message: 'counts only with the condition latency; add that to on, or leave this out' })
+  if (problems.length > 0) throw invalid(problems)
+  return projectId
+}

@@ -1,0 +1,71 @@
+/** Failover policies: which destinations take over for another one, and when. Spec "Failover policy". */
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+
+/** Why a message leaves a destination for the next one. */
+export const failoverCauses = ['transient', 'rate_limited', 'breaker_open', 'misconfigured', 'latency'] as const
+export type FailoverCause = (typeof failoverCauses)[number]
+
+export const fallbacksMax = 5
+
+export interface FailoverPolicy {
+  readonly id: string
+  readonly projectId: string
+  /** The destination that routing chose; a project has one policy for it at most. */
+  readonly primaryId: string
+  /** In the order in which they are tried. Their own policies do not count. */
+  readonly fallbackIds: readonly string[]
+  readonly on: readonly FailoverCause[]
+  /** For the cause `latency`: the 95th percentile of the last minutes above which mail passes the destination over. */
+  readonly latencyMs: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export const failoverPolicies = defineRecord<FailoverPolicy>({
+  name: 'failover_policy',
+  schema: z.strictObject({
+    id: z.string(),
+    projectId: z.string(),
+    primaryId: z.string(),
+    fallbackIds: z.array(z.string()),
+    on: z.array(z.enum(failoverCauses)),
+    latencyMs: z.int().nullable(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+  }),
+  isSetting: true,
+  unique: { primary: (policy) => [[policy.projectId, policy.primaryId]] },
+  projectOf: (policy) => policy.projectId,
+})
+
+/** The policies of an organization, ready for decisions. */
+export class Failovers {
+  /** Oldest first. */
+  readonly all: readonly FailoverPolicy[]
+  readonly #byPrimary: ReadonlyMap<string, FailoverPolicy>
+  readonly #passed: ReadonlySet<string>
+
+  constructor(policies: readonly FailoverPolicy[]) {
+    this.all = policies.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    this.#byPrimary = new Map(policies.map((policy) => [keyOf(policy.projectId, policy.primaryId), policy]))
+    const watching = policies.filter(({ on }) => on.includes('breaker_open'))
+    this.#passed = new Set(watching.flatMap(({ primaryId, fallbackIds }) => [primaryId, ...fallbackIds]))
+  }
+
+  of(projectId: string, primaryId: string): FailoverPolicy | undefined {
+    return this.#byPrimary.get(keyOf(projectId, primaryId))
+  }
+
+  /** Some message may pass this destination over while its breaker is open, so its mail cannot rest as a whole. */
+  isPassedOver(destinationId: string): boolean {
+    return this.#passed.has(destinationId)
+  }
+
+  /** The policies that name a destination. */
+  naming(destinationId: string): FailoverPolicy[] {
+    return this.all.filter(({ primaryId, fallbackIds }) => primaryId === destinationId || fallbackIds.includes(destinationId))
+  }
+}
+
+const keyOf = (projectId: string, primaryId: string): string => `${projectId} ${primaryId}`
