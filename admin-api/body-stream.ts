@@ -39,7 +39,7 @@ export function openBodyStream(req: IncomingMessage, res: ServerResponse, { medi
 }
 
 /** A type and its parameters; all of our types are text, which must be UTF-8. */
-const contentType = /^([\w!#$&^.+-]+\/[\w!#$&^.+-]+)((?: *; *[\w-]+=(?:[\w-]+|"[\w -]*"))*) *$/
+const contentType = /^([\w!#$&^.+-]+\/[\w!#$&^.+-]+)((?: *; *[\w-]+=(?:[^\s;"]+|"[^"]*"))*) *$/
 const otherCharset = /; *charset=(?!"?utf-8"?(?: *;|$))/
 
 function acceptedType(header: string, accepted: readonly string[]): string {

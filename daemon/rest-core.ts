@@ -20,6 +20,7 @@ import type { RestCore } from '../admin-api/rest/operations.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
+import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { Suppressions } from '#core/feedback/suppressions.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
@@ -54,6 +55,8 @@ export function restCore(parts: RestParts): RestCore {
   const { config, secrets, database, clock, policies, writes, smtpCredentials, transport, replayRunner } = parts
   const settings = { database, clock, policies, secrets, writes }
   const templates = new Templates(settings)
+  const baseUrl = publicUrl(config, config.http.listen)
+  const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
   return {
     apiKeys: parts.apiKeys,
     smtpCredentials,
@@ -81,13 +84,14 @@ export function restCore(parts: RestParts): RestCore {
     scheduledSends: new ScheduledSends(settings),
     traces: new TraceReader(database, secrets),
     templates,
-    sendMessages: new SendMessages({ ...settings, templates, accept: parts.accept }),
+    sendMessages: new SendMessages({ ...settings, templates, unsubscribes, accept: parts.accept }),
     suppressions: new Suppressions(settings),
     suppressionImport: new SuppressionImport(settings),
+    unsubscribes,
     inboxes: new Inboxes({ ...settings, reader: parts.reader, bell: parts.bell }),
     policies,
     clock,
-    baseUrl: publicUrl(config, config.http.listen),
+    baseUrl,
     sendBodyBytesMax: config.http.maxBodyBytes,
   }
 }

@@ -9,6 +9,7 @@ import type { Probes } from '#core/delivery/probes.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppressions.ts'
+import type { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import type { Policies } from '#core/routing/policy.ts'
@@ -40,6 +41,7 @@ export interface RestCore {
   readonly traces: TraceReader
   readonly suppressions: Suppressions
   readonly suppressionImport: SuppressionImport
+  readonly unsubscribes: Unsubscribes
   readonly inboxes: Inboxes
   readonly policies: Policies
   readonly clock: Clock

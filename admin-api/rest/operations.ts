@@ -17,6 +17,7 @@ import { smtpCredentialOperations } from './smtp-credentials.ts'
 import { templateOperations } from './templates.ts'
 import { suppressionOperations } from './suppressions.ts'
 import { traceOperations } from './traces.ts'
+import { unsubscribeOperations } from './unsubscribe.ts'
 
 export type { RestCore } from './core.ts'
 
@@ -27,6 +28,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...traceOperations(core),
   ...replayOperations(core),
   ...suppressionOperations(core),
+  ...unsubscribeOperations(core),
   ...destinationOperations(core),
   ...destinationHealthOperations(core),
   ...routingRuleOperations(core),

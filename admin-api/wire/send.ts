@@ -44,6 +44,9 @@ export const sendBody = z
     idempotency_key: filledLine(256, 'The same key within 24 hours gives the same trace and no second send.').optional(),
     send_at: sendTime.nullable().optional(),
     scheduled_at: sendTime.nullable().optional().meta({ description: 'Another name for send_at.' }),
+    list_unsubscribe: z.boolean().optional().meta({
+      description: 'Adds a link by which the one recipient gets on the suppression list with one click (RFC 8058).',
+    }),
     ...templateFields,
   })
   .superRefine(checkTemplateFields)
@@ -83,6 +86,7 @@ export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: str
   idempotencyKey,
   sendAt: body.send_at ?? body.scheduled_at ?? undefined,
   template: toTemplateOrder(body),
+  listUnsubscribe: body.list_unsubscribe,
 })
 
 export const toWireAcceptance = ({ traceId, outcome, status }: Acceptance): z.input<typeof sendShape> => ({

@@ -6,6 +6,7 @@ import { isOpenTo, owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import { parseMailbox, type Mailbox } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
+import type { Unsubscribes } from '../feedback/unsubscribes.ts'
 import { invalid } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import type { RenderedOrder, TemplateOrder, Templates } from '../templates/templates.ts'
@@ -18,6 +19,7 @@ export interface SendOptions {
   readonly policies: Policies
   readonly accept: Accept
   readonly templates: Templates
+  readonly unsubscribes: Unsubscribes
   readonly clock: Clock
 }
 
@@ -31,6 +33,8 @@ export interface SendOrder extends Omit<SendRequest, 'from'> {
   readonly sendAt?: number | undefined
   /** Gives text and HTML, and the subject unless there is one. */
   readonly template: TemplateOrder | undefined
+  /** The message gets a link by which its one recipient unsubscribes with one click. */
+  readonly listUnsubscribe?: boolean | undefined
 }
 
 export class SendMessages {
@@ -42,18 +46,19 @@ export class SendMessages {
 
   /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. */
   async send(scope: Scope, order: SendOrder): Promise<Acceptance> {
-    const { database, policies, accept, templates, clock } = this.#options
+    const { database, policies, accept, templates, unsubscribes, clock } = this.#options
     const policy = await policies.of(scope.organizationId)
     const projectId = owningProject(scope, policy.projects, order.projectId)
     const earlier = order.template && (await accept.earlier({ scope, projectId, idempotencyKey: order.idempotencyKey }))
     if (earlier) return earlier // also when the template has changed or gone since
     const rendered = order.template && (await templates.render(scope, projectId, order.template))
+    const traceId = newTraceId()
     const request: SendRequest = {
       ...order,
       ...contentOf(order, rendered),
+      headers: order.listUnsubscribe ? [...unsubscribable(order).headers, ...unsubscribes.fieldsFor(traceId)] : order.headers,
       from: order.from ?? defaultFrom(policy, projectId, order.destinationId),
     }
-    const traceId = newTraceId()
     const { content, facts } = compose(request, traceId, clock.now())
     const draft = new Draft(database, scope.organizationId, traceId)
     await draft.write(content)
@@ -74,6 +79,16 @@ export class SendMessages {
       submittedBy: scope.grantId,
     })
   }
+}
+
+/** One link stands for one recipient, so a message to several cannot have one. */
+function unsubscribable(order: SendOrder): SendOrder {
+  const path = 'list_unsubscribe'
+  if (order.to.length + order.cc.length + order.bcc.length !== 1)
+    throw invalid([{ path, message: 'needs exactly one recipient; send one message to each' }])
+  if (order.headers.some(({ name }) => name.toLowerCase().startsWith('list-unsubscribe')))
+    throw invalid([{ path, message: 'makes the List-Unsubscribe fields; leave yours out of headers' }])
+  return order
 }
 
 /** What the request gives, or its template; a subject that is given comes before that of the template. */

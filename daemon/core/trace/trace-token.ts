@@ -1,6 +1,6 @@
 /**
- * The token that a relayed message carries in `X-Service-Ref`, and as its envelope id where the peer offers DSN: it leads
- * from whatever comes back to the trace. Opaque to others, and nobody else can make one.
+ * Tokens that lead from whatever comes back to the trace: `X-Service-Ref` and the envelope id of a relayed message, links in it.
+ * Opaque to others, and nobody else can make one.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'
@@ -10,22 +10,28 @@ const idBytes = 16
 const macBytes = 8
 const macPurpose = 'service-ref.v1'
 
-/** 48 hexadecimal digits, which survive whoever changes the case of letters. */
-export function serviceRef(secrets: SecretBox, traceId: string): string {
+/** 48 hexadecimal digits, which survive whoever changes the case of letters. One for a purpose is none for another. */
+export function traceToken(secrets: SecretBox, purpose: string, traceId: string): string {
   const id = Buffer.from(traceId.replaceAll('-', ''), 'hex')
-  return Buffer.concat([id, macOf(secrets, id)]).toString('hex')
+  return Buffer.concat([id, macOf(secrets, purpose, id)]).toString('hex')
 }
 
-/** The trace that a token names; undefined when this service did not make it. */
-export function traceOfServiceRef(secrets: SecretBox, token: string): string | undefined {
+/** The trace that a token names; undefined when this service did not make it for this purpose. */
+export function traceOfToken(secrets: SecretBox, purpose: string, token: string): string | undefined {
   const bytes = Buffer.from(token, 'hex')
   if (bytes.length !== idBytes + macBytes || token.length !== 2 * bytes.length) return undefined
   const id = bytes.subarray(0, idBytes)
-  if (!timingSafeEqual(bytes.subarray(idBytes), macOf(secrets, id))) return undefined
+  if (!timingSafeEqual(bytes.subarray(idBytes), macOf(secrets, purpose, id))) return undefined
   return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
+
+/** The token of `X-Service-Ref`. */
+export const serviceRef = (secrets: SecretBox, traceId: string): string => traceToken(secrets, macPurpose, traceId)
+
+/** The trace that such a token names. */
+export const traceOfServiceRef = (secrets: SecretBox, token: string): string | undefined => traceOfToken(secrets, macPurpose, token)
 
 /** The header field with its line break. */
 export const serviceRefField = (secrets: SecretBox, traceId: string): string => `X-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`
 
-const macOf = (secrets: SecretBox, id: Uint8Array): Buffer => secrets.mac(macPurpose, id).subarray(0, macBytes)
+const macOf = (secrets: SecretBox, purpose: string, id: Uint8Array): Buffer => secrets.mac(purpose, id).subarray(0, macBytes)

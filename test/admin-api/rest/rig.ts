@@ -16,6 +16,7 @@ import type { ProbeStep, Transport, TransportTarget } from '#core/delivery/trans
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import { Suppressions } from '#core/feedback/suppressions.ts'
+import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { ResolveError, type MailExchange, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
@@ -196,6 +197,7 @@ function assemble(
   const smtpCredentials = new SmtpCredentials(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
   const templates = new Templates(base)
+  const unsubscribes = new Unsubscribes({ ...base, baseUrl })
   const accept = new Accept({
     ...base,
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
@@ -229,9 +231,10 @@ function assemble(
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     traces: new TraceReader(database, secrets),
     templates,
-    sendMessages: new SendMessages({ ...base, templates, accept }),
+    sendMessages: new SendMessages({ ...base, templates, unsubscribes, accept }),
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
+    unsubscribes,
     inboxes: new Inboxes({ ...base, reader, bell }),
   }
 }

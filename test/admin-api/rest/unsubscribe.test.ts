@@ -1,0 +1,79 @@
+/** One-click unsubscribe (RFC 8058): the link of a message, the page behind it, and the click that counts. */
+import test from 'ava'
+import { baseUrl, startRig, type Rig } from './rig.ts'
+
+const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'News', text: 'New things.', list_unsubscribe: true }
+
+/** Sends a message, which is captured, and gives back the path of its unsubscribe link as the recipient sees it. */
+async function linkOf(rig: Rig): Promise<string> {
+  const { rest } = rig
+  await rest.must('POST', '/v1/messages', plain)
+  const [inbox] = (await rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
+  const path = `/v1/inboxes/${inbox?.id ?? ''}/messages`
+  const [message] = (await rest.must('GET', path))['data'] as { id: string }[]
+  const raw = (await rest.call('GET', `${path}/${message?.id ?? ''}/raw`)).bytes.toString('utf8').replaceAll(/\r\n[ \t]+/g, ' ')
+  const [, url = ''] = /^List-Unsubscribe: ?<([^>]+)>\r$/m.exec(raw) ?? []
+  if (!/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m.test(raw)) throw new Error(raw)
+  if (!url.startsWith(`${baseUrl}/unsubscribe/`)) throw new Error(url)
+  return url.slice(baseUrl.length)
+}
+
+const press = (rig: Rig, path: string, body: string, type = 'application/x-www-form-urlencoded'): Promise<Response> =>
+  fetch(`http://${rig.address}${path}`, { method: 'POST', headers: { 'content-type': type }, body })
+
+const listed = async ({ rest }: Rig) => (await rest.must('GET', '/v1/suppressions'))['data'] as Record<string, unknown>[]
+
+test('one click puts the recipient on the suppression list, once, without a key', async (t) => {
+  const rig = await startRig(t)
+  const path = await linkOf(rig)
+  for (let i = 0; i < 2; i++) {
+    const answer = await press(rig, path, 'List-Unsubscribe=One-Click')
+    t.is(answer.status, 200)
+    t.regex(await answer.text(), /You are unsubscribed/)
+  }
+  const entries = await listed(rig)
+  t.is(entries.length, 1)
+  t.like(entries[0], { email: 'ada@example.ch', source: 'unsubscribe', expires_at: null })
+})
+
+test('the click counts as a multipart form too, whatever its boundary', async (t) => {
+  const rig = await startRig(t)
+  const path = await linkOf(rig)
+  const body = '--=_x.Y/1\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--=_x.Y/1--\r\n'
+  t.is((await press(rig, path, body, 'multipart/form-data; boundary="=_x.Y/1"')).status, 200)
+  t.is((await listed(rig)).length, 1)
+})
+
+test('following the link shows a page and changes nothing, as scanners follow links', async (t) => {
+  const rig = await startRig(t)
+  const answer = await fetch(`http://${rig.address}${await linkOf(rig)}`)
+  t.is(answer.status, 200)
+  t.regex(answer.headers.get('content-type') ?? '', /^text\/html/)
+  t.regex(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  const html = await answer.text()
+  t.regex(html, /<b>ada@example\.ch<\/b> will get no more mail/)
+  t.regex(html, /<form method="post"><button name="List-Unsubscribe" value="One-Click">/)
+  t.deepEqual(await listed(rig), [])
+})
+
+test('a link that was cut or made up is not found, and other forms are refused', async (t) => {
+  const rig = await startRig(t)
+  const path = await linkOf(rig)
+  const flipped = path.slice(0, -1) + (path.endsWith('0') ? '1' : '0')
+  for (const wrong of [path.slice(0, -2), flipped, '/unsubscribe/00'])
+    t.is((await press(rig, wrong, 'List-Unsubscribe=One-Click')).status, 404, wrong)
+  t.is((await press(rig, path, 'hello=1')).status, 400)
+  t.is((await press(rig, path, '{}', 'application/json')).status, 415)
+  t.deepEqual(await listed(rig), [])
+})
+
+test('list_unsubscribe needs one recipient and no such fields of the caller', async (t) => {
+  const { rest } = await startRig(t)
+  const refused = async (changes: object): Promise<string> => {
+    const { status, body } = await rest.call('POST', '/v1/messages', { ...plain, ...changes })
+    t.is(status, 400)
+    return (body as { readonly error: { readonly message: string } }).error.message
+  }
+  t.regex(await refused({ cc: 'ben@example.ch' }), /^list_unsubscribe: needs exactly one recipient/)
+  t.regex(await refused({ headers: { 'List-Unsubscribe': '<mailto:a@b.ch>' } }), /^list_unsubscribe: makes the List-Unsubscribe fields/)
+})
