@@ -1,4 +1,5 @@
 /** Secrets at rest: they open where they belong, under their key, and unchanged. */
+import { createHmac, hkdfSync } from 'node:crypto'
 import test from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
 
@@ -70,5 +71,14 @@ test('SecretBox.open() refuses a tag that was cut short, though it begins right'
   for (const bytes of [4, 8, 12, 13, 14, 15]) {
     const cut = Buffer.from(tag, 'base64url').subarray(0, bytes).toString('base64url')
     t.is(box.open([version, keyId, nonce, cut].join('.'), place), undefined, `${bytes}`)
+  }
+})
+
+test('SecretBox.mac() is HMAC-SHA-256 under a key of its own, apart for each purpose', (t) => {
+  const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), '', 'postern tokens', 32))
+  for (const data of ['', 'x', 'y'.repeat(500)]) {
+    const expected = createHmac('sha256', key).update(`link\0${data}`).digest()
+    t.deepEqual(box.mac('link', Buffer.from(data)), expected)
+    t.notDeepEqual(box.mac('other', Buffer.from(data)), expected)
   }
 })
