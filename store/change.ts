@@ -8,6 +8,9 @@ export const decode = <T>(bytes: Bytes): T =>
   JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as T
 const empty: Bytes = Buffer.alloc(0)
 
+/** Stands for the records of a kind in an organization. */
+export const fillName = (kind: string, organizationId: string): string => `${organizationId}/${kind}`
+
 /** A string that stands for a key in sets. */
 const name = (key: Bytes): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 
@@ -18,6 +21,8 @@ export class Change implements Write {
   readonly adds: Add[] = []
   /** Organizations whose settings this write touches. */
   readonly settingsOf = new Set<string>()
+  /** What this write may fill, of kinds that are often empty; see `Database.isEmpty`. */
+  readonly fills = new Set<string>()
 
   /** A new record. Fails as a conflict when the id or a unique index value is taken. */
   insert<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
@@ -124,6 +129,7 @@ export class Change implements Write {
 
   #touch<R extends Identified>(kind: RecordKind<R>, organizationId: string): this {
     if (kind.isSetting) this.settingsOf.add(organizationId)
+    if (kind.isOftenEmpty) this.fills.add(fillName(kind.name, organizationId))
     return this
   }
 }

@@ -1,5 +1,5 @@
 /** Records over the ordered map: typed reads inside one organization, lists by cursor, and commits of a `Change`. */
-import { Change, decode } from './change.ts'
+import { Change, decode, fillName } from './change.ts'
 import type { Entry, Kv, WriteResult } from './kv.ts'
 import {
   globalKey,
@@ -45,6 +45,9 @@ export class Database {
   readonly kv: Kv
   readonly #generations = new Map<string, number>()
   #commits = 0
+  /** What is known to be empty, and how many writes that fill have begun or ended. */
+  readonly #empty = new Set<string>()
+  #fillings = 0
 
   constructor(kv: Kv) {
     this.kv = kv
@@ -61,10 +64,27 @@ export class Database {
   }
 
   async commit(change: Change): Promise<WriteResult> {
+    if (change.fills.size > 0) this.#fillings++
     const result = await this.kv.write(change)
     this.#commits++
+    if (change.fills.size > 0) this.#forgetEmpty(change.fills)
     if (result.ok) for (const id of change.settingsOf) this.#generations.set(id, this.generation(id) + 1)
     return result
+  }
+
+  /** Whether the organization has no record of a kind that is often empty. Found out once, and remembered until this process writes one. */
+  async isEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): Promise<boolean> {
+    const name = fillName(kind.name, organizationId)
+    if (this.#empty.has(name)) return true
+    const before = this.#fillings
+    for await (const _row of this.kv.range({ ...within([organizationId, kind.name]), limit: 1 })) return false
+    if (kind.isOftenEmpty && before === this.#fillings) this.#empty.add(name) // otherwise a write came between
+    return true
+  }
+
+  #forgetEmpty(names: Iterable<string>): void {
+    this.#fillings++
+    for (const name of names) this.#empty.delete(name)
   }
 
   async get<R extends Identified>(kind: RecordKind<R>, reach: Reach, id: string): Promise<Stored<R> | undefined> {

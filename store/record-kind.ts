@@ -27,13 +27,15 @@ export interface RecordKind<R extends Identified> {
   readonly lookups: Readonly<Record<string, IndexValues<R>>>
   /** Settings are few and read with every send: they are cached, and their writes tell the cache. */
   readonly isSetting: boolean
+  /** Most organizations have none, and every send asks: that there are none is remembered, see `Database.isEmpty`. */
+  readonly isOftenEmpty: boolean
   /** The project a record belongs to; undefined for what belongs to the organization. */
   readonly projectOf: (record: R) => string | undefined
 }
 
 /** Fills in what a kind leaves out. */
 export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'name' | 'schema'> & Partial<RecordKind<R>>): RecordKind<R> {
-  return { indexes: {}, unique: {}, lookups: {}, isSetting: false, projectOf: () => undefined, ...kind }
+  return { indexes: {}, unique: {}, lookups: {}, isSetting: false, isOftenEmpty: false, projectOf: () => undefined, ...kind }
 }
 
 /** Keys that belong to no organization. */

@@ -250,3 +250,26 @@ test('Database.sweep() deletes counters, and passes over keys that are gone', as
   t.is(await database.kv.counter(pack(counter)), 0)
   t.deepEqual(await keysOf(database), [])
 })
+
+test('Database.isEmpty() is never wrong about a record that is there, however reads and writes cross', async (t) => {
+  const database = await databaseOf(t)
+  const often = { ...pets, isOftenEmpty: true }
+  for (let i = 0; i < 200; i++) {
+    const organizationId = `org_${i}`
+    const write = database.commit(new Change().insert(often, organizationId, pet(`pet_${i}`)))
+    const asking = [database.isEmpty(often, organizationId), write.then(() => database.isEmpty(often, organizationId))]
+    if (i % 2) await Promise.all(asking)
+    t.true((await write).ok)
+    t.false(await asking[1])
+    await Promise.all(asking)
+    t.false(await database.isEmpty(often, organizationId))
+  }
+})
+
+test('Database.isEmpty() looks once where there is nothing', async (t) => {
+  const database = await databaseOf(t)
+  const often = { ...pets, isOftenEmpty: true }
+  t.true(await database.isEmpty(often, 'org_1'))
+  Object.defineProperty(database.kv, 'range', { value: () => t.fail('looked again') })
+  t.true(await database.isEmpty(often, 'org_1'))
+})

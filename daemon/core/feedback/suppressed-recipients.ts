@@ -4,13 +4,16 @@ import { advance, worstStatus } from '../trace/states.ts'
 import type { Trace, TraceRecipient } from '../trace/trace.ts'
 import { foldEmail, isInForce, suppressions, type Suppression } from './suppression.ts'
 
-/** The entries in force against recipients that still wait for the message, by address as the trace has it. One read when there is none. */
+const none: ReadonlyMap<string, Suppression> = new Map()
+
+/** The entries in force against recipients that still wait for the message, by address as the trace has it. No read where the list is empty. */
 export async function suppressionsAgainst(
   database: Database,
   organizationId: string,
   { recipients }: Trace,
   nowMs: number,
 ): Promise<ReadonlyMap<string, Suppression>> {
+  if (await database.isEmpty(suppressions, organizationId)) return none
   const waiting = recipients.filter(({ status }) => status === 'queued')
   const found = await database.findMany(
     suppressions,

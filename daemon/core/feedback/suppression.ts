@@ -33,6 +33,7 @@ export const suppressions = defineRecord<Suppression>({
     createdAt: z.int(),
   }),
   unique: { email: ({ email }) => [[email]] },
+  isOftenEmpty: true,
 })
 
 /** An address as the list holds it: in lower case, and composed characters alike (RFC 6532 §3.1); domains are A-labels already. */
