@@ -6,21 +6,7 @@ import { connectFirst, permittedAddresses, type Network } from '../smtp/connect.
 import type { Deadlines } from '../smtp/deadlines.ts'
 import { Failure } from '../smtp/failure.ts'
 import { secure } from '../smtp/secure.ts'
-
-export interface HttpsRequest {
-  readonly method: 'GET' | 'POST'
-  /** Of scheme https. */
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: Buffer | undefined
-}
-
-/** An answer, read whole. Header names are lower-case. */
-export interface HttpsAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string
-}
+import type { VendorAnswer, VendorRequest } from './vendor.ts'
 
 export interface HttpsNetwork extends Network {
   readonly context: SecureContext
@@ -37,10 +23,10 @@ export interface RequestLimits {
 /** Asks over a connection of its own. Throws `Failure`; a refusal by the server is an answer. */
 export async function guardedRequest(
   network: HttpsNetwork,
-  request: HttpsRequest,
+  request: VendorRequest,
   limits: RequestLimits,
   signal: AbortSignal,
-): Promise<HttpsAnswer> {
+): Promise<VendorAnswer> {
   const late = new AbortController()
   const timer = network.clock.after(limits.deadlineMs, () => late.abort())
   const both = AbortSignal.any([signal, late.signal])
@@ -56,7 +42,7 @@ export async function guardedRequest(
   }
 }
 
-async function ask(network: HttpsNetwork, request: HttpsRequest, limits: RequestLimits, signal: AbortSignal): Promise<HttpsAnswer> {
+async function ask(network: HttpsNetwork, request: VendorRequest, limits: RequestLimits, signal: AbortSignal): Promise<VendorAnswer> {
   const url = new URL(request.url)
   if (url.protocol !== 'https:') throw new TypeError('only https is asked')
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -72,7 +58,7 @@ async function ask(network: HttpsNetwork, request: HttpsRequest, limits: Request
   }
 }
 
-function exchange(socket: Socket, url: URL, request: HttpsRequest, bytesMax: number, signal: AbortSignal): Promise<HttpsAnswer> {
+function exchange(socket: Socket, url: URL, request: VendorRequest, bytesMax: number, signal: AbortSignal): Promise<VendorAnswer> {
   return new Promise((resolve, reject) => {
     const { method, body } = request
     const length = method === 'POST' ? { 'content-length': String(body?.length ?? 0) } : {}
@@ -85,7 +71,7 @@ function exchange(socket: Socket, url: URL, request: HttpsRequest, bytesMax: num
   })
 }
 
-async function readWhole(answer: IncomingMessage, bytesMax: number): Promise<HttpsAnswer> {
+async function readWhole(answer: IncomingMessage, bytesMax: number): Promise<VendorAnswer> {
   const pieces: Buffer[] = []
   let length = 0
   for await (const piece of answer as AsyncIterable<Buffer>) {

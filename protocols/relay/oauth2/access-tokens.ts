@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '#core/clock.ts'
 import type { OAuth2Grant } from '#core/routing/oauth2.ts'
-import { guardedRequest, type HttpsAnswer, type HttpsNetwork, type HttpsRequest } from '../http/guarded-request.ts'
+import { guardedRequest, type HttpsNetwork } from '../http/guarded-request.ts'
+import type { VendorAnswer, VendorRequest } from '../http/vendor.ts'
 import { Failure } from '../smtp/failure.ts'
 import { readToken, tokenRequest } from './token.ts'
 
@@ -28,7 +29,7 @@ interface Entry {
 }
 
 export class AccessTokens implements Disposable {
-  readonly #ask: (request: HttpsRequest, signal: AbortSignal) => Promise<HttpsAnswer>
+  readonly #ask: (request: VendorRequest, signal: AbortSignal) => Promise<VendorAnswer>
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry>()
   readonly #closing = new AbortController()
@@ -93,7 +94,7 @@ export class AccessTokens implements Disposable {
     throw new Failure(code, 'auth', `The token endpoint ${host} said: ${verdict.said}`)
   }
 
-  async #answer(grant: OAuth2Grant, host: string): Promise<HttpsAnswer> {
+  async #answer(grant: OAuth2Grant, host: string): Promise<VendorAnswer> {
     try {
       return await this.#ask(tokenRequest(grant), this.#closing.signal)
     } catch (error) {
