@@ -33,6 +33,10 @@ export interface MintedCredential {
   readonly password: string
 }
 
+/** Five bits a character. */
+const usernameLength = 16
+const passwordLength = 32
+
 const defaults: Mutable = {
   label: '',
   allowedFromDomains: [],
@@ -132,15 +136,18 @@ export class SmtpCredentials {
   }
 
   #newLogin(): { readonly username: string; readonly passwordFingerprint: string; readonly password: string } {
-    const password = randomBytes(20).toString('base64url')
-    return { username: newUsername(), passwordFingerprint: this.#options.secrets.fingerprint(password), password }
+    const password = randomText(passwordLength)
+    return { username: `smtp_${randomText(usernameLength)}`, passwordFingerprint: this.#options.secrets.fingerprint(password), password }
   }
 }
 
-/** 80 random bits in the alphabet of RFC 4648 §6, in lower case: easy to read out, unique without asking. */
-function newUsername(): string {
+/**
+ * Letters and digits of RFC 4648 §6 in lower case, five random bits each: easy to read out, and never taken for an option on
+ * a command line, as text that begins with a dash would be.
+ */
+function randomText(length: number): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
-  return `smtp_${Array.from(randomBytes(16), (byte) => alphabet[byte & 31]).join('')}`
+  return Array.from(randomBytes(length), (byte) => alphabet[byte & 31]).join('')
 }
 
 function checkPlan(plan: GrantSettings['organization']['plan'], alive: number): void {
