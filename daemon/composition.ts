@@ -351,6 +351,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     resolver: c.resolve(T.Resolver),
     destinations: c.resolve(T.Destinations),
     probes: c.resolve(T.Probes),
+    health: c.resolve(T.Board),
     accept: c.resolve(T.Accept),
     replayRunner: c.resolve(T.ReplayRunner),
     reader: c.resolve(T.Reader),

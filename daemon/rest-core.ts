@@ -6,6 +6,7 @@ import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import type { Clock } from '#core/clock.ts'
+import type { FailoverHealth } from '#core/delivery/failover.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import type { Resolver, RecordResolver } from '#core/outbound/resolver.ts'
@@ -45,6 +46,7 @@ export interface RestParts {
   readonly resolver: Resolver & RecordResolver
   readonly destinations: Destinations
   readonly probes: Probes
+  readonly health: FailoverHealth
   readonly accept: Accept
   readonly replayRunner: ReplayRunner
   readonly reader: MessageReader
@@ -66,6 +68,7 @@ export function restCore(parts: RestParts): RestCore {
     routingRules: new RoutingRules(settings),
     simulate: new Simulate({
       ...settings,
+      health: parts.health,
       recipientsMax: config.submission.maxRecipients,
       messageBytesMax: config.submission.maxMessageBytes,
     }),

@@ -48,6 +48,8 @@ const steps = [
   'destination_mode',
   'no_route_policy',
   'limits',
+  'suppressions',
+  'failover',
 ] as const
 
 const route = z.object({ by: z.string(), rule_id: z.string().nullable(), reason: z.string() })
@@ -70,11 +72,18 @@ export const simulationShape = z
       .nullable(),
     route: route.nullable(),
     refusal: z.object({ code: z.string(), status: z.int(), message: z.string(), next_action: z.string() }).nullable(),
+    suppressed: z
+      .array(z.object({ address: z.string(), suppression_id: z.string(), source: z.string(), reason: z.string().nullable() }))
+      .meta({ description: 'Recipients on the suppression list, who would get nothing.' }),
+    first_attempt: z
+      .object({ destination_id: z.string(), wait_seconds: z.int() })
+      .nullable()
+      .meta({ description: 'Where delivery would begin as destinations are now; null when nothing would be delivered.' }),
     steps: z
       .array(
         z.object({
           step: z.enum(steps),
-          result: z.enum(['passed', 'matched', 'not_matched', 'destination_gone', 'decided', 'refused']),
+          result: z.enum(['passed', 'matched', 'not_matched', 'destination_gone', 'decided', 'refused', 'withheld', 'passed_over']),
           message: z.string(),
           rule_id: z.string().nullable(),
           destination_id: z.string().nullable(),
@@ -132,6 +141,15 @@ export function toWireSimulation(told: Simulation, earlier?: TraceSimulation): z
     route: told.route ? { by: told.route.by, rule_id: told.route.ruleId, reason: told.route.reason } : null,
     refusal: refusal
       ? { code: refusal.code, status: refusals[refusal.code].http, message: refusal.message, next_action: refusal.nextAction }
+      : null,
+    suppressed: [...(told.suppressed ?? [])].map(([address, { id: suppression_id, source, reason }]) => ({
+      address,
+      suppression_id,
+      source,
+      reason,
+    })),
+    first_attempt: told.firstAttempt
+      ? { destination_id: told.firstAttempt.destinationId, wait_seconds: Math.ceil(told.firstAttempt.waitMs / 1000) }
       : null,
     steps: seen.map(({ step, result, message, ruleId, destinationId }) => ({
       step,

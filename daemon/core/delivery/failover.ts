@@ -32,12 +32,17 @@ export type Passing = { readonly detour: Detour } | { readonly to: string; reado
 /** Passes that a trace keeps; a message that is passed on more often than that forgets the oldest. */
 const passesMax = 20
 
-const primaryOf = ({ failover, destinationId }: Trace): string => failover?.primaryId ?? destinationId ?? ''
-const policyOf = ({ failovers }: FailoverSettings, trace: Trace): FailoverPolicy | undefined =>
+/** What of a message says where it is to go. */
+export type Bound = Pick<Trace, 'projectId' | 'destinationId' | 'failover'>
+
+/** The destination that routing or a replay chose, wherever failover has moved the message since; empty when there is none. */
+export const primaryOf = ({ failover, destinationId }: Pick<Bound, 'destinationId' | 'failover'>): string =>
+  failover?.primaryId ?? destinationId ?? ''
+const policyOf = ({ failovers }: FailoverSettings, trace: Bound): FailoverPolicy | undefined =>
   failovers.of(trace.projectId, primaryOf(trace))
 
 /** Before an attempt at `here`: undefined makes it there. */
-export function passOver(settings: FailoverSettings, health: FailoverHealth, trace: Trace, here: Destination): Passing | undefined {
+export function passOver(settings: FailoverSettings, health: FailoverHealth, trace: Bound, here: Destination): Passing | undefined {
   const policy = policyOf(settings, trace)
   const restMs = settings.failovers.isPassedOver(here.id) ? health.restMs(here) : 0
   const cause = restMs > 0 ? 'breaker_open' : isSlow(policy, health, here) ? 'latency' : undefined

@@ -10,7 +10,7 @@ const none: ReadonlyMap<string, Suppression> = new Map()
 export async function suppressionsAgainst(
   database: Database,
   organizationId: string,
-  { recipients }: Trace,
+  { recipients }: { readonly recipients: readonly Pick<TraceRecipient, 'address' | 'status'>[] },
   nowMs: number,
 ): Promise<ReadonlyMap<string, Suppression>> {
   if (await database.isEmpty(suppressions, organizationId)) return none

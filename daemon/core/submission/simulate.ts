@@ -5,6 +5,8 @@ import { owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { SmtpCredential } from '../access/smtp-credential.ts'
 import type { Clock } from '../clock.ts'
+import { primaryOf, type FailoverHealth } from '../delivery/failover.ts'
+import { suppressionsAgainst } from '../feedback/suppressed-recipients.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Destination } from '../routing/destination.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
@@ -18,6 +20,7 @@ export interface SimulateOptions {
   readonly database: Database
   readonly policies: Policies
   readonly clock: Clock
+  readonly health: FailoverHealth
   readonly recipientsMax: number
   readonly messageBytesMax: number
 }
@@ -112,7 +115,7 @@ export class Simulate {
       ...draftOf(message, { scope, projectId, door: trace.door, submittedBy }),
       mailFrom,
       facts: { headerFrom },
-      destinationId: named ? (trace.destinationId ?? undefined) : undefined,
+      destinationId: named && trace.destinationId !== null ? primaryOf(trace) : undefined,
     })
   }
 
@@ -143,7 +146,7 @@ export class Simulate {
     submission: Sketch,
     limits: { readonly messageBytesMax?: number; readonly previousMinute?: number } = {},
   ): Promise<Simulation> {
-    const { clock, database, recipientsMax, messageBytesMax } = this.#options
+    const { clock, database, health, recipientsMax, messageBytesMax } = this.#options
     const project = policy.projects.get(submission.projectId)
     if (!project) throw new Refusal('not_found', 'The project of this message is gone.')
     await takeWalk(walk, submission, {
@@ -151,6 +154,11 @@ export class Simulate {
       project,
       limits: { nowMs: clock.now(), recipientsMax, messageBytesMax, previousMinute: 0, ...limits },
       counter: (key) => database.kv.counter(key),
+      suppressionsOf: (addresses) => {
+        const recipients = addresses.map((address) => ({ address, status: 'queued' as const }))
+        return suppressionsAgainst(database, submission.scope.organizationId, { recipients }, clock.now())
+      },
+      health,
     })
     return ended(walk, policy, project.id)
   }
@@ -199,7 +207,7 @@ function differencesOf(trace: Trace, { refusal, decision, route }: Simulation): 
     ['outcome', trace.outcome, refusal ? null : decision?.outcome],
     ['route_by', trace.route.by, route?.by],
     ['rule_id', trace.route.ruleId, route?.ruleId],
-    ['destination_id', trace.destinationId, decision?.destinationId],
+    ['destination_id', primaryOf(trace) || null, decision?.destinationId],
   ]
   return fields.flatMap(([field, earlier, now = null]) => (earlier === now ? [] : [{ field, earlier, now }]))
 }

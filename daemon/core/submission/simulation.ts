@@ -3,6 +3,8 @@
  * a step. Counters are read and nothing is written. A check that `accept` learns belongs into `walk` too, at the same place.
  */
 import { Change } from '#store/change.ts'
+import { passOver, type FailoverHealth } from '../delivery/failover.ts'
+import type { Suppression } from '../feedback/suppression.ts'
 import { Refusal, type RefusalCode } from '../refusals.ts'
 import { matchRoute, type Route, type RuleLook } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
@@ -24,7 +26,9 @@ export interface SimulationStep {
     | 'destination_mode'
     | 'no_route_policy'
     | 'limits'
-  readonly result: 'passed' | RuleLook['found'] | 'decided' | 'refused'
+    | 'suppressions'
+    | 'failover'
+  readonly result: 'passed' | RuleLook['found'] | 'decided' | 'refused' | 'withheld' | 'passed_over'
   /** A sentence for people. */
   readonly message: string
   readonly ruleId?: string | undefined
@@ -39,6 +43,10 @@ export interface Walk {
   readonly steps: SimulationStep[]
   route?: Route
   decision?: Decision
+  /** Recipients who would get nothing, by their address, and the entry that keeps mail from each. */
+  suppressed?: ReadonlyMap<string, Suppression>
+  /** Where the first delivery attempt would be made, and in how many milliseconds. */
+  firstAttempt?: { readonly destinationId: string; readonly waitMs: number }
   refusal?: Refusal
 }
 
@@ -48,6 +56,9 @@ export interface Ground {
   readonly project: Project
   readonly limits: Pick<Candidate, 'nowMs' | 'recipientsMax' | 'messageBytesMax' | 'previousMinute'>
   readonly counter: (key: Uint8Array) => Promise<number>
+  /** The entries in force against these addresses. */
+  readonly suppressionsOf: (addresses: readonly string[]) => Promise<ReadonlyMap<string, Suppression>>
+  readonly health: FailoverHealth
 }
 
 /** Which rule of the specification's decision gives an outcome. */
@@ -78,6 +89,10 @@ export async function takeWalk(walk: Walk, submission: Sketch, ground: Ground): 
   if (step !== 'project_status') walk.steps.push({ step: 'project_status', result: 'passed', message: 'The project is claimed.' })
   walk.steps.push({ step, result: 'decided', message: decision.reason, destinationId: decision.destinationId ?? undefined })
   await lookAtLimits(walk, submission, ground, decision)
+  if (walk.refusal || decision.outcome !== 'relayed') return
+  walk.suppressed = await ground.suppressionsOf(submission.rcptTo)
+  lookAtSuppressions(walk, submission.rcptTo, walk.suppressed)
+  if (submission.rcptTo.some((address) => !walk.suppressed?.has(address))) lookAtFirstAttempt(walk, ground, decision)
 }
 
 /** What the function answers, or undefined after a refusal, which is then the last step. */
@@ -124,4 +139,34 @@ async function lookAtLimits(walk: Walk, submission: Sketch, ground: Ground, deci
     walk.steps.push({ step: 'limits', result: 'passed', message })
   }
   if (walk.steps.at(-1)?.step !== 'limits') walk.steps.push({ step: 'limits', result: 'passed', message: 'No limit is met.' })
+}
+
+function lookAtSuppressions({ steps }: Walk, rcptTo: readonly string[], hits: ReadonlyMap<string, Suppression>): void {
+  for (const [address, { source, reason }] of hits) {
+    const why = reason === null ? source : `${source}: ${reason}`
+    steps.push({ step: 'suppressions', result: 'withheld', message: `${address} is on the suppression list (${why}) and gets nothing.` })
+  }
+  if (hits.size > 0) return
+  const who = rcptTo.length === 1 ? 'The recipient is not' : 'No recipient is'
+  steps.push({ step: 'suppressions', result: 'passed', message: `${who} on the suppression list.` })
+}
+
+/** As before every attempt: a destination that rests or is slow is passed over, or the message waits for it. */
+function lookAtFirstAttempt(walk: Walk, { policy, project, health }: Ground, { destinationId }: Decision): void {
+  const here = policy.destinations.get(destinationId ?? '')
+  if (!here) return
+  const passing = passOver(policy, health, { projectId: project.id, destinationId }, here)
+  if (!passing) {
+    walk.firstAttempt = { destinationId: here.id, waitMs: 0 }
+    walk.steps.push({ step: 'failover', result: 'passed', message: `The destination ${here.name} takes mail now.`, destinationId: here.id })
+  } else if ('detour' in passing) {
+    const { to, note } = passing.detour
+    walk.firstAttempt = { destinationId: to, waitMs: 0 }
+    walk.steps.push({ step: 'failover', result: 'passed_over', message: note.message, destinationId: to })
+  } else {
+    const { to, waitMs } = passing
+    const message = `The circuit breaker of the destination is open, and no fallback takes the message: it waits ${Math.ceil(waitMs / 1000)} seconds.`
+    walk.firstAttempt = { destinationId: to, waitMs }
+    walk.steps.push({ step: 'failover', result: 'passed_over', message, destinationId: to })
+  }
 }

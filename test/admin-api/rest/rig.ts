@@ -105,6 +105,8 @@ export interface Rig {
   readonly database: Database
   readonly clock: ManualClock
   readonly transport: PlayedTransport
+  /** How destinations are; the rig delivers nothing, so a test tells it. */
+  readonly board: HealthBoard
   readonly records: PlayedRecords
   readonly organizationId: string
   readonly bell: CaptureBell
@@ -135,7 +137,8 @@ export async function startRig(t: ExecutionContext, options: { readonly plan?: P
   const bell = new CaptureBell()
   const reader = new WorkerMessageReader(clock)
   const records = new PlayedRecords()
-  const core = assemble(database, clock, transport, bell, reader, records)
+  const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
+  const core = assemble(database, clock, transport, board, bell, reader, records)
   const failures: unknown[] = []
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
@@ -167,7 +170,7 @@ export async function startRig(t: ExecutionContext, options: { readonly plan?: P
   })
   const rest = client(adminKey)
   return {
-    ...{ folder: folder.path, database, clock, transport, records, organizationId, bell, address, failures, rest, client },
+    ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client },
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)
       return { ...made, rest: client(made.key) }
@@ -185,6 +188,7 @@ function assemble(
   database: Database,
   clock: ManualClock,
   transport: Transport,
+  board: HealthBoard,
   bell: CaptureBell,
   reader: WorkerMessageReader,
   records: RecordResolver,
@@ -204,7 +208,6 @@ function assemble(
     ...limits,
   })
   const destinations = new Destinations({ ...base, guard, resolver: playedResolver, connectionsUnlessTold: 10 })
-  const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
   const probes = new Probes({
     ...base,
     ...{ destinations, board, transport },
@@ -219,7 +222,7 @@ function assemble(
     apiKeys: new ApiKeys(base),
     connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
     routingRules: new RoutingRules(base),
-    simulate: new Simulate({ ...base, ...limits }),
+    simulate: new Simulate({ ...base, ...limits, health: board }),
     sendingDomains: new SendingDomains({
       ...base,
       resolver: records,

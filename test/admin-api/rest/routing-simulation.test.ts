@@ -1,5 +1,8 @@
 /** What a message would get, told before it is sent. Spec "Routing rule", "Relay or capture decision". */
 import test from 'ava'
+import { onDetour } from '#core/delivery/failover.ts'
+import { traces } from '#core/trace/trace.ts'
+import { Change } from '#store/change.ts'
 import type { RestClient } from '../../support/rest.ts'
 import { addDestination, errorOf, refusal, startRig, type Rig } from './rig.ts'
 
@@ -14,6 +17,8 @@ interface Told {
   readonly route: { readonly by: string; readonly rule_id: string | null; readonly reason: string } | null
   readonly refusal: { readonly code: string; readonly status: number; readonly message: string; readonly next_action: string } | null
   readonly steps: readonly { readonly step: string; readonly result: string; readonly message: string; readonly rule_id: string | null }[]
+  readonly suppressed: readonly { readonly address: string; readonly source: string }[]
+  readonly first_attempt: { readonly destination_id: string; readonly wait_seconds: number } | null
   readonly earlier: { readonly differences: readonly object[]; readonly outcome: string } | null
 }
 
@@ -54,6 +59,8 @@ test('simulateRouting shows every rule that was looked at, and what decided', as
     destination: { id: live, name: 'Live', mode: 'live', scope: 'project', is_org_default: false },
     route: { by: 'rule', rule_id: second, reason: 'Rule domain *.example.ch (priority 2) names the destination Live.' },
     refusal: null,
+    suppressed: [],
+    first_attempt: { destination_id: live, wait_seconds: 0 },
     steps: [
       {
         step: 'rule',
@@ -72,6 +79,14 @@ test('simulateRouting shows every rule that was looked at, and what decided', as
       { step: 'project_status', result: 'passed', message: 'The project is claimed.', rule_id: null, destination_id: null },
       { step: 'destination_mode', result: 'decided', message: 'The destination Live is live.', rule_id: null, destination_id: live },
       { step: 'limits', result: 'passed', message: 'No limit is met.', rule_id: null, destination_id: null },
+      {
+        step: 'suppressions',
+        result: 'passed',
+        message: 'The recipient is not on the suppression list.',
+        rule_id: null,
+        destination_id: null,
+      },
+      { step: 'failover', result: 'passed', message: 'The destination Live takes mail now.', rule_id: null, destination_id: live },
     ],
     earlier: null,
   } as never)
@@ -155,12 +170,61 @@ test('simulateRouting asks as an SMTP credential does', async (t) => {
       'The project is claimed.',
       'The destination Live is live.',
       '0 of 5 messages that this SMTP credential may still send in this minute are used.',
+      'The recipient is not on the suppression list.',
+      'The destination Live takes mail now.',
     ],
   )
   t.like((await ask({ from: 'a@other.ch' })).refusal, { code: 'sender_not_allowed' })
   t.like((await ask({ size: 4096 })).refusal, { code: 'request_too_large' })
   clock.advance(60_000)
   t.like((await ask()).refusal, { code: 'unauthorized' })
+})
+
+test('simulateRouting tells who is on the suppression list, as a send then does', async (t) => {
+  const { rest } = await startRig(t)
+  const live = await addDestination(rest, { name: 'Live' }, true)
+  await rest.must('POST', '/v1/suppressions', { email: to, reason: 'asked us to stop' })
+  const some = { from: 'a@example.ch', to: [to, 'ben@example.ch'], destination_id: live }
+  const told = await simulate(rest, some)
+  t.like(told, { outcome: 'relayed', suppressed: [{ address: to, source: 'manual' }], first_attempt: { destination_id: live } })
+  t.is(
+    told.steps.find(({ step }) => step === 'suppressions')?.message,
+    'ada@example.ch is on the suppression list (manual: asked us to stop) and gets nothing.',
+  )
+  const all = await simulate(rest, { ...some, to: 'ADA@example.ch' })
+  t.like(all, { outcome: 'relayed', suppressed: [{ address: 'ADA@example.ch' }], first_attempt: null })
+  t.is((await rest.must('POST', '/v1/messages', { ...some, to, text: 'Hi' }))['status'], 'suppressed')
+  await rest.must('PATCH', `/v1/destinations/${live}/mode`, { mode: 'sandbox' })
+  t.deepEqual((await simulate(rest, some)).suppressed, [], 'what is captured goes to nobody')
+})
+
+/** The destination refuses to work until its breaker opens. */
+function breakDown({ board, organizationId }: Rig, id: string, updatedAt: number): void {
+  const error = { code: 'connect_timeout', message: 'Nobody answered.', phase: 'connect' }
+  const report = { error, milliseconds: { total: 1 }, recipients: [{ address: to, verdict: 'transient' as const }] }
+  for (let n = 0; n < 5; n++) {
+    board.attempting({ id, updatedAt })
+    board.attempted(organizationId, { id, updatedAt }, report as never)
+  }
+}
+
+test('simulateRouting sends the first attempt where failover would', async (t) => {
+  const rig = await startRig(t)
+  const { rest } = rig
+  const [main, spare] = [await addDestination(rest, { name: 'Main' }, true), await addDestination(rest, { name: 'Spare' }, true)]
+  const ask = () => simulate(rest, { from: 'a@example.ch', to, destination_id: main })
+  await rest.must('POST', '/v1/failover/policy', { primary_id: main, fallback_ids: [spare], conditions: { on: ['breaker_open'] } })
+  t.deepEqual((await ask()).first_attempt, { destination_id: main, wait_seconds: 0 })
+  const { updated_at } = await rest.must('GET', `/v1/destinations/${main}`)
+  breakDown(rig, main, Date.parse(String(updated_at)))
+  const moved = await ask()
+  t.like(moved, { destination_id: main, first_attempt: { destination_id: spare, wait_seconds: 0 } })
+  t.is(moved.steps.at(-1)?.message, 'The circuit breaker of the destination is open: the message goes on to the fallback Spare.')
+  await rest.must('PATCH', `/v1/destinations/${spare}/mode`, { mode: 'sandbox' })
+  const waiting = await ask()
+  t.is(waiting.first_attempt?.destination_id, main)
+  t.true(Number(waiting.first_attempt?.wait_seconds) > 0)
+  t.like(waiting.steps.at(-1), { step: 'failover', result: 'passed_over' })
 })
 
 async function traceOf(rig: Rig): Promise<string> {
@@ -197,6 +261,20 @@ test('simulateRouting compares a message of before with what it would get now', 
   })
   await rest.must('DELETE', `/v1/destinations/${destination}?discard_queued=true`)
   t.like((await simulate(rest, { trace_id: named['trace_id'] })).refusal, { code: 'validation_failed' })
+})
+
+test('simulateRouting asks for what a message was sent to, not for the fallback that has it now', async (t) => {
+  const { rest, database, organizationId } = await startRig(t)
+  const [main, spare] = [await addDestination(rest, {}, true), await addDestination(rest, {}, true)]
+  const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to, text: 'Hi', destination_id: main })
+  const stored = await database.get(traces, { organizationId }, String(trace_id))
+  if (!stored) throw new Error('no trace')
+  const note = { to: spare, cause: 'transient', message: 'The attempt failed for now.' }
+  const moved = onDetour(stored.record, { to: spare, isAtOnce: true, note })
+  await database.commit(new Change().rewrite(traces, organizationId, stored, moved))
+  const told = await simulate(rest, { trace_id })
+  t.like(told, { destination_id: main, route: { by: 'request' } })
+  t.deepEqual(told.earlier?.differences, [])
 })
 
 test('simulateRouting reaches no further than its key, and needs no right to send', async (t) => {
