@@ -4,6 +4,7 @@ import { findPreset, presetIds } from '#config/presets.ts'
 import { noBody } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import {
+  changedDestinationShape,
   destinationChangesBody,
   destinationShape,
   modeBody,
@@ -84,17 +85,22 @@ const writing = (core: RestCore): readonly Operation[] => [
     path: '/v1/destinations',
     operationId: 'createDestination',
     summary: 'Connect a mail provider',
-    description: 'The new destination is in sandbox mode: what would go there is captured until it is promoted to live.',
+    description:
+      'The new destination is in sandbox mode: what would go there is captured until it is promoted to live. ' +
+      'It is probed at once, and warnings tell what keeps it from working; it is kept all the same.',
     tags,
     right: 'api:admin',
     status: 201,
     errors: ['not_found', 'conflict'],
     body: newDestinationBody,
-    response: destinationShape,
+    response: changedDestinationShape,
     examples: {
       body: { name: 'Webhoster', provider: 'smtp', preset: 'infomaniak', credentials: { username: 'shop@example.ch', password: '…' } },
     },
-    handle: async ({ scope, body }) => toWireDestination(await core.destinations.create(scope, toNewDestination(body))),
+    async handle({ scope, body }) {
+      const destination = await core.destinations.create(scope, toNewDestination(body))
+      return { ...toWireDestination(destination), warnings: [...(await core.probes.firstLook(destination))] }
+    },
   }),
   operation({
     method: 'PATCH',
@@ -103,15 +109,20 @@ const writing = (core: RestCore): readonly Operation[] => [
     summary: 'Change a destination',
     description:
       'Fields that are left out stay as they are, also those of credentials. Queued mail uses the new settings. ' +
-      'Organization-wide destinations are changed by keys of the whole organization only.',
+      'Organization-wide destinations are changed by keys of the whole organization only. New credentials are probed at once, ' +
+      'and warnings tell what keeps them from working.',
     tags,
     right: 'api:admin',
     errors: ['not_found', 'conflict', 'quota_exhausted'],
     params: idParams,
     body: destinationChangesBody,
-    response: destinationShape,
-    handle: async ({ scope, params, body }) =>
-      toWireDestination(await core.destinations.update(scope, params.id, toDestinationChanges(body))),
+    response: changedDestinationShape,
+    async handle({ scope, params, body }) {
+      const changes = toDestinationChanges(body)
+      const destination = await core.destinations.update(scope, params.id, changes)
+      const warnings = changes.connection ? await core.probes.firstLook(destination) : []
+      return { ...toWireDestination(destination), warnings: [...warnings] }
+    },
   }),
   operation({
     method: 'DELETE',

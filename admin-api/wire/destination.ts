@@ -50,6 +50,15 @@ export const destinationShape = z
   })
   .meta({ id: 'Destination' })
 
+/** The answer to who has just set it up. */
+export const changedDestinationShape = destinationShape
+  .extend({
+    warnings: z
+      .array(z.object({ code: z.string(), step: z.string(), message: z.string() }))
+      .meta({ description: 'What kept a probe with these settings from signing in at the provider; empty when it could.' }),
+  })
+  .meta({ id: 'ChangedDestination' })
+
 const endpoint = {
   host: filledLine(255, 'Host name or IP address of the server; a preset can know it.').optional(),
   port: z.int().min(1).max(65_535).optional(),

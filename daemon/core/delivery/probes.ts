@@ -44,6 +44,15 @@ export interface HealthSnapshot {
   readonly lastHour: HourFigures
 }
 
+/** What somebody who has just set up a destination must know. */
+export interface DestinationWarning {
+  readonly code: 'destination_misconfigured'
+  /** The step of the probe that failed; `unfinished` when none had come to an end. */
+  readonly step: string
+  /** What was seen, and what to do. */
+  readonly message: string
+}
+
 interface Kept extends ProbeResult {
   readonly revision: number
   readonly at: number
@@ -59,6 +68,8 @@ interface Round {
 
 /** Longest probe. */
 const probeMs = 20_000
+/** Who has just changed settings waits so long to hear whether they work. */
+const firstLookMs = 5000
 /** A snapshot that is older is made anew by asking for it. */
 const freshMs = 60_000
 /** Rounds probe a destination so often, varied by this share either way, while it was used within the last day. */
@@ -105,6 +116,20 @@ export class Probes {
       breaker: board.breaker(destination),
       lastHour: board.figures(id),
     }
+  }
+
+  /** Whether the settings of now work, as far as it can be told within five seconds; empty when they do. */
+  async firstLook(destination: Destination): Promise<readonly DestinationWarning[]> {
+    const { clock } = this.#options
+    const patience = Promise.withResolvers<undefined>()
+    const timer = clock.after(firstLookMs, () => patience.resolve(undefined))
+    const seen = await Promise.race([this.#probe(destination), patience.promise])
+    timer.cancel()
+    const failed = seen?.steps.find(({ ok }) => !ok)
+    if (seen && !failed) return []
+    const what = failed?.detail ?? `The provider did not let us in within ${firstLookMs / 1000} seconds.`
+    const message = `${what} It is kept as it is; mail for it waits or fails over until its settings work. Change them, then test it.`
+    return [{ code: 'destination_misconfigured', step: failed?.step ?? 'unfinished', message }]
   }
 
   /** Why a queued message rests, where that is because of the breaker of its destination. Shown with the trace, never stored. */

@@ -45,6 +45,7 @@ test('a test whose last step failed is not ok, and health says which question th
 test('what a probe did not reach is null, with the failed step as the reason', async (t) => {
   const { rest, transport } = await startRig(t)
   const id = await addDestination(rest)
+  await rest.must('PATCH', `/v1/destinations/${id}`, { name: 'Other' }) // what was seen of the settings before says nothing any more
   transport.steps = [step('resolve'), step('connect', false, 'The host refused the connection.')]
   t.like(await rest.must('GET', `/v1/destinations/${id}/health`), {
     reachability: { ok: false, detail: 'The host refused the connection.' },
@@ -70,6 +71,30 @@ test('health probes again only after a minute, after a change of settings, and n
   await rest.must('PATCH', `/v1/destinations/${id}`, { name: 'Other' })
   await rest.must('GET', path)
   t.is(transport.probed.length, 3)
+})
+
+test('who connects or changes a destination hears at once what keeps it from working', async (t) => {
+  const { rest, transport } = await startRig(t)
+  transport.steps = [step('resolve'), step('connect'), step('auth', false, 'The host refused the user name and password.')]
+  const credentials = { host: 'mail.example.ch', port: 587, security: 'starttls', username: 'u', password: 'wrong' }
+  const created = await rest.must('POST', '/v1/destinations', { name: 'Webhoster', provider: 'smtp', credentials })
+  const warning = {
+    code: 'destination_misconfigured',
+    step: 'auth',
+    message:
+      'The host refused the user name and password. It is kept as it is; mail for it waits or fails over until its settings work. ' +
+      'Change them, then test it.',
+  }
+  t.deepEqual(created['warnings'] as object[], [warning])
+  const path = `/v1/destinations/${String(created['id'])}`
+  t.false('warnings' in (await rest.must('GET', path)), 'a warning is about a moment; health tells of now')
+  t.deepEqual((await rest.must('PATCH', path, { credentials: { password: 'also wrong' } }))['warnings'] as object[], [warning])
+  t.is(transport.probed.length, 2)
+  t.deepEqual((await rest.must('PATCH', path, { name: 'Other' }))['warnings'] as object[], [])
+  t.is(transport.probed.length, 2, 'a name needs no probe')
+  transport.steps = good
+  t.deepEqual((await rest.must('PATCH', path, { credentials: { password: 'right' } }))['warnings'] as object[], [])
+  t.like(transport.probed.at(-1), { password: 'right' })
 })
 
 test('health may be read with api:read, a test needs api:admin, and unknown ids are not found', async (t) => {

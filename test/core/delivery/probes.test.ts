@@ -128,6 +128,25 @@ test('a failed probe opens no breaker, and a test that works ends the pause of a
   t.is((await probes.health(scope, 'dst_1')).lastHour.errors, 5)
 })
 
+test('a first look waits five seconds for a provider that does not answer, and says so', async (t) => {
+  const { house, transport, probes } = await rig(t)
+  await house.destination()
+  const destination = (await house.policies.of(organizationId)).destinations.get('dst_1')
+  if (!destination) return t.fail()
+  transport.holds = true
+  const looking = probes.firstLook(destination)
+  await until('probed', () => transport.held.length === 1)
+  house.clock.advance(5000)
+  const [warning, ...others] = await looking
+  t.like(warning, { code: 'destination_misconfigured', step: 'unfinished' })
+  t.regex(warning?.message ?? '', /^The provider did not let us in within 5 seconds\. /)
+  t.deepEqual(others, [])
+  transport.held[0]?.([])
+  transport.holds = false
+  t.deepEqual(await probes.firstLook(destination), [])
+  t.is(house.clock.pending, 0, 'no timer is left over')
+})
+
 test('stop() breaks off what is under way and begins nothing more', async (t) => {
   const { house, transport, probes } = await rig(t)
   await house.destination()
