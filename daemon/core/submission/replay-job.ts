@@ -82,7 +82,8 @@ export const replayJobs = defineRecord<ReplayJob>({
     createdAt: z.int(),
     updatedAt: z.int(),
   }),
-  projectOf: (job) => (job.bound ? job.projectId : undefined),
+  // what a key of the whole organization asked for can reach every project, so it is in nobody else's
+  projectOf: (job) => (job.bound ? job.projectId : ''),
 })
 
 /** Marks a job that runs, so that the next process takes it up. */
