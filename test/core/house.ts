@@ -154,7 +154,7 @@ export class House {
     this.inboxes = new Inboxes({ database, reader, bell: this.bell, clock })
     this.traces = new TraceReader(database, secrets)
     const { recipientsMax = 100, messageBytesMax = 10_000_000 } = options
-    this.accept = new Accept({ database, policies, clock, secrets, recipientsMax, messageBytesMax, listener: this.#listener() })
+    this.accept = new Accept({ database, policies, clock, recipientsMax, messageBytesMax, listener: this.#listener() })
     const admission = options.admission ?? { check: () => {} }
     this.door = new SubmissionDoor({
       database,

@@ -9,7 +9,7 @@ import { openOAuth2 } from '../routing/oauth2.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
-import { serviceRef } from '../trace/trace-token.ts'
+import { serviceRef, serviceRefField } from '../trace/trace-token.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { readAttempt, writeAttempt, type AttemptRecord } from '../trace/attempt-record.ts'
 import type { RetryPolicy } from './backoff.ts'
@@ -131,8 +131,7 @@ export class Attempts {
     const begin = (): Promise<unknown> => (started ??= database.commit(writeAttempt(new Change(), entry.organizationId, trace.id, record)))
     health.attempting(destination)
     const report = await transport.deliver(target, {
-      ...jobOf(database, entry, trace, content, signal),
-      envelopeId: serviceRef(this.#options.secrets, trace.id),
+      ...jobOf(database, entry, trace, content, signal, serviceRef(this.#options.secrets, trace.id)),
       beforeFinalDot: async () => void (await begin()),
     })
     await started
@@ -266,10 +265,12 @@ function jobOf(
   trace: Trace,
   content: Uint8Array | undefined,
   signal: AbortSignal,
+  envelopeId: string,
 ): Omit<DeliveryJob, 'beforeFinalDot'> {
-  const prefix = Buffer.from(trace.prefix)
+  const prefix = Buffer.from(trace.prefix + serviceRefField(envelopeId))
   return {
     traceId: trace.id,
+    envelopeId,
     mailFrom: trace.mailFrom,
     rcptTo: trace.recipients.filter(({ status }) => status === 'queued').map(({ address }) => address),
     eightBit: trace.eightBit,

@@ -5,7 +5,6 @@ import { newId } from '#store/ids.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
-import type { SecretBox } from '../access/secret-box.ts'
 import { foldAddress } from '../addresses.ts'
 import { captures, type Capture, type CaptureReason } from '../capture/capture.ts'
 import { pendingReadKey } from '../capture/pending-read.ts'
@@ -16,7 +15,6 @@ import { matchRoute, type Route } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
 import { minuteOf, rateCounter } from '../tenancy/counters.ts'
 import type { Policies } from '../routing/policy.ts'
-import { serviceRefField } from '../trace/trace-token.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
 import { limitKey, passGates } from './gates.ts'
@@ -34,7 +32,6 @@ export interface AcceptOptions {
   readonly database: Database
   readonly policies: Policies
   readonly clock: Clock
-  readonly secrets: SecretBox
   readonly listener: AcceptanceListener
   readonly recipientsMax: number
   readonly messageBytesMax: number
@@ -104,8 +101,7 @@ export class Accept {
     )
 
     const inMemory = decision.outcome === 'relayed' ? submission.draft.inMemory() : undefined
-    const reference = decision.outcome === 'relayed' ? serviceRefField(this.#options.secrets, traceId) : ''
-    const whole = traceOf(submission, route, decision, submission.draft.seal(change), nowMs, reference)
+    const whole = traceOf(submission, route, decision, submission.draft.seal(change), nowMs)
     const trace = await this.#withoutSuppressed(submission, whole)
     change.insertUnchecked(traces, scope.organizationId, trace)
     const follow = this.#follow(change, submission, trace)
@@ -198,7 +194,6 @@ function traceOf(
   decision: Decision,
   content: Trace['content'],
   nowMs: number,
-  reference: string,
 ): Trace {
   const { facts, mailFrom, rcptTo } = submission
   const relayed = decision.outcome === 'relayed'
@@ -223,7 +218,7 @@ function traceOf(
     route: { by: route.by, ruleId: route.ruleId, reason: route.reason },
     ...(submission.template && { template: submission.template }),
     content,
-    prefix: facts.prefix + reference,
+    prefix: facts.prefix,
     eightBit: facts.eightBit,
     smtputf8: facts.utf8Headers || /[^\u0000-\u007f]/.test(mailFrom) || rcptTo.some((address) => /[^\u0000-\u007f]/.test(address)),
     attempts: 0,

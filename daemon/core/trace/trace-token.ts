@@ -31,7 +31,7 @@ export const serviceRef = (secrets: SecretBox, traceId: string): string => trace
 /** The trace that such a token names. */
 export const traceOfServiceRef = (secrets: SecretBox, token: string): string | undefined => traceOfToken(secrets, macPurpose, token)
 
-/** The header field with its line break. */
-export const serviceRefField = (secrets: SecretBox, traceId: string): string => `X-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`
+/** The header field of a message on its way, with its line break. */
+export const serviceRefField = (token: string): string => `X-Service-Ref: ${token}\r\n`
 
 const macOf = (secrets: SecretBox, purpose: string, id: Uint8Array): Buffer => secrets.mac(purpose, id).subarray(0, macBytes)

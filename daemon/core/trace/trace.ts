@@ -80,7 +80,7 @@ export interface Trace {
   /** What it was rendered from, when it was. */
   readonly template?: { readonly id: string; readonly slug: string; readonly version: number } | undefined
   readonly content: ContentRef
-  /** Our trace headers, which go before the content as submitted. */
+  /** Our trace headers, which go before the content as submitted; `X-Service-Ref` joins them on the way out. */
   readonly prefix: string
   /** The DKIM keys that signed it; the signatures stand first in the prefix. */
   readonly signedBy?: readonly { readonly domain: string; readonly selector: string }[] | undefined

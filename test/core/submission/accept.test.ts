@@ -4,11 +4,10 @@ import test from 'ava'
 import { captures } from '#core/capture/capture.ts'
 import { destinations } from '#core/routing/destination.ts'
 import type { ContentFacts, Submission } from '#core/submission/submission.ts'
-import { serviceRef } from '#core/trace/trace-token.ts'
 import { readWholeContent } from '#store/content.ts'
 import { queueHead } from '#store/queue.ts'
 import { pack } from '#store/tuple.ts'
-import { houseOf, organizationId, projectId, secrets, type House } from '../house.ts'
+import { houseOf, organizationId, projectId, type House } from '../house.ts'
 import { startOfTime } from '../fake-clock.ts'
 
 const day = 24 * 3600 * 1000
@@ -71,7 +70,7 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
     destinationId: 'dst_1',
     route: { by: 'rule', ruleId: 'rul_1', reason: 'Rule any (priority 10) names the destination Provider.' },
     content: { id: traceId, size: content.length, sha256, rows: 1 },
-    prefix: `Received: x\r\nX-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`,
+    prefix: 'Received: x\r\n',
     eightBit: true,
     smtputf8: false,
     attempts: 0,
