@@ -188,13 +188,7 @@ const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Keyed): reado
   hash('sha256', idempotencyKey),
 ]
 
-function traceOf(
-  submission: Submission,
-  route: Route,
-  decision: Decision,
-  content: Trace['content'],
-  nowMs: number,
-): Trace {
+function traceOf(submission: Submission, route: Route, decision: Decision, content: Trace['content'], nowMs: number): Trace {
   const { facts, mailFrom, rcptTo } = submission
   const relayed = decision.outcome === 'relayed'
   const status = advance('pending', relayed ? 'routed' : 'captured')
