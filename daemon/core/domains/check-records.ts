@@ -1,8 +1,9 @@
 /** Looks up the records of a sending domain and judges each; a look-up that fails says so and decides nothing. */
 import { ResolveError, type RecordResolver } from '../outbound/resolver.ts'
 import type { ExpectedRecord, PublishingFacts } from './expected-records.ts'
-import { isDmarc, isSpf, judgeDkim, judgeDmarc, judgeMx, judgeSpf, type Judgement } from './judge-records.ts'
+import { isDmarc, judgeDkim, judgeDmarc, judgeMx, judgeSpf, type Judgement } from './judge-records.ts'
 import type { RecordCheck } from './sending-domain.ts'
+import { isSpf, readSpf } from './spf-terms.ts'
 
 /** What is kept of an answer, which anybody may have filled. */
 const foundMax = 10
@@ -10,16 +11,16 @@ const foundTextMax = 1000
 /** The tree above a domain is walked no further (RFC 7489 §6.6.3 asks once more; deeper names exist). */
 const parentsMax = 5
 
-type Findings = Judgement & { readonly found: readonly string[] }
+type Findings = Judgement & Pick<RecordCheck, 'found' | 'spf'>
 
 /** All look-ups run side by side; each takes at most as long as the resolver lets one take. */
 export function checkRecords(resolver: RecordResolver, records: readonly ExpectedRecord[], facts: PublishingFacts): Promise<RecordCheck[]> {
   return Promise.all(
     records.map(async (record): Promise<RecordCheck> => {
       const { purpose, name } = record
-      const { found, verdict, hint } = await look(resolver, record, facts).catch(failure)
+      const { found, verdict, hint, spf } = await look(resolver, record, facts).catch(failure)
       const kept = found.slice(0, foundMax).map((text) => text.slice(0, foundTextMax))
-      return { purpose, name, found: kept, verdict, hint }
+      return { purpose, name, found: kept, verdict, hint, spf }
     }),
   )
 }
@@ -33,7 +34,9 @@ async function look(resolver: RecordResolver, record: ExpectedRecord, facts: Pub
   }
   const texts = await resolver.resolveTxt(name)
   if (purpose === 'dkim') return { ...judgeDkim(texts, expected), found: texts }
-  return { ...judgeSpf(texts, facts.spfMechanisms, expected), found: texts.filter(isSpf) }
+  const records = texts.filter(isSpf)
+  const spf = records.length === 1 ? await readSpf(resolver, records[0] ?? '') : undefined
+  return { ...judgeSpf(records, facts.spfMechanisms, expected, spf), found: records, spf }
 }
 
 async function lookForDmarc(resolver: RecordResolver, domain: string): Promise<Findings> {

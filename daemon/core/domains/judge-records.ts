@@ -1,6 +1,7 @@
 /** Compares what DNS has with what should be there, and says what to do. Pure. */
 import { BlockList, isIP } from 'node:net'
 import type { RecordVerdict } from './sending-domain.ts'
+import { isSpf, spfLookupsMax, termsOf, type SpfReading } from './spf-terms.ts'
 import { parseTagList } from './tag-list.ts'
 
 export interface Judgement {
@@ -52,13 +53,25 @@ const lists = (value: string | undefined, word: string, unless = true): boolean 
         .some((entry) => entry === word || (entry === '*' && unless))
 
 /** An SPF record (RFC 7208 §3): exactly one, not open to everybody, and with the mechanisms under which mail leaves. */
-export function judgeSpf(texts: readonly string[], mechanisms: readonly string[], expected: string): Judgement {
+export function judgeSpf(
+  texts: readonly string[],
+  mechanisms: readonly string[],
+  expected: string,
+  reading: SpfReading = ownTerms(texts),
+): Judgement {
   const records = texts.filter(isSpf)
   const [record] = records
   if (record === undefined) return missing(`Publish ${expected}.`)
   if (records.length > 1)
     return mismatch('There are several SPF records, so receivers take none (permerror, RFC 7208 §4.5); join them into one.')
-  const terms = record.toLowerCase().trim().split(/ +/).slice(1)
+  const { terms, lookups, broken } = reading
+  const [hole] = broken
+  if (hole !== undefined)
+    return mismatch(`${hole} has no SPF record or several, so receivers take none of yours (permerror, RFC 7208 §5.2); take it out.`)
+  if (lookups > spfLookupsMax)
+    return mismatch(
+      `The record takes more than ${spfLookupsMax} DNS look-ups, so receivers give up (permerror, RFC 7208 §4.6.4); take out what no longer sends.`,
+    )
   const lacking = mechanisms.filter((mechanism) => !terms.some((term) => covers(term, mechanism.toLowerCase())))
   if (lacking.length > 0) return mismatch(`Add ${lacking.join(' ')}: ${withTerms(record, lacking)}`)
   if (terms.some((term) => /^\+?all$/.test(term)))
@@ -67,8 +80,8 @@ export function judgeSpf(texts: readonly string[], mechanisms: readonly string[]
   return ok(mechanisms.length > 0 ? 'Published.' : 'Published; make sure that it names the mechanism of your provider.')
 }
 
-/** Whether a TXT record is an SPF record (RFC 7208 §4.5). */
-export const isSpf = (text: string): boolean => /^v=spf1(?: |$)/i.test(text)
+/** A record by itself, where nothing that it includes was read. */
+const ownTerms = (texts: readonly string[]): SpfReading => ({ terms: texts.filter(isSpf).flatMap(termsOf), lookups: 0, broken: [] })
 
 /** Whether a term of a record gives what a mechanism would: the same, or a network that holds the address. */
 function covers(term: string, mechanism: string): boolean {

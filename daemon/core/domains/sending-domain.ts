@@ -1,6 +1,7 @@
 /** Sending domains: the domains that an organization signs for, with their DKIM keys and what DNS last said of them. */
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
+import type { SpfReading } from './spf-terms.ts'
 
 export const keyAlgorithms = ['rsa', 'ed25519'] as const
 export type KeyAlgorithm = (typeof keyAlgorithms)[number]
@@ -35,6 +36,8 @@ export interface RecordCheck {
   readonly verdict: RecordVerdict
   /** What to do, or what it means. */
   readonly hint: string
+  /** What an SPF record comes to with those that it includes. */
+  readonly spf?: SpfReading | undefined
 }
 
 export const domainStatuses = ['pending', 'verified', 'failed'] as const
@@ -80,6 +83,7 @@ export const sendingDomains = defineRecord<SendingDomain>({
             found: z.array(z.string()),
             verdict: z.enum(verdicts),
             hint: z.string(),
+            spf: z.strictObject({ terms: z.array(z.string()), lookups: z.int(), broken: z.array(z.string()) }).optional(),
           }),
         ),
       })

@@ -149,7 +149,7 @@ export class SendingDomains {
       const check = checks.find(({ purpose, name }) => purpose === record.purpose && name === record.name)
       // what was found is judged again where more mechanisms are asked for than at the look-up
       const isOther = record.purpose === 'spf' && mechanisms.length > 0 && check !== undefined && check.verdict !== 'error'
-      return { ...record, check: isOther ? { ...check, ...judgeSpf(check.found, facts.spfMechanisms, record.expected) } : check }
+      return { ...record, check: isOther ? { ...check, ...judgeSpf(check.found, facts.spfMechanisms, record.expected, check.spf) } : check }
     })
     return { domain, records }
   }
