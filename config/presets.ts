@@ -27,6 +27,8 @@ export interface SmtpPreset {
   readonly auth: readonly string[]
   /** Where access tokens for XOAUTH2 come from, when this is known. */
   readonly oauth2: OAuth2Provider | undefined
+  /** False where the server puts an envelope sender of its own, or refuses one that is not the login or an alias of it. */
+  readonly keepsEnvelopeFrom: boolean
   /** What else a customer should know. */
   readonly notes: readonly string[]
 }
@@ -41,8 +43,15 @@ export const presetIds: readonly string[] = [...presets.keys()]
 /** The preset with this id; undefined when there is none. */
 export const findPreset = (id: string): SmtpPreset | undefined => presets.get(id)
 
+/** False where this is known of the preset, or of the host when it was written out by hand. */
+export function keepsEnvelopeFrom(presetId: string | null, host: string): boolean {
+  const preset = presetId === null ? undefined : presets.get(presetId)
+  return (preset ?? presets.values().find((one) => one.host === host))?.keepsEnvelopeFrom ?? true
+}
+
 function read(preset: (typeof data.presets)[number]): SmtpPreset {
-  const { id, name, host, port, username, auth, country, quirks } = preset
+  const { id, name, host, port, username, country, quirks } = preset
+  const auth: readonly string[] = preset.auth
   const security = securityNames[preset.security]
   if (!security) throw new TypeError(`Preset ${id} has the unknown security ${preset.security}`)
   const kind = presetKinds.find((known) => known === preset.kind)
@@ -50,6 +59,9 @@ function read(preset: (typeof data.presets)[number]): SmtpPreset {
   const hostIsTemplate = preset.host_is_template ?? false
   const fixedUsername = /^(\S+) \(this very word\)$/.exec(username)?.[1]
   const oauth2 = auth.includes('XOAUTH2') ? findOAuth2Provider(host) : undefined
-  const notes = quirks ?? []
-  return { id, name, host, hostIsTemplate, port, security, kind, country: country ?? null, username, fixedUsername, auth, oauth2, notes }
+  return {
+    ...{ id, name, host, hostIsTemplate, port, security, kind, country: country ?? null, username, fixedUsername, auth, oauth2 },
+    keepsEnvelopeFrom: preset.keeps_envelope_from ?? true,
+    notes: quirks ?? [],
+  }
 }

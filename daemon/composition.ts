@@ -215,10 +215,11 @@ function addCore(add: Add, foundation: Foundation): void {
       listener: acceptanceListener(c, metrics),
       recipientsMax: maxRecipients,
       messageBytesMax: maxMessageBytes,
+      bounceDomain: config.inboundDomain,
     })
   })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
-  add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes) }))
+  add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
 }
 
 /** The queue and what it does with a message. */

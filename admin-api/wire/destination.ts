@@ -161,6 +161,10 @@ export const presetShape = z
       .object({ token_url: z.string(), grants: z.array(z.enum(['client_credentials', 'refresh_token'])) })
       .nullable()
       .meta({ description: 'Where access tokens come from, when this is known; a placeholder in braces is filled in from tenant.' }),
+    keeps_envelope_from: z.boolean().meta({
+      description:
+        'False where the server puts an envelope sender of its own, or refuses one that is not the login: VERP is not used there.',
+    }),
     notes: z.array(z.string()),
   })
   .meta({ id: 'SmtpPreset' })
@@ -271,5 +275,6 @@ export const toWirePreset = (preset: SmtpPreset): z.input<typeof presetShape> =>
   fixed_username: preset.fixedUsername ?? null,
   auth: [...preset.auth],
   oauth2: preset.oauth2 ? { token_url: preset.oauth2.tokenUrl, grants: [...preset.oauth2.grants] } : null,
+  keeps_envelope_from: preset.keepsEnvelopeFrom,
   notes: [...preset.notes],
 })

@@ -47,6 +47,10 @@ export const sendBody = z
     list_unsubscribe: z.boolean().optional().meta({
       description: 'Adds a link by which the one recipient gets on the suppression list with one click (RFC 8058).',
     }),
+    verp_enabled: z.boolean().optional().meta({
+      description:
+        'Gives each recipient a return path of its own. Where that is not possible the message goes without, and its trace says why.',
+    }),
     ...templateFields,
   })
   .superRefine(checkTemplateFields)
@@ -87,6 +91,7 @@ export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: str
   sendAt: body.send_at ?? body.scheduled_at ?? undefined,
   template: toTemplateOrder(body),
   listUnsubscribe: body.list_unsubscribe,
+  verpEnabled: body.verp_enabled,
 })
 
 export const toWireAcceptance = ({ traceId, outcome, status }: Acceptance): z.input<typeof sendShape> => ({

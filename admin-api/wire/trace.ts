@@ -34,6 +34,14 @@ const summary = {
       status,
       bcc: z.boolean().meta({ description: 'A blind copy: no address field of the message names it.' }),
       reply: reply.nullable(),
+      return_path: z
+        .string()
+        .nullable()
+        .meta({
+          description:
+            'With VERP, the reverse-path for this recipient: its own, or the plain one after the provider refused it. ' +
+            'Null without VERP, and where the provider takes none.',
+        }),
       suppression: suppression.nullable(),
     }),
   ),
@@ -84,11 +92,12 @@ export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummarySha
   from: trace.headerFrom,
   mail_from: trace.mailFrom,
   to: trace.recipients.map(({ address }) => address),
-  recipients: trace.recipients.map(({ address, status: state, bcc, reply: last, suppression: hit }) => ({
+  recipients: trace.recipients.map(({ address, status: state, bcc, reply: last, suppression: hit, verp, returnPath }) => ({
     address,
     status: state,
     bcc: bcc === true,
     reply: last ? { code: last.code, enhanced: last.enhanced ?? null, text: last.text } : null,
+    return_path: returnPath === undefined ? (verp ?? null) : returnPath,
     suppression: hit ? { id: hit.id, source: hit.source, reason: hit.reason } : null,
   })),
   subject: decodeEncodedWords(trace.subject),

@@ -15,6 +15,7 @@ import { replayJobs } from './submission/replay-job.ts'
 import { templateDisagreements } from './templates/agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
 import { organizations, projects } from './tenancy/organization.ts'
+import { toVerpRecipient } from './trace/return-paths.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
 const recordKinds = [
@@ -46,6 +47,14 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'capture.pending', global: true },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
+      {
+        name: 'verp',
+        global: true,
+        check: async (_key, value) => {
+          const { organizationId, traceId } = toVerpRecipient(value)
+          return missing(database, organizationId, 'trace', traceId)
+        },
+      },
     ],
     contents: {
       of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { planNames, plans } from '#config/plans.ts'
 import { findOAuth2Provider } from '#config/oauth2-providers.ts'
-import { findPreset, presetIds } from '#config/presets.ts'
+import { findPreset, keepsEnvelopeFrom, presetIds } from '#config/presets.ts'
 
 test('plans hold the numbers of the specification', (t) => {
   t.deepEqual(
@@ -43,11 +43,22 @@ test('findPreset() gives host, port and security in our words', (t) => {
     fixedUsername: undefined,
     auth: ['PLAIN', 'LOGIN'],
     oauth2: undefined,
+    keepsEnvelopeFrom: true,
     notes: ['At most 100 recipients a message.', 'Use this host name only, never the MX or the domain.'],
   })
   t.is(findPreset('metanet')?.security, 'starttls')
   t.is(findPreset('nobody'), undefined)
   t.is(findPreset('__proto__'), undefined)
+})
+
+test('keepsEnvelopeFrom() knows a server by its preset, or by its host where none was named', (t) => {
+  t.false(keepsEnvelopeFrom('gmail', 'smtp.gmail.com'))
+  t.false(keepsEnvelopeFrom(null, 'smtp.gmail.com'))
+  t.false(keepsEnvelopeFrom('ses', 'email-smtp.eu-central-1.amazonaws.com'))
+  t.true(keepsEnvelopeFrom('postfix', 'smtp.gmail.com'), 'the preset was chosen')
+  t.true(keepsEnvelopeFrom('postfix', 'mail.example.ch'))
+  t.true(keepsEnvelopeFrom(null, 'mail.example.ch'))
+  t.true(keepsEnvelopeFrom('gone', 'mail.example.ch'))
 })
 
 test('presetIds are unique, and every preset can be used or says that its host is a template', async (t) => {

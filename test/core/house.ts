@@ -58,6 +58,7 @@ export interface HouseOptions {
   readonly recipientsMax?: number
   readonly messageBytesMax?: number
   readonly admission?: { check(): void }
+  readonly bounceDomain?: string | null
   /** Nothing that is accepted reaches the queue but through the store. */
   readonly deaf?: boolean
 }
@@ -153,8 +154,9 @@ export class House {
     this.backgroundRead = new BackgroundRead({ database, reader, onError })
     this.inboxes = new Inboxes({ database, reader, bell: this.bell, clock })
     this.traces = new TraceReader(database, secrets)
-    const { recipientsMax = 100, messageBytesMax = 10_000_000 } = options
-    this.accept = new Accept({ database, policies, clock, recipientsMax, messageBytesMax, listener: this.#listener() })
+    const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test' } = options
+    const limits = { recipientsMax, messageBytesMax, bounceDomain }
+    this.accept = new Accept({ database, policies, clock, secrets, ...limits, listener: this.#listener() })
     const admission = options.admission ?? { check: () => {} }
     this.door = new SubmissionDoor({
       database,

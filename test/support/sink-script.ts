@@ -16,6 +16,8 @@ export type Verdict = { readonly reply: string } | 'drop'
 export interface SinkScript {
   /** Replies to EHLO besides the name; by default what a usual smart host offers. */
   readonly extensions?: readonly string[]
+  /** A reply such as `553 5.7.1 not yours` refuses this reverse-path. */
+  readonly sender?: (address: string) => string | undefined
   /** A reply such as `450 4.2.1 later` refuses or defers this recipient. */
   readonly recipient?: (address: string) => string | undefined
   /** Decides at the final dot; may take its time. */

@@ -18,7 +18,8 @@ export class SinkSession {
   #pendingLength = 0
   #inData = false
   #busy = false
-  #from = ''
+  /** Undefined outside a transaction. */
+  #from: string | undefined
   #to: string[] = []
 
   constructor(socket: Socket, host: Host) {
@@ -64,7 +65,7 @@ export class SinkSession {
     const verb = line.slice(0, 4).toUpperCase()
     const script = this.#host.script()
     if (verb === 'EHLO') this.#say(hello(script.extensions ?? usualExtensions))
-    else if (verb === 'MAIL') this.#mail(line)
+    else if (verb === 'MAIL') this.#mail(line, script)
     else if (verb === 'RCPT') this.#recipient(line, script)
     else if (verb === 'DATA') this.#data()
     else if (verb === 'QUIT') this.#socket.end('221 2.0.0 bye\r\n')
@@ -72,15 +73,17 @@ export class SinkSession {
     else this.#say(verb === 'NOOP' || verb === 'HELO' ? '250 2.0.0 ok' : '502 5.5.1 unknown')
   }
 
-  #mail(line: string): void {
-    this.#from = path(line)
+  #mail(line: string, script: SinkScript): void {
+    const address = path(line)
+    const refusal = script.sender?.(address)
+    this.#from = refusal === undefined ? address : undefined
     this.#to = []
-    this.#say('250 2.1.0 ok')
+    this.#say(refusal ?? '250 2.1.0 ok')
   }
 
   #recipient(line: string, script: SinkScript): void {
     const address = path(line)
-    const refusal = script.recipient?.(address)
+    const refusal = this.#from === undefined ? '503 5.5.1 need MAIL before RCPT' : script.recipient?.(address)
     if (refusal === undefined) this.#to.push(address)
     this.#say(refusal ?? '250 2.1.5 ok')
   }
@@ -96,7 +99,7 @@ export class SinkSession {
 
   async #content(wire: Buffer): Promise<void> {
     const content = unstuffed(wire.subarray(0, -3))
-    const [from, to] = [this.#from, this.#to]
+    const [from = '', to] = [this.#from, this.#to]
     const verdict = (await this.#host.script().message?.(from, to, content)) ?? { reply: '250 2.0.0 kept' }
     this.#inData = false
     if (this.#socket.destroyed) return
@@ -109,7 +112,7 @@ export class SinkSession {
   }
 
   #reset(reply: string): void {
-    this.#from = ''
+    this.#from = undefined
     this.#to = []
     this.#say(reply)
   }

@@ -21,6 +21,8 @@ export interface SmtpCredentialOptions {
   readonly policies: GrantSettingsSource
   readonly secrets: SecretBox
   readonly clock: Clock
+  /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
+  readonly bounceDomain: string | null
 }
 
 type Mutable = Omit<SmtpCredential, 'id' | 'projectId' | 'username' | 'passwordFingerprint' | 'createdAt' | 'updatedAt'>
@@ -80,7 +82,7 @@ export class SmtpCredentials {
       const { password, ...login } = this.#newLogin()
       const record = { ...defaults, ...checked, ...login, id: newId('smc', now), projectId, createdAt: now, updatedAt: now }
       change.insert(smtpCredentials, organizationId, record)
-      return { record, password, warnings }
+      return { record, password, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
     })
   }
 
@@ -123,7 +125,7 @@ export class SmtpCredentials {
       const { checked, warnings } = checkChanges(changes, stored.record.projectId, await policies.of(scope.organizationId), now)
       const record = { ...stored.record, ...checked, updatedAt: now }
       change.replace(smtpCredentials, scope.organizationId, stored, record)
-      return { record, warnings }
+      return { record, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
     })
   }
 
@@ -140,6 +142,13 @@ export class SmtpCredentials {
     const stored = await this.#options.database.get(smtpCredentials, scope, id)
     if (!stored) throw new Refusal('not_found', 'No SMTP credential has this id.')
     return stored
+  }
+
+  #bounceWarnings(given: SmtpCredentialChanges, { verpEnabled, verpBounceDomain }: SmtpCredential): FieldProblem[] {
+    const isAbout = given.verpEnabled !== undefined || given.verpBounceDomain !== undefined
+    if (!isAbout || !verpEnabled || (verpBounceDomain ?? this.#options.bounceDomain) !== null) return []
+    const message = 'this service has no domain for bounces; VERP has no effect until this field names one'
+    return [{ path: 'verp_bounce_domain', message }]
   }
 
   #newLogin(): { readonly username: string; readonly passwordFingerprint: string; readonly password: string } {

@@ -14,13 +14,14 @@ import { traces, type Trace } from '../trace/trace.ts'
 import { readAttempt, writeAttempt, type AttemptRecord } from '../trace/attempt-record.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin.ts'
+import { deliverCopies, takesReturnPaths } from './copies.ts'
 import { errorClass } from './error-class.ts'
 import { failOver, onDetour, passedOver, passOver, type FailoverHealth, type Passing } from './failover.ts'
-import { judge, stillborn } from './judge.ts'
+import { judge, judgeInterrupted, stillborn } from './judge.ts'
 import type { Signer } from '../domains/signer.ts'
 import { signTrace } from './signing.ts'
 import { withholdSuppressed } from './withhold.ts'
-import type { AttemptReport, DeliveryJob, Transport, TransportTarget } from './transport.ts'
+import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportTarget } from './transport.ts'
 
 /** Hears of finished attempts, for logs and metrics. */
 export interface AttemptListener {
@@ -46,6 +47,14 @@ export interface AttemptOptions {
   readonly random: () => number
 }
 
+/** The place in a destination's lane that an attempt has, and may have to give back. */
+export interface Turn {
+  /** Breaks the attempt off. */
+  readonly signal: AbortSignal
+  /** Resolves when a further copy of the message may begin; false when none may before the service stops. */
+  nextCopy(): Promise<boolean>
+}
+
 export class Attempts {
   readonly #options: AttemptOptions
   readonly #targets = new Map<string, TransportTarget>()
@@ -58,7 +67,7 @@ export class Attempts {
    * Makes the entry's next attempt. Answers the entry that stands in the queue now, or undefined when the message is done.
    * `content` is the message when it is still in memory; `fresh` tells that no attempt can have been begun before.
    */
-  async run(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean, signal: AbortSignal): Promise<QueueEntry | undefined> {
+  async run(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean, turn: Turn): Promise<QueueEntry | undefined> {
     const { database, policies, health, clock } = this.#options
     const before = await database.get(traces, entry, entry.traceId)
     let stored = before
@@ -83,7 +92,7 @@ export class Attempts {
     const attempt = { number: stored.record.attempts + 1, startedAt: clock.now() }
     const report =
       locked === undefined
-        ? await this.#deliver(entry, stored.record, destination, attempt, content, signal)
+        ? await this.#deliver(entry, stored.record, destination, attempt, content, turn)
         : stillborn(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be opened; rotate it.`, 'transient')
     return this.#commit(entry, stored, attempt, report, { settings, afterUnknown })
   }
@@ -112,7 +121,7 @@ export class Attempts {
     destination: Destination | undefined,
     attempt: { readonly number: number; readonly startedAt: number },
     content: Uint8Array | undefined,
-    signal: AbortSignal,
+    { signal, nextCopy }: Turn,
   ): Promise<AttemptReport> {
     const { database, transport, health } = this.#options
     if (!destination)
@@ -125,18 +134,24 @@ export class Attempts {
         'A secret of the destination cannot be opened with the present master key; set it again.',
         'transient',
       )
-    let started: Promise<unknown> | undefined
-    const record: AttemptRecord = { ...attempt, destinationId: destination.id, state: 'started', ...endpointOf(target) }
-    // written while the dialog goes on, and only waited for before the final dot
-    const begin = (): Promise<unknown> => (started ??= database.commit(writeAttempt(new Change(), entry.organizationId, trace.id, record)))
-    health.attempting(destination)
-    const report = await transport.deliver(target, {
-      ...jobOf(database, entry, trace, content, signal, serviceRef(this.#options.secrets, trace.id)),
-      beforeFinalDot: async () => void (await begin()),
-    })
-    await started
-    health.attempted(entry.organizationId, destination, report)
-    return { ...report, provider: target.provider }
+    const started: AttemptRecord = { ...attempt, destinationId: destination.id, state: 'started', ...endpointOf(target) }
+    const record = (recipients?: readonly RecipientReport[]): Promise<unknown> =>
+      database.commit(writeAttempt(new Change(), entry.organizationId, trace.id, { ...started, recipients }))
+    const job = jobOf(database, entry, trace, content, signal, serviceRef(this.#options.secrets, trace.id))
+    const deliver = async (envelope: Partial<DeliveryJob>, begin: () => Promise<unknown>): Promise<AttemptReport> => {
+      let begun: Promise<unknown> | undefined
+      health.attempting(destination)
+      // written while the dialog goes on, and only waited for before the final dot
+      const report = await transport.deliver(target, { ...job, ...envelope, beforeFinalDot: async () => void (await (begun ??= begin())) })
+      await begun
+      health.attempted(entry.organizationId, destination, report)
+      return { ...report, provider: target.provider }
+    }
+    if (!trace.verp || 'off' in trace.verp) return deliver({}, record)
+    if (takesReturnPaths(destination)) return deliverCopies(trace, { deliver, record, nextCopy })
+    const report = await deliver({}, record)
+    const returnPath = target.provider === 'smtp' ? trace.mailFrom : null
+    return { ...report, recipients: report.recipients.map((recipient) => ({ ...recipient, returnPath })) }
   }
 
   async #commit(
@@ -199,7 +214,7 @@ export class Attempts {
       phase: 'unknown',
     }
     const change = writeAttempt(new Change(), entry.organizationId, entry.traceId, { ...before, state: 'unknown', error })
-    const trace = { ...stored.record, attempts: stored.record.attempts + 1 }
+    const trace = judgeInterrupted(stored.record, before.recipients)
     await database.commit(change.rewrite(traces, entry.organizationId, stored, trace))
     return database.get(traces, entry, entry.traceId)
   }

@@ -4,7 +4,7 @@ import type { Trace, TraceRecipient } from '../trace/trace.ts'
 import { nextAttempt, type RetryPolicy } from './backoff.ts'
 import type { AttemptReport, RecipientReport } from './transport.ts'
 
-/** After so many attempts whose outcome is unknown nothing is tried again, lest a peer that never answers gets copy after copy. */
+/** After so many attempts with unknown outcome a recipient is not tried again, lest a peer that never answers gets copy after copy. */
 const unknownAttemptsMax = 2
 
 /** What else bears on the next attempt: it goes elsewhere at once, or one before this had an unknown outcome just now. */
@@ -34,8 +34,7 @@ export function judge(
   const recipients = trace.recipients.map((recipient) => {
     if (recipient.status !== 'queued') return recipient
     const seen = reports.get(recipient.address) ?? { address: recipient.address, verdict: 'transient' } // never left without a fate
-    const mayRetry = due !== undefined && (seen.verdict !== 'unknown' || unknownAttempts < unknownAttemptsMax)
-    return afterAttempt(recipient, seen, mayRetry)
+    return afterAttempt(recipient, seen, due !== undefined)
   })
   const status = worstStatus(recipients.map((recipient) => recipient.status))
   return {
@@ -62,11 +61,32 @@ function scheduleOf(
   return last ? { createdAt: last.at, attempts: counted - last.attempts } : { createdAt: sendAt, attempts: counted }
 }
 
-function afterAttempt(recipient: TraceRecipient, { verdict, reply }: RecipientReport, mayRetry: boolean): TraceRecipient {
-  const next = { ...recipient, ...(reply && { reply }) }
+/**
+ * The trace after an attempt that the process did not survive: recipients that had a word by then keep it, so that nobody gets a
+ * second copy; for all others the attempt does not count as one that had its say.
+ */
+export function judgeInterrupted(trace: Trace, known: readonly RecipientReport[] = []): Trace {
+  const reports = new Map(known.map((recipient) => [recipient.address, recipient]))
+  const recipients = trace.recipients.map((recipient) => {
+    const seen = reports.get(recipient.address)
+    const isDecided = recipient.status === 'queued' && (seen?.verdict === 'accepted' || seen?.verdict === 'permanent')
+    return seen && isDecided ? afterAttempt(recipient, seen, true) : recipient
+  })
+  const status = worstStatus(recipients.map((recipient) => recipient.status))
+  return { ...trace, recipients, status, attempts: trace.attempts + 1, nextAttemptAt: status === 'queued' ? trace.nextAttemptAt : null }
+}
+
+function afterAttempt(recipient: TraceRecipient, { verdict, reply, returnPath }: RecipientReport, mayRetry: boolean): TraceRecipient {
+  const unknownAttempts = (recipient.unknownAttempts ?? 0) + (verdict === 'unknown' ? 1 : 0)
+  const next = {
+    ...recipient,
+    ...(reply && { reply }),
+    ...(returnPath !== undefined && { returnPath }),
+    ...(unknownAttempts > 0 && { unknownAttempts }),
+  }
   if (verdict === 'accepted') return { ...next, status: advance(recipient.status, 'accepted_by_provider') }
-  if (verdict === 'permanent' || !mayRetry) return { ...next, status: advance(recipient.status, 'gave_up') }
-  return next
+  const isGivenUp = verdict === 'permanent' || !mayRetry || (verdict === 'unknown' && unknownAttempts >= unknownAttemptsMax)
+  return isGivenUp ? { ...next, status: advance(recipient.status, 'gave_up') } : next
 }
 
 /** The report of an attempt that could not even begin, such as for a destination that was deleted. */

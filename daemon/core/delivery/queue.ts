@@ -40,11 +40,11 @@ export class DeliveryQueue {
   /** Destinations with work, in the order in which they get the next free connection. */
   readonly #hungry = new Set<Lane>()
   readonly #abort = new AbortController()
+  readonly #closing = new AbortController()
   readonly #idle: (() => void)[] = []
   #active = 0
   #refills = 0
   #memoryBytes = 0
-  #stopping = false
   #startedAtMs = Infinity
   #alarm: { readonly atMs: number; readonly timer: Timer } | undefined
 
@@ -73,7 +73,7 @@ export class DeliveryQueue {
 
   /** Begins no more attempts; resolves when those under way are done, which are broken off after the deadline. */
   async stop(deadlineMs: number): Promise<void> {
-    this.#stopping = true
+    this.#closing.abort()
     this.#alarm?.timer.cancel()
     if (this.#active === 0 && this.#refills === 0) return
     const deadline = this.#options.clock.after(deadlineMs, () => this.#abort.abort())
@@ -84,6 +84,10 @@ export class DeliveryQueue {
   /** Attempts under way, for metrics. */
   get active(): number {
     return this.#active
+  }
+
+  get #stopping(): boolean {
+    return this.#closing.signal.aborted
   }
 
   #lane(destinationId: string): Lane {
@@ -156,7 +160,7 @@ export class DeliveryQueue {
     const isOurs = fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs)
     let next: QueueEntry | undefined
     try {
-      next = await this.#options.attempts.run(entry, content, isOurs, this.#abort.signal)
+      next = await this.#options.attempts.run(entry, content, isOurs, { signal: this.#abort.signal, nextCopy: () => this.#nextCopy(lane) })
     } catch (error) {
       this.#options.onError(error, entry.traceId)
       await this.#putOff(lane, entry)
@@ -165,6 +169,26 @@ export class DeliveryQueue {
     lane.finish(entry)
     if (next?.destinationId === lane.destinationId) lane.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
     else if (next) this.offer(next, undefined, false)
+  }
+
+  /** Every copy of a message takes an allowance of the rate limit, like a message of its own. False when the queue stops. */
+  async #nextCopy(lane: Lane): Promise<boolean> {
+    const { clock } = this.#options
+    while (!this.#stopping) {
+      const restMs = lane.restMs(clock.monotonic())
+      if (restMs === 0) {
+        lane.takeAllowance(clock.monotonic())
+        return true
+      }
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const wake = (): void => resolve()
+      const timer = clock.after(restMs, wake)
+      this.#closing.signal.addEventListener('abort', wake)
+      await promise
+      this.#closing.signal.removeEventListener('abort', wake)
+      timer.cancel()
+    }
+    return false
   }
 
   /** After a defect the entry rests in the store, unless the attempt had come so far as to settle or reschedule it there. */

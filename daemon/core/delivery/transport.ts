@@ -5,7 +5,7 @@
 
 import type { HttpProvider } from '#config/providers.ts'
 import type { OAuth2Grant } from '../routing/oauth2.ts'
-import type { AttemptError, RecipientReport } from '../trace/attempt-record.ts'
+import type { AttemptError, PeerReply, RecipientReport } from '../trace/attempt-record.ts'
 
 export type { AttemptError, PeerReply, RecipientReport, RecipientVerdict } from '../trace/attempt-record.ts'
 
@@ -82,6 +82,8 @@ export interface AttemptReport {
   readonly error?: AttemptError | undefined
   /** The provider wants no further attempt before so many seconds have passed. */
   readonly retryAfterSeconds?: number | undefined
+  /** Of a round of copies: the provider refused the return paths of VERP, and got the plain reverse-path instead. */
+  readonly verpRefusal?: PeerReply | undefined
   /** Milliseconds by phase and in all. */
   readonly milliseconds: Readonly<Record<string, number>>
 }

@@ -5,6 +5,7 @@ import { newId } from '#store/ids.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
+import type { SecretBox } from '../access/secret-box.ts'
 import { foldAddress } from '../addresses.ts'
 import { captures, type Capture, type CaptureReason } from '../capture/capture.ts'
 import { pendingReadKey } from '../capture/pending-read.ts'
@@ -14,12 +15,14 @@ import { Refusal } from '../refusals.ts'
 import { matchRoute, type Route } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
 import { minuteOf, rateCounter } from '../tenancy/counters.ts'
-import type { Policies } from '../routing/policy.ts'
+import type { Policies, Policy } from '../routing/policy.ts'
+import { giveReturnPaths } from '../trace/return-paths.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
 import { limitKey, passGates } from './gates.ts'
 import { questionOf, type Acceptance, type AcceptedStatus, type Submission } from './submission.ts'
 import type { ContentDraftInStore } from './draft.ts'
+import { decideVerp } from './verp.ts'
 
 /** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
 export interface AcceptanceListener {
@@ -32,9 +35,12 @@ export interface AcceptOptions {
   readonly database: Database
   readonly policies: Policies
   readonly clock: Clock
+  readonly secrets: SecretBox
   readonly listener: AcceptanceListener
   readonly recipientsMax: number
   readonly messageBytesMax: number
+  /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
+  readonly bounceDomain: string | null
 }
 
 /** Spec "Limits" 6. */
@@ -102,7 +108,7 @@ export class Accept {
 
     const inMemory = decision.outcome === 'relayed' ? submission.draft.inMemory() : undefined
     const whole = traceOf(submission, route, decision, submission.draft.seal(change), nowMs)
-    const trace = await this.#withoutSuppressed(submission, whole)
+    const trace = this.#withReturnPaths(change, submission, policy, await this.#withoutSuppressed(submission, whole))
     change.insertUnchecked(traces, scope.organizationId, trace)
     const follow = this.#follow(change, submission, trace)
     if (submission.idempotencyKey !== undefined) {
@@ -128,6 +134,14 @@ export class Accept {
     if (trace.status !== 'queued') return trace
     const hits = await suppressionsAgainst(this.#options.database, scope.organizationId, trace, trace.createdAt)
     return withoutSuppressed(trace, hits, trace.createdAt)
+  }
+
+  /** What is captured, or goes to nobody, needs none. */
+  #withReturnPaths(change: Change, submission: Submission, { organization }: Policy, trace: Trace): Trace {
+    const { secrets, bounceDomain } = this.#options
+    const verp = trace.status === 'queued' ? decideVerp(submission, organization, bounceDomain) : undefined
+    if (!verp) return trace
+    return 'off' in verp ? { ...trace, verp } : giveReturnPaths(change, secrets, submission.scope.organizationId, trace, verp.domain)
   }
 
   /** The rows from which the message's further life starts; the returned function wakes it after the commit. */

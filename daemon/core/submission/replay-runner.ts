@@ -13,6 +13,7 @@ import type { Clock } from '../clock.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import { readAttempts } from '../trace/attempt-record.ts'
 import type { TraceReader } from '../trace/read.ts'
+import { keepReturnPaths } from '../trace/return-paths.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { limitKey, passGates, type Limits } from './gates.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
@@ -137,6 +138,7 @@ export class ReplayRunner {
         attempts: verdict.next.attempts,
       }
       enqueue(change.rewrite(traces, organizationId, stored, verdict.next), entry)
+      keepReturnPaths(change, organizationId, verdict.next, clock.now())
       change.replace(replayJobs, organizationId, job, counting(job.record, 'replayed', clock.now()))
       const result = await database.commit(change)
       if (result.ok) {

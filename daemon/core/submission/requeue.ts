@@ -25,7 +25,8 @@ export function requeue(
     const status = doubtful.has(recipient.address) ? recipient.status : advance(recipient.status, 'retried')
     if (status === recipient.status) return recipient
     again++
-    return { ...recipient, status }
+    const { unknownAttempts: _, ...kept } = recipient
+    return { ...kept, status }
   })
   if (again === 0) return undefined
   const replay = { jobId, at: now, attempts: trace.attempts, destinationId, recipients: again }

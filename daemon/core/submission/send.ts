@@ -35,6 +35,8 @@ export interface SendOrder extends Omit<SendRequest, 'from'> {
   readonly template: TemplateOrder | undefined
   /** The message gets a link by which its one recipient unsubscribes with one click. */
   readonly listUnsubscribe?: boolean | undefined
+  /** Each recipient gets a return path of its own (VERP), where plan and flags of the organization allow it. */
+  readonly verpEnabled?: boolean | undefined
 }
 
 export class SendMessages {
@@ -77,6 +79,7 @@ export class SendMessages {
       idempotencyKey: order.idempotencyKey,
       sendAt: order.sendAt,
       submittedBy: scope.grantId,
+      verp: order.verpEnabled ? { bounceDomain: null } : undefined,
     })
   }
 }

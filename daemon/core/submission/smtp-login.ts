@@ -115,6 +115,7 @@ class LiveLogin implements SmtpLogin {
         destinationId: this.#credential.defaultDestinationId ?? undefined,
         submittedBy: this.credentialId,
         ratePerMinute: this.#credential.maxRatePerMin ?? undefined,
+        verp: this.#credential.verpEnabled ? { bounceDomain: this.#credential.verpBounceDomain } : undefined,
       })
     } catch (error) {
       await draft.discard()

@@ -41,6 +41,8 @@ export interface Submission {
   readonly template?: Trace['template']
   /** Who submitted: id of the SMTP credential or API key. */
   readonly submittedBy: string
+  /** Each recipient is to get a return path of its own; `bounceDomain` in place of that of the service. */
+  readonly verp?: { readonly bounceDomain: string | null } | undefined
   /** A sliding-window limit of the submitter, in messages a minute. */
   readonly ratePerMinute?: number | undefined
 }

@@ -22,6 +22,10 @@ export interface RecipientReport {
   readonly address: string
   readonly verdict: RecipientVerdict
   readonly reply?: PeerReply | undefined
+  /** The refusal is of the reverse-path and not of the recipient. */
+  readonly ofSender?: true | undefined
+  /** With VERP, the reverse-path that was given to the provider; null when it takes none. */
+  readonly returnPath?: string | null | undefined
 }
 
 /** Why an attempt could not come as far as replies for its recipients. */
@@ -44,7 +48,10 @@ export interface FailoverNote {
   readonly message: string
 }
 
-/** `started` without an end means that the process died; the peer may have the message (RFC 1047). */
+/**
+ * `started` without an end means that the process died; the peer may have the message (RFC 1047). With VERP its recipients tell
+ * who had a word already, and the one whose copy was under way as `unknown`.
+ */
 export interface AttemptRecord {
   readonly number: number
   readonly destinationId: string
@@ -62,6 +69,8 @@ export interface AttemptRecord {
   readonly retryAfterSeconds?: number | undefined
   readonly milliseconds?: Readonly<Record<string, number>> | undefined
   readonly recipients?: readonly RecipientReport[] | undefined
+  /** The provider refused the return paths of VERP with this reply, so that the message went on with its plain reverse-path. */
+  readonly verpRefusal?: PeerReply | undefined
   readonly nextAttemptAt?: number | null | undefined
   /** What a failover policy made of its end. */
   readonly failover?: FailoverNote | undefined

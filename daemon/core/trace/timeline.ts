@@ -13,6 +13,7 @@ export interface TimelineEntry {
     | 'scheduled'
     | 'captured'
     | 'suppressed'
+    | 'verp'
     | 'attempt'
     | 'retry_scheduled'
     | 'replayed'
@@ -57,7 +58,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       message: trace.outcomeReason,
       detail: { outcome: trace.outcome },
     })
-  entries.push(...scheduleEntries(trace))
+  entries.push(...scheduleEntries(trace), ...verpEntries(trace))
   const tries = [
     ...suppressionEntries(trace),
     ...(trace.failover?.passes ?? []).map(passEntry),
@@ -79,6 +80,16 @@ function scheduleEntries({ createdAt, sendAt, outcome }: Trace): TimelineEntry[]
       ? `It leaves at ${time}, and can be canceled until then.`
       : `It was asked to leave at ${time}; a message that is captured is captured at once.`
   return [{ at: createdAt, event: 'scheduled', message, detail: { send_at: time } }]
+}
+
+/** What became of the wish for a return path for each recipient. */
+function verpEntries({ createdAt, verp }: Trace): TimelineEntry[] {
+  if (!verp) return []
+  const message =
+    'off' in verp
+      ? `VERP was asked for and is not used: ${verp.off}.`
+      : `Each recipient gets a copy with a return path of its own at ${verp.domain} (VERP).`
+  return [{ at: createdAt, event: 'verp', message, detail: { bounce_domain: 'domain' in verp ? verp.domain : null } }]
 }
 
 /** What the suppression list held back, and when. */
@@ -125,10 +136,16 @@ const replayEntry = ({ jobId, at, destinationId, recipients }: TraceReplay): Tim
   detail: { job_id: jobId, destination_id: destinationId, recipients },
 })
 
-function attemptMessage({ number, state, host, port, error, recipients, endedAt, startedAt }: AttemptRecord): string {
+function attemptMessage({ number, state, host, port, error, recipients = [], verpRefusal, endedAt, startedAt }: AttemptRecord): string {
   const where = host ? ` to ${host}:${port}` : ''
   if (state === 'started') return `Attempt ${number}${where} is under way.`
-  const outcome = error?.message ?? summary(recipients ?? [])
+  const isMixed = new Set(recipients.map(({ verdict }) => verdict)).size > 1
+  const refusal = verpRefusal ? `${verpRefusal.code} ${verpRefusal.text}` : ''
+  const outcome = [
+    ...(error && !isMixed ? [] : [summary(recipients)]),
+    ...(error ? [error.message] : []),
+    ...(refusal ? [`The provider refused the return paths of VERP (${refusal}), so the plain one was used.`] : []),
+  ].join(' ')
   const unknown = state === 'unknown' ? ' The outcome is unknown: the provider may have the message.' : ''
   return `Attempt ${number}${where}${endedAt === undefined ? '' : ` took ${endedAt - startedAt} ms`}: ${outcome}${unknown}`
 }
@@ -166,7 +183,12 @@ function attemptDetail({
     connection_reused: reused ?? null,
     error: error ?? null,
     milliseconds: milliseconds ?? {},
-    recipients: (recipients ?? []).map(({ address: recipient, verdict, reply }) => ({ address: recipient, verdict, reply: reply ?? null })),
+    recipients: (recipients ?? []).map(({ address: recipient, verdict, reply, returnPath }) => ({
+      address: recipient,
+      verdict,
+      reply: reply ?? null,
+      ...(returnPath !== undefined && { return_path: returnPath }),
+    })),
   }
 }
 

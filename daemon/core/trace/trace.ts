@@ -31,6 +31,12 @@ export interface TraceRecipient {
   readonly bcc?: true | undefined
   /** There when the status is `suppressed`. */
   readonly suppression?: RecipientSuppression | undefined
+  /** The return path of this recipient's own (VERP), the same in every attempt. */
+  readonly verp?: string | undefined
+  /** With VERP, the reverse-path that the last attempt gave the provider; null when it took none. */
+  readonly returnPath?: string | null | undefined
+  /** Attempts for this recipient whose outcome is unknown. */
+  readonly unknownAttempts?: number | undefined
 }
 
 /** A replay that queued the trace again. */
@@ -54,6 +60,9 @@ export interface TraceFailover {
   readonly passes: readonly (FailoverNote & { readonly at: number; readonly from: string })[]
 }
 
+/** Return paths at `domain`, or why there are none although they were asked for, as the second half of a sentence. */
+export type TraceVerp = { readonly domain: string } | { readonly off: string }
+
 export interface Trace {
   readonly id: string
   readonly projectId: string
@@ -68,6 +77,8 @@ export interface Trace {
   /** Why this outcome, in one sentence. */
   readonly outcomeReason: string
   readonly mailFrom: string
+  /** There when a return path for each recipient was asked for. */
+  readonly verp?: TraceVerp | undefined
   readonly recipients: readonly TraceRecipient[]
   readonly headerFrom: string
   /** Raw Subject value: unfolded, encoded words not decoded. */
@@ -128,6 +139,7 @@ export const traces = defineRecord<Trace>({
     outcome: z.enum(['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route']),
     outcomeReason: z.string(),
     mailFrom: z.string(),
+    verp: z.union([z.strictObject({ domain: z.string() }), z.strictObject({ off: z.string() })]).optional(),
     recipients: z.array(
       z.strictObject({
         address: z.string(),
@@ -135,6 +147,9 @@ export const traces = defineRecord<Trace>({
         reply: reply.optional(),
         bcc: z.literal(true).optional(),
         suppression: suppression.optional(),
+        verp: z.string().optional(),
+        returnPath: z.string().nullable().optional(),
+        unknownAttempts: z.int().optional(),
       }),
     ),
     headerFrom: z.string(),

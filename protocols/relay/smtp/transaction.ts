@@ -11,6 +11,7 @@ import type { Envelope } from './envelope.ts'
 import type { AttemptErrorCode, Phase } from './failure.ts'
 import { Failure } from './failure.ts'
 import type { Link } from './link.ts'
+import { isOfSender } from './sender-refusal.ts'
 
 /** What is true of the link after a transaction: ready, ready after RSET, or of no use. */
 export type Aftermath = 'ready' | 'reset' | 'unusable'
@@ -125,7 +126,7 @@ export class Transaction {
     if (classOf(reply) === 3) return this.#garbage(reply)
     const place = this.envelope.places[this.#cursor++] ?? 0
     if (classOf(reply) === 2) this.#accepted.push(place)
-    else if (!this.#refusedAtMail) this.#report(place, this.#verdictAtRcpt(reply), reply)
+    else if (!this.#refusedAtMail) this.#report(place, this.#verdictAtRcpt(reply), reply, isOfSender('rcpt', reply))
     const next = this.envelope.rcpt[this.#cursor]
     if (next !== undefined) {
       if (!this.#host.capabilities.pipelining) this.#host.link.write(next)
@@ -256,13 +257,13 @@ export class Transaction {
 
   #finishRefused(aftermath: Aftermath): void {
     const refusal = this.#refusedAtMail
-    if (refusal) for (const place of this.envelope.places) this.#report(place, verdictOf(refusal), refusal)
+    if (refusal) for (const place of this.envelope.places) this.#report(place, verdictOf(refusal), refusal, isOfSender('mail', refusal))
     this.#finish(aftermath)
   }
 
   #decide(reply: PeerReply, aftermath: Aftermath): void {
     const verdict = verdictOf(reply)
-    for (const place of this.#accepted) this.#report(place, verdict, reply)
+    for (const place of this.#accepted) this.#report(place, verdict, reply, isOfSender('final', reply))
     this.#finish(aftermath)
   }
 
@@ -271,8 +272,8 @@ export class Transaction {
     this.#host.finished(this, aftermath)
   }
 
-  #report(place: number, verdict: RecipientVerdict, reply: PeerReply | undefined): void {
-    this.envelope.reports[place] = { address: this.job.rcptTo[place] ?? '', verdict, reply }
+  #report(place: number, verdict: RecipientVerdict, reply: PeerReply | undefined, ofSender = false): void {
+    this.envelope.reports[place] = { address: this.job.rcptTo[place] ?? '', verdict, reply, ...(ofSender && { ofSender }) }
   }
 
   #expect(phase: 'mail' | 'rcpt' | 'data' | 'final'): void {

@@ -127,7 +127,10 @@ export interface Rig {
   closeStore(): Promise<void>
 }
 
-export async function startRig(t: ExecutionContext, options: { readonly plan?: PlanName } = {}): Promise<Rig> {
+export async function startRig(
+  t: ExecutionContext,
+  options: { readonly plan?: PlanName; readonly bounceDomain?: null } = {},
+): Promise<Rig> {
   const folder = await temporaryFolder('rest')
   const kv = await LevelKv.open(join(folder.path, 'store'))
   const database = new Database(kv)
@@ -137,8 +140,9 @@ export async function startRig(t: ExecutionContext, options: { readonly plan?: P
   const bell = new CaptureBell()
   const reader = new WorkerMessageReader(clock)
   const records = new PlayedRecords()
+  const { bounceDomain = 'in.example.ch' } = options
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
-  const core = assemble(database, clock, transport, board, bell, reader, records)
+  const core = assemble(database, clock, transport, board, bell, reader, records, bounceDomain)
   const failures: unknown[] = []
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
@@ -192,13 +196,14 @@ function assemble(
   bell: CaptureBell,
   reader: WorkerMessageReader,
   records: RecordResolver,
+  bounceDomain: string | null,
 ) {
   const policies = new Policies(database)
   const writes = new SettingWrites(database)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const base = { database, writes, policies, secrets, clock }
   const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
-  const smtpCredentials = new SmtpCredentials(base)
+  const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
   const templates = new Templates(base)
   const unsubscribes = new Unsubscribes({ ...base, baseUrl })
@@ -206,6 +211,7 @@ function assemble(
     ...base,
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
     ...limits,
+    bounceDomain,
   })
   const destinations = new Destinations({ ...base, guard, resolver: playedResolver, connectionsUnlessTold: 10 })
   const probes = new Probes({
@@ -226,7 +232,7 @@ function assemble(
     sendingDomains: new SendingDomains({
       ...base,
       resolver: records,
-      publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain: 'in.example.ch', mxHost: 'post.example.ch' },
+      publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
     projects: new Projects(base),

@@ -123,6 +123,20 @@ test('createSmtpCredential keeps what only a flag of the organization bars, and 
   ])
 })
 
+test('createSmtpCredential and updateSmtpCredential warn of VERP without a domain for bounces', async (t) => {
+  const { rest } = await startRig(t, { bounceDomain: null })
+  const warnings = [
+    { path: 'verp_bounce_domain', message: 'this service has no domain for bounces; VERP has no effect until this field names one' },
+  ]
+  const made = await rest.must('POST', path, { verp_enabled: true })
+  t.like(made, { verp_enabled: true, warnings })
+  const one = `${path}/${String(made['id'])}`
+  t.false('warnings' in (await rest.must('PATCH', one, { verp_bounce_domain: 'bounces.example.ch' })))
+  t.like(await rest.must('PATCH', one, { verp_bounce_domain: '' }), { warnings })
+  t.false('warnings' in (await rest.must('PATCH', one, { label: 'Shop' })), 'the change is not about VERP')
+  t.false('warnings' in (await rest.must('PATCH', one, { verp_enabled: false })))
+})
+
 test('createSmtpCredential keeps to the number that the plan allows, also at the same time', async (t) => {
   const { rest } = await startRig(t, { plan: 'free' })
   const answers = await Promise.all([1, 2, 3].map(() => rest.call('POST', path, { click_tracking_enabled: false })))

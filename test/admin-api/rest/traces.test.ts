@@ -26,8 +26,8 @@ test('readTrace tells the story of a send', async (t) => {
     mail_from: 'shop@example.ch',
     to: ['ada@example.ch', 'bob@example.ch'],
     recipients: [
-      { address: 'ada@example.ch', status: 'queued', bcc: false, reply: null, suppression: null },
-      { address: 'bob@example.ch', status: 'queued', bcc: false, reply: null, suppression: null },
+      { address: 'ada@example.ch', status: 'queued', bcc: false, reply: null, return_path: null, suppression: null },
+      { address: 'bob@example.ch', status: 'queued', bcc: false, reply: null, return_path: null, suppression: null },
     ],
     subject: 'Bestellung für Ada',
     message_id: `${String(trace_id)}@example.ch`,
@@ -110,12 +110,38 @@ test('readSharedTrace leaves out blind copies, which readTrace marks', async (t)
   const { rest, client } = await startRig(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, bcc: ['Zoe@hidden.example', 'ADA@example.ch'] })
   t.deepEqual((await rest.must('GET', `/v1/traces/${String(trace_id)}`))['recipients'], [
-    { address: 'ada@example.ch', status: 'captured', bcc: false, reply: null, suppression: null },
-    { address: 'Zoe@hidden.example', status: 'captured', bcc: true, reply: null, suppression: null },
+    { address: 'ada@example.ch', status: 'captured', bcc: false, reply: null, return_path: null, suppression: null },
+    { address: 'Zoe@hidden.example', status: 'captured', bcc: true, reply: null, return_path: null, suppression: null },
   ] as never)
   const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
   t.deepEqual(objectOf(shared)['recipients'], [{ address: 'a***@e***', status: 'captured' }])
   t.notRegex(shared.bytes.toString('utf8'), /Z\*\*\*|h\*\*\*|bcc/)
+})
+
+test('readTrace shows the return path of each recipient of a send with VERP, and the public view does not', async (t) => {
+  const { rest, client } = await startRig(t)
+  await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, cc: 'bob@example.ch', verp_enabled: true })
+  const { recipients, timeline } = await rest.must('GET', `/v1/traces/${String(trace_id)}`)
+  const paths = (recipients as { return_path: string }[]).map(({ return_path }) => return_path)
+  for (const path of paths) t.regex(path, /^b[0-9a-z]{21}@in\.example\.ch$/)
+  t.is(new Set(paths).size, 2)
+  t.like((timeline as unknown[]).at(-1), { event: 'verp', detail: { bounce_domain: 'in.example.ch' } })
+  const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
+  t.is(shared.status, 200)
+  for (const path of ['in.example.ch', ...paths]) t.false(shared.bytes.toString('utf8').includes(path))
+})
+
+test('sendMessage with verp_enabled goes on without it where the plan has none, and the trace says why', async (t) => {
+  const { rest } = await startRig(t, { plan: 'free' })
+  await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
+  const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, verp_enabled: true })
+  const { recipients, timeline } = await rest.must('GET', `/v1/traces/${String(trace_id)}`)
+  t.like(recipients, { 0: { return_path: null } })
+  t.like((timeline as unknown[]).at(-1), {
+    event: 'verp',
+    message: 'VERP was asked for and is not used: the plan free does not include it.',
+  })
 })
 
 test('readSharedTrace needs no key, and shows nothing but the allow list', async (t) => {

@@ -1,0 +1,66 @@
+/**
+ * One attempt at a message with VERP: a copy for each recipient that waits, each with a return path of its own, one after the
+ * other. Whoever has a word has it durably before the next copy can be taken, so that a crash leaves one recipient in doubt.
+ */
+import { keepsEnvelopeFrom } from '#config/presets.ts'
+import type { Destination } from '../routing/destination.ts'
+import type { Trace } from '../trace/trace.ts'
+import type { AttemptReport, DeliveryJob, RecipientReport } from './transport.ts'
+
+/** What a round works with. */
+export interface CopyDealings {
+  /** Carries out one dialog; `begin` is awaited before the final dot. */
+  deliver(envelope: Pick<DeliveryJob, 'mailFrom' | 'rcptTo'>, begin: () => Promise<unknown>): Promise<AttemptReport>
+  /** Makes durable what is known of the recipients, in case that the process ends now. */
+  record(recipients: readonly RecipientReport[]): Promise<unknown>
+  /** Resolves when a further copy may begin; false when none may before the service stops. */
+  nextCopy(): Promise<boolean>
+}
+
+const stopped = { code: 'closed', message: 'The service is shutting down; the other copies go after its next start.', phase: 'start' }
+
+/** Whether the return path that we give reaches the recipients' servers: others put their own, or refuse what is not the login's. */
+export const takesReturnPaths = (destination: Destination): boolean =>
+  destination.provider === 'smtp' && keepsEnvelopeFrom(destination.preset, destination.host)
+
+/**
+ * The round over all recipients that wait. It ends early when a dialog fails, as the next one would fail alike, or when
+ * the service stops; recipients without a copy are then put off with the same error.
+ */
+export async function deliverCopies(trace: Trace, { deliver, record, nextCopy }: CopyDealings): Promise<AttemptReport> {
+  const waiting = trace.recipients.filter(({ status }) => status === 'queued')
+  const done: RecipientReport[] = []
+  const reports: AttemptReport[] = []
+  let verpRefusal: AttemptReport['verpRefusal']
+  let error: AttemptReport['error']
+  for (const { address, verp } of waiting) {
+    if (done.length > 0 && !(await nextCopy())) error = stopped
+    if (error) break
+    let begun: Promise<unknown> | undefined
+    const begin = (): Promise<unknown> => (begun ??= record([...done, { address, verdict: 'unknown' }]))
+    let mailFrom = verpRefusal === undefined ? (verp ?? trace.mailFrom) : trace.mailFrom
+    let report = await deliver({ mailFrom, rcptTo: [address] }, begin)
+    const [first] = report.recipients
+    if (first?.ofSender && mailFrom !== trace.mailFrom) {
+      reports.push(report)
+      verpRefusal = first.reply
+      mailFrom = trace.mailFrom
+      report = await deliver({ mailFrom, rcptTo: [address] }, begin)
+    }
+    reports.push(report)
+    error = report.error
+    done.push({ ...wordFor(address, report), returnPath: mailFrom })
+  }
+  const left = waiting.slice(done.length).map(({ address }): RecipientReport => ({ address, verdict: 'transient' }))
+  return { ...together(reports), recipients: [...done, ...left], error, verpRefusal }
+}
+
+/** What the dialogs of a round say of the peer, and the time they took in all. */
+function together(reports: readonly AttemptReport[]): Omit<AttemptReport, 'recipients'> {
+  const milliseconds: Record<string, number> = {}
+  for (const report of reports)
+    for (const [step, spent] of Object.entries(report.milliseconds)) milliseconds[step] = (milliseconds[step] ?? 0) + spent
+  return { host: '', port: 0, ...reports.at(-1), reused: reports[0]?.reused ?? false, milliseconds }
+}
+
+const wordFor = (address: string, { recipients }: AttemptReport): RecipientReport => recipients[0] ?? { address, verdict: 'transient' }

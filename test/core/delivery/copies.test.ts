@@ -1,0 +1,277 @@
+/** Messages with VERP: one copy for each recipient, and what a round of copies leaves behind however it ends. */
+import test, { type ExecutionContext } from 'ava'
+import type { AttemptReport } from '#core/delivery/transport.ts'
+import { readAttempts } from '#core/trace/attempt-record.ts'
+import { recipientOfVerp } from '#core/trace/return-paths.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { houseOf, organizationId, quiet, secrets, until, type House, type HouseOptions } from '../house.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { hang, report, ScriptedTransport, take, type Call } from '../scripted-transport.ts'
+
+const minute = 60_000
+const [anna, ben, carl] = ['anna@example.net', 'ben@example.net', 'carl@example.net'] as const
+const three = [anna, ben, carl]
+const plain = 'shop@example.com'
+const verp = { bounceDomain: null }
+
+async function relaying(t: ExecutionContext, script: (call: Call) => Promise<AttemptReport> | AttemptReport, options: HouseOptions = {}) {
+  const house = await houseOf(t, { transport: new ScriptedTransport(script), ...options })
+  await house.destination()
+  await house.rule({ any: true })
+  return house
+}
+
+const attempts = (house: House, traceId: string) => readAttempts(house.database, organizationId, traceId)
+const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
+const returnPaths = ({ recipients }: Trace): string[] => recipients.map(({ verp: path = '' }) => path)
+const envelopes = ({ transport }: House) => transport.calls.map(({ job }) => [job.mailFrom, ...job.rcptTo])
+
+const refusal = { code: 553, enhanced: '5.7.1', text: 'Sender address rejected: not owned by user shop' }
+const refusing = (call: Call): AttemptReport => ({
+  ...report(call, 'permanent'),
+  recipients: call.job.rcptTo.map((address) => ({ address, verdict: 'permanent', reply: refusal, ofSender: true })),
+})
+
+test('each recipient gets a copy of its own under a return path of its own, which leads back to it', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  await until('sent', () => house.attempted.length === 1)
+  const trace = await house.trace(traceId)
+  t.is(trace.status, 'sent')
+  const paths = returnPaths(trace)
+  t.is(new Set(paths).size, 3)
+  t.deepEqual(
+    envelopes(house),
+    three.map((address, i) => [paths[i] ?? '', address]),
+  )
+  for (const [i, path] of paths.entries()) {
+    t.regex(path, /^b[0-9a-z]{21}@bounces\.postern\.test$/)
+    t.deepEqual(await recipientOfVerp(house.database, secrets, path.toUpperCase()), {
+      organizationId,
+      traceId,
+      address: three[i] ?? '',
+    })
+    t.is(trace.recipients[i]?.returnPath, path)
+  }
+  const [attempt] = await attempts(house, traceId)
+  t.like(attempt, {
+    state: 'finished',
+    milliseconds: { total: 15 },
+    recipients: three.map((address) => ({ address, verdict: 'accepted' })),
+  })
+  t.is(await house.queueLength(), 0)
+  t.true(
+    (await house.story(traceId)).includes('verp: Each recipient gets a copy with a return path of its own at bounces.postern.test (VERP).'),
+  )
+})
+
+test('a message without VERP takes two writes to deliver, one with VERP one more for each further recipient', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  const writesOf = async (wish: typeof verp | undefined, done: number): Promise<number> => {
+    let writes = 0
+    house.onQueued = () => (house.kv.beforeWrite = () => void writes++)
+    await house.submit({ rcptTo: three, verp: wish })
+    await until('sent', () => house.attempted.length === done)
+    return writes
+  }
+  t.is(await writesOf(undefined, 1), 2)
+  t.is(await writesOf(verp, 2), 4)
+})
+
+test('a retry is made for the others alone, under the same return paths', async (t) => {
+  const house = await relaying(t, (call) =>
+    take(call, call.nth > 3 ? 'accepted' : { [anna]: 'accepted', [ben]: 'transient', [carl]: 'permanent' }),
+  )
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  await until('first', () => house.attempted.length === 1)
+  t.deepEqual(fates(await house.trace(traceId)), [`${anna} sent`, `${ben} queued`, `${carl} failed`])
+  house.clock.advance(minute)
+  await until('second', () => house.attempted.length === 2)
+  const trace = await house.trace(traceId)
+  t.deepEqual(fates(trace), [`${anna} sent`, `${ben} sent`, `${carl} failed`])
+  t.deepEqual(envelopes(house).slice(3), [[returnPaths(trace)[1] ?? '', ben]])
+})
+
+test('what is known is durable before the next copy can be taken', async (t) => {
+  const seen: unknown[] = []
+  const house = await relaying(t, async (call) => {
+    await call.job.beforeFinalDot()
+    const [record] = await attempts(house, call.job.traceId)
+    seen.push([record?.state, record?.recipients?.map(({ address, verdict }) => `${address} ${verdict}`)])
+    return report(call, { [ben]: 'permanent' })
+  })
+  await house.submit({ rcptTo: three, verp })
+  await until('sent', () => house.attempted.length === 1)
+  t.deepEqual(seen, [
+    ['started', [`${anna} unknown`]],
+    ['started', [`${anna} accepted`, `${ben} unknown`]],
+    ['started', [`${anna} accepted`, `${ben} permanent`, `${carl} unknown`]],
+  ])
+})
+
+test('a process that dies in the middle of a round leaves one recipient in doubt, and mails nobody again who accepted', async (t) => {
+  const house = await relaying(t, async (call) => {
+    if (call.nth < 3) return take(call, { [ben]: 'permanent' })
+    await call.job.beforeFinalDot()
+    return hang(call)
+  })
+  const four = [...three, 'dora@example.net']
+  const { traceId } = await house.submit({ rcptTo: four, verp })
+  await until('the third copy is under way', async () => (await attempts(house, traceId))[0]?.recipients?.length === 3)
+  const next = await house.crash()
+  next.transport.script = (call) => take(call)
+  await next.queue.start()
+  await until('sent', () => next.attempted.length === 1)
+  const trace = await next.trace(traceId)
+  t.deepEqual(fates(trace), [`${anna} sent`, `${ben} failed`, `${carl} sent`, 'dora@example.net sent'])
+  t.like(trace, { attempts: 2, nextAttemptAt: null })
+  t.deepEqual(
+    envelopes(next).map(([, address]) => address),
+    [anna, ben, carl, carl, 'dora@example.net'],
+  )
+  t.deepEqual(trace.recipients[0]?.reply, { code: 250, enhanced: '2.0.0', text: 'queued' })
+  const [interrupted] = await attempts(next, traceId)
+  t.like(interrupted, { state: 'unknown', error: { code: 'interrupted' } })
+  t.deepEqual(
+    interrupted?.recipients?.map(({ verdict }) => verdict),
+    ['accepted', 'permanent', 'unknown'],
+  )
+  t.is(await next.queueLength(), 0)
+})
+
+test('a process that dies before a copy is on record repeats that copy alone', async (t) => {
+  const house = await relaying(t, (call) => (call.nth === 1 ? take(call) : hang(call)))
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  await until('the second copy is begun', () => house.transport.calls.length === 2)
+  const next = await house.crash()
+  next.transport.script = (call) => take(call)
+  await next.queue.start()
+  await until('sent', () => next.attempted.length === 1)
+  // the first copy was accepted, but nothing says so yet: its recipient is the one in doubt
+  t.deepEqual(next.transport.attemptsAt(traceId).slice(2), [[anna], [ben], [carl]])
+  t.is((await next.trace(traceId)).status, 'sent')
+})
+
+for (const error of ['connect_refused', 'auth_failed', 'destination_misconfigured', 'provider_rate_limited', 'tls_failed']) {
+  test(`a round ends with the first ${error}, and the others wait with the same error`, async (t) => {
+    const house = await relaying(t, (call) => (call.nth === 2 ? report(call, 'transient', error) : take(call)))
+    const { traceId } = await house.submit({ rcptTo: three, verp })
+    await until('first', () => house.attempted.length === 1)
+    t.is(house.transport.calls.length, 2)
+    const between = await house.trace(traceId)
+    t.deepEqual(fates(between), [`${anna} sent`, `${ben} queued`, `${carl} queued`])
+    t.is(between.nextAttemptAt, startOfTime + minute)
+    t.like((await attempts(house, traceId))[0], { state: 'finished', error: { code: error } })
+    t.regex((await house.story(traceId)).join('\n'), new RegExp(`1 accepted, 2 put off. The attempt failed: ${error}`))
+    house.clock.advance(minute)
+    await until('second', () => house.attempted.length === 2)
+    t.deepEqual(house.transport.attemptsAt(traceId).slice(2), [[ben], [carl]])
+    t.is((await house.trace(traceId)).status, 'sent')
+  })
+}
+
+test('a copy whose outcome is unknown ends the round, and counts for its recipient alone', async (t) => {
+  const house = await relaying(t, async (call) => {
+    await call.job.beforeFinalDot()
+    const lost = call.job.rcptTo.some((address) => address !== carl)
+    return lost ? report(call, 'unknown', 'connection_lost') : report(call, 'accepted')
+  })
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  for (let n = 1; n <= 5; n++) {
+    await until(`attempt ${n}`, () => house.attempted.length === n)
+    house.clock.advance(60 * minute)
+  }
+  t.deepEqual(house.transport.attemptsAt(traceId), [[anna], [anna], [ben], [ben], [carl]])
+  t.deepEqual(fates(await house.trace(traceId)), [`${anna} failed`, `${ben} failed`, `${carl} sent`])
+})
+
+test('where the return path is refused, the copy goes with the plain one in the same round, and the attempt says so', async (t) => {
+  const house = await relaying(t, (call) => (call.job.mailFrom === plain ? take(call) : refusing(call)))
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  await until('sent', () => house.attempted.length === 1)
+  const trace = await house.trace(traceId)
+  t.is(trace.status, 'sent')
+  t.deepEqual(envelopes(house), [
+    [returnPaths(trace)[0] ?? '', anna],
+    [plain, anna],
+    [plain, ben],
+    [plain, carl],
+  ])
+  t.deepEqual(
+    trace.recipients.map(({ returnPath }) => returnPath),
+    [plain, plain, plain],
+  )
+  t.deepEqual((await attempts(house, traceId))[0]?.verpRefusal, refusal)
+  t.regex(
+    (await house.story(traceId)).join('\n'),
+    /3 accepted\. The provider refused the return paths of VERP \(553 Sender address rejected: not owned by user shop\), so the plain one was used\./,
+  )
+})
+
+test('a sender that is refused with the plain return path too is refused', async (t) => {
+  const house = await relaying(t, refusing)
+  const { traceId } = await house.submit({ rcptTo: [anna], verp })
+  await until('failed', () => house.attempted.length === 1)
+  t.is(house.transport.calls.length, 2)
+  t.like(await house.trace(traceId), { status: 'failed', recipients: [{ status: 'failed', reply: refusal }] })
+})
+
+test('a recipient that is refused is not tried with the plain return path', async (t) => {
+  const house = await relaying(t, (call) => take(call, 'permanent'))
+  await house.submit({ rcptTo: [anna, ben], verp })
+  await until('failed', () => house.attempted.length === 1)
+  t.is(house.transport.calls.length, 2)
+})
+
+for (const [what, changes] of [
+  ['the preset', { preset: 'gmail', host: 'smtp.gmail.com' }],
+  ['the host', { host: 'smtp.sendgrid.net' }],
+] as const) {
+  test(`a server that is known by ${what} to put its own envelope sender gets the message once, with the plain one`, async (t) => {
+    const house = await relaying(t, (call) => take(call))
+    await house.destination(changes)
+    const { traceId } = await house.submit({ rcptTo: three, verp })
+    await until('sent', () => house.attempted.length === 1)
+    t.deepEqual(envelopes(house), [[plain, ...three]])
+    t.deepEqual(
+      (await house.trace(traceId)).recipients.map(({ returnPath }) => returnPath),
+      [plain, plain, plain],
+    )
+  })
+}
+
+test('a service that stops ends the round between two copies, and the rest goes after its next start', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const house = await relaying(t, async (call) => {
+    if (call.nth === 2) await gate.promise
+    return take(call)
+  })
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  await until('the second copy is under way', () => house.transport.calls.length === 2)
+  const stopping = house.queue.stop(30_000)
+  gate.resolve()
+  await stopping
+  t.is(house.transport.calls.length, 2)
+  t.like(await house.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime })
+  t.like((await attempts(house, traceId))[0], { error: { code: 'closed' } })
+  const next = await house.crash()
+  await next.queue.start()
+  await until('sent', () => next.attempted.length === 1)
+  t.deepEqual(next.transport.attemptsAt(traceId), [[anna], [ben], [carl]])
+  t.is((await next.trace(traceId)).status, 'sent')
+})
+
+test('every copy takes an allowance of the destination, and a wait for it ends when the service stops', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  await house.destination({ maxRatePerMin: 2 })
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  for (let n = 1; n <= 2; n++) {
+    await until(`copy ${n}`, () => house.transport.calls.length === n)
+    await quiet(house)
+    t.is(house.transport.calls.length, n)
+    if (n === 1) house.clock.advance(30_000)
+  }
+  await house.queue.stop(30_000)
+  t.deepEqual(house.transport.attemptsAt(traceId), [[anna], [ben]])
+  t.deepEqual(fates(await house.trace(traceId)), [`${anna} sent`, `${ben} sent`, `${carl} queued`])
+})
