@@ -52,7 +52,7 @@ export interface Turn {
   /** Breaks the attempt off. */
   readonly signal: AbortSignal
   /** Resolves when a further copy of the message may begin; false when none may before the service stops. */
-  nextCopy(): Promise<boolean>
+  readonly nextCopy: () => Promise<boolean>
 }
 
 export class Attempts {
@@ -71,7 +71,8 @@ export class Attempts {
     const { database, policies, health, clock } = this.#options
     const before = await database.get(traces, entry, entry.traceId)
     let stored = before
-    if (stored && (!fresh || stored.record.begunAt !== undefined)) stored = await this.#countInterrupted(entry, stored)
+    const mayHaveBegun = !fresh || stored?.record.begunAt !== undefined || stored?.record.verp !== undefined
+    if (stored && mayHaveBegun) stored = await this.#countInterrupted(entry, stored)
     const afterUnknown = stored !== before
     if (stored?.record.sendAt !== undefined) {
       if (stored.record.begunAt === undefined && stored.record.sendAt > clock.now()) return entry // the clock was set back

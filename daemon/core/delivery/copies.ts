@@ -10,11 +10,11 @@ import type { AttemptReport, DeliveryJob, RecipientReport } from './transport.ts
 /** What a round works with. */
 export interface CopyDealings {
   /** Carries out one dialog; `begin` is awaited before the final dot. */
-  deliver(envelope: Pick<DeliveryJob, 'mailFrom' | 'rcptTo'>, begin: () => Promise<unknown>): Promise<AttemptReport>
+  readonly deliver: (envelope: Pick<DeliveryJob, 'mailFrom' | 'rcptTo'>, begin: () => Promise<unknown>) => Promise<AttemptReport>
   /** Makes durable what is known of the recipients, in case that the process ends now. */
-  record(recipients: readonly RecipientReport[]): Promise<unknown>
+  readonly record: (recipients: readonly RecipientReport[]) => Promise<unknown>
   /** Resolves when a further copy may begin; false when none may before the service stops. */
-  nextCopy(): Promise<boolean>
+  readonly nextCopy: () => Promise<boolean>
 }
 
 const stopped = { code: 'closed', message: 'The service is shutting down; the other copies go after its next start.', phase: 'start' }
@@ -38,18 +38,23 @@ export async function deliverCopies(trace: Trace, { deliver, record, nextCopy }:
     if (error) break
     let begun: Promise<unknown> | undefined
     const begin = (): Promise<unknown> => (begun ??= record([...done, { address, verdict: 'unknown' }]))
-    let mailFrom = verpRefusal === undefined ? (verp ?? trace.mailFrom) : trace.mailFrom
-    let report = await deliver({ mailFrom, rcptTo: [address] }, begin)
+    const send = (mailFrom: string): Promise<AttemptReport> =>
+      deliver({ mailFrom, rcptTo: [address] }, begin).catch(async (defect: unknown) => {
+        await begin() // what is known must outlast the round
+        throw defect
+      })
+    let returnPath = verpRefusal === undefined ? (verp ?? trace.mailFrom) : trace.mailFrom
+    let report = await send(returnPath)
     const [first] = report.recipients
-    if (first?.ofSender && mailFrom !== trace.mailFrom) {
+    if (first?.ofSender && returnPath !== trace.mailFrom) {
       reports.push(report)
       verpRefusal = first.reply
-      mailFrom = trace.mailFrom
-      report = await deliver({ mailFrom, rcptTo: [address] }, begin)
+      returnPath = trace.mailFrom
+      report = await send(returnPath)
     }
     reports.push(report)
     error = report.error
-    done.push({ ...wordFor(address, report), returnPath: mailFrom })
+    done.push({ ...wordFor(address, report), returnPath })
   }
   const left = waiting.slice(done.length).map(({ address }): RecipientReport => ({ address, verdict: 'transient' }))
   return { ...together(reports), recipients: [...done, ...left], error, verpRefusal }

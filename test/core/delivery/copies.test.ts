@@ -4,7 +4,9 @@ import type { AttemptReport } from '#core/delivery/transport.ts'
 import { readAttempts } from '#core/trace/attempt-record.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import type { Trace } from '#core/trace/trace.ts'
-import { houseOf, organizationId, quiet, secrets, until, type House, type HouseOptions } from '../house.ts'
+import { destinations, type Destination } from '#core/routing/destination.ts'
+import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
+import { destinationDefaults, houseOf, organizationId, projectId, quiet, secrets, until, type House, type HouseOptions } from '../house.ts'
 import { startOfTime } from '../fake-clock.ts'
 import { hang, report, ScriptedTransport, take, type Call } from '../scripted-transport.ts'
 
@@ -239,6 +241,57 @@ for (const [what, changes] of [
     )
   })
 }
+
+test('a provider with an API gets the message once, and no return path is shown', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  const { id, name, environment, priority, mode, from, maxConnections, maxRatePerMin, createdAt, updatedAt } = destinationDefaults
+  await house.put<Destination>(destinations, {
+    ...{ id, projectId, name, environment, priority, mode, from, maxConnections, maxRatePerMin, createdAt, updatedAt },
+    ...{ provider: 'resend', baseUrl: null, credentials: {}, sealedCredentials: {} },
+  })
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  await until('sent', () => house.attempted.length === 1)
+  t.deepEqual(envelopes(house), [[plain, ...three]])
+  t.deepEqual(
+    (await house.trace(traceId)).recipients.map(({ returnPath }) => returnPath),
+    [null, null, null],
+  )
+})
+
+test('a failover takes over the recipients who have no word yet, under their own return paths', async (t) => {
+  const house = await relaying(t, (call) => (call.nth === 2 ? report(call, 'transient', 'connect_refused') : take(call)))
+  await house.destination({ id: 'dst_2', name: 'Fallback' })
+  const policy = { id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on: ['transient' as const], latencyMs: null }
+  await house.put<FailoverPolicy>(failoverPolicies, { ...policy, createdAt: startOfTime, updatedAt: startOfTime })
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  await until('sent', () => house.attempted.length === 2)
+  const trace = await house.trace(traceId)
+  t.like(trace, { status: 'sent', destinationId: 'dst_2' })
+  const [first = '', second = '', third = ''] = returnPaths(trace)
+  t.deepEqual(
+    house.transport.calls.map(({ target, job }) => [target.destinationId, job.mailFrom]),
+    [
+      ['dst_1', first],
+      ['dst_1', second],
+      ['dst_2', second],
+      ['dst_2', third],
+    ],
+  )
+})
+
+test('a defect in the middle of a round costs nobody a second copy who accepted', async (t) => {
+  const house = await relaying(t, (call) => {
+    if (call.nth === 3) throw new Error('a defect')
+    return take(call)
+  })
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  await until('the defect is told', () => house.errors.length === 1)
+  await quiet(house)
+  house.clock.advance(minute)
+  await until('sent', () => house.attempted.length === 1)
+  t.deepEqual(house.transport.attemptsAt(traceId), [[anna], [ben], [carl], [carl]])
+  t.like(await house.trace(traceId), { status: 'sent', attempts: 2 })
+})
 
 test('a service that stops ends the round between two copies, and the rest goes after its next start', async (t) => {
   const gate = Promise.withResolvers<void>()
