@@ -102,6 +102,20 @@ test('recipients whose outcome is unknown go again only when that is asked for',
   t.deepEqual(house.transport.attemptsAt(id).at(-1), ['anna@example.net'])
 })
 
+test('after a replay an unknown outcome is repeated once, as before it', async (t) => {
+  const { house, replays, ended } = await failing(t, (call) => take(call, call.nth <= 3 ? 'unknown' : 'accepted'))
+  const [id = ''] = await submitAll(house, 1)
+  house.clock.advance(3600 * 1000)
+  await until('given up', async () => (await house.trace(id)).status === 'failed')
+  await quiet(house)
+  await ended(await replays.create(scope, { ...everything, includeUnknown: true }))
+  await until('unknown again', () => house.transport.attemptsAt(id).length === 3)
+  await quiet(house)
+  t.is((await house.trace(id)).status, 'queued')
+  house.clock.advance(3600 * 1000)
+  await until('sent', async () => (await house.trace(id)).status === 'sent')
+})
+
 test('after a replay the schedule of retries begins anew, however old the message is', async (t) => {
   const { house, replays, ended } = await failing(t, (call) =>
     take(call, call.nth === 1 ? 'permanent' : call.nth === 2 ? 'transient' : 'accepted'),
