@@ -34,8 +34,10 @@ export async function deliverCopies(trace: Trace, { deliver, record, nextCopy }:
   let verpRefusal: AttemptReport['verpRefusal']
   let error: AttemptReport['error']
   for (const { address, verp } of waiting) {
-    if (done.length > 0 && !(await nextCopy())) error = stopped
-    if (error) break
+    if (done.length > 0 && !(await nextCopy())) {
+      error = stopped
+      break
+    }
     let begun: Promise<unknown> | undefined
     const begin = (): Promise<unknown> => (begun ??= record([...done, { address, verdict: 'unknown' }]))
     const send = (mailFrom: string): Promise<AttemptReport> =>
@@ -53,8 +55,9 @@ export async function deliverCopies(trace: Trace, { deliver, record, nextCopy }:
       report = await send(returnPath)
     }
     reports.push(report)
-    error = report.error
     done.push({ ...wordFor(address, report), returnPath })
+    error = report.error
+    if (error) break
   }
   const left = waiting.slice(done.length).map(({ address }): RecipientReport => ({ address, verdict: 'transient' }))
   return { ...together(reports), recipients: [...done, ...left], error, verpRefusal }

@@ -314,6 +314,14 @@ test('a service that stops ends the round between two copies, and the rest goes 
   t.is((await next.trace(traceId)).status, 'sent')
 })
 
+test('a round that a fault ends does not wait for another allowance', async (t) => {
+  const house = await relaying(t, (call) => report(call, 'transient', 'connect_refused'))
+  await house.destination({ maxRatePerMin: 1 })
+  const { traceId } = await house.submit({ rcptTo: three, verp })
+  await until('first', () => house.attempted.length === 1)
+  t.deepEqual(house.transport.attemptsAt(traceId), [[anna]])
+})
+
 test('every copy takes an allowance of the destination, and a wait for it ends when the service stops', async (t) => {
   const house = await relaying(t, (call) => take(call))
   await house.destination({ maxRatePerMin: 2 })
