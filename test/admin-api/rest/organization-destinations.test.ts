@@ -33,7 +33,7 @@ test('an organization-wide destination is in every project, for its rules, crede
   const bound = await withKey(['api:admin'], project)
   const id = await addDestination(rest, {}, true)
   const own = await addDestination(rest, { project_id: project })
-  const both = new Set([own, id]) // their order is that of ids, which a clock that stands still does not fix
+  const both = [own, id].toSorted() // their order is that of ids, which a clock that stands still does not fix
   const rule = { match: 'example.ch', destination_id: id, project_id: project }
   const credential = { default_destination_id: id, project_id: project }
   const send = { ...letter, destination_id: id, project_id: project }
@@ -43,9 +43,9 @@ test('an organization-wide destination is in every project, for its rules, crede
   t.is(errorOf(await rest.call('POST', '/v1/messages', send)).message, noneOfProject)
 
   t.like(await mark(rest, id), { id, scope: 'org', is_org_default: false })
-  t.deepEqual(new Set(await idsOf(rest, `/v1/destinations?project=${project}`)), both)
-  t.deepEqual(new Set(await idsOf(bound, '/v1/destinations')), both)
-  t.deepEqual(new Set(await idsOf(rest, '/v1/destinations')), both)
+  t.deepEqual((await idsOf(rest, `/v1/destinations?project=${project}`)).map(String).toSorted(), both)
+  t.deepEqual((await idsOf(bound, '/v1/destinations')).map(String).toSorted(), both)
+  t.deepEqual((await idsOf(rest, '/v1/destinations')).map(String).toSorted(), both)
   t.like(await bound.must('GET', pathOf(id)), { id, scope: 'org' })
   t.is((await rest.must('POST', '/v1/routing/rules', rule))['project_id'], project)
   t.is((await bound.must('POST', '/v1/routing/rules', { match: '*.ch', destination_id: id }))['project_id'], project)

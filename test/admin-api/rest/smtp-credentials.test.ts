@@ -204,6 +204,8 @@ test('testSmtpCredential shows every check, and asks a live provider', async (t)
   const login = { username: 'u', password: 'the password' }
   const credentials = { host: '127.0.0.1', port: 2600, security: 'none', ...login }
   const destination = await addDestination(rest, { name: 'Webhoster', credentials })
+  const probes = transport.probed.splice(0).length // the first look at it
+  t.is(probes, 1)
   const expires_at = new Date(clock.now() + 60_000).toISOString()
   const { id, username } = await rest.must('POST', path, { expires_at })
   const sender = await withKey(['api:send'])
