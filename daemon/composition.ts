@@ -15,7 +15,7 @@ import { systemClock, type Clock } from '#core/clock.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
-import { laneLimits } from '#core/delivery/lane-limits.ts'
+import { deliveryLimits } from '#core/delivery/delivery-limits.ts'
 import { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import { Signer } from '#core/domains/signer.ts'
@@ -248,7 +248,7 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
       database: c.resolve(T.Database),
       clock: c.resolve(T.Clock),
       attempts: c.resolve(T.Attempts),
-      limitsOf: laneLimits(c.resolve(T.Policies), c.resolve(T.Board), connectionsPerDestination),
+      limitsOf: deliveryLimits(c.resolve(T.Policies), c.resolve(T.Board), connectionsPerDestination),
       connectionsMax: connectionsTotal,
       memoryBytesMax: memoryBudgetBytes,
       onError: (error, traceId) => c.resolve(T.Observer).broke('delivery', error, traceId),

@@ -242,7 +242,7 @@ class Verifier {
 
   async #queueRow(key: readonly Element[], entry: Entry): Promise<void> {
     this.#counts.queueEntries++
-    if (key.length !== 5 || typeof key[3] !== 'number') return this.#shape(key, false)
+    if (key.length !== 6 || typeof key[4] !== 'number') return this.#shape(key, false)
     if ((await this.#queueProblems(entry)).length === 0) return
     const again = await this.#database.kv.get(entry.key)
     const problems = again ? await this.#queueProblems(again) : []

@@ -78,5 +78,7 @@ async function checkQueueEntry(database: Database, entry: QueueEntry): Promise<s
   if (!stored) return [`the trace ${entry.traceId} of a queue entry is missing`]
   if (stored.record.status !== 'queued')
     return [`the trace ${entry.traceId} is queued for delivery although its status is ${stored.record.status}`]
+  if (stored.record.projectId !== entry.projectId)
+    return [`the trace ${entry.traceId} is of project ${stored.record.projectId}, but is queued for project ${entry.projectId}`]
   return []
 }

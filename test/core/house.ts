@@ -17,7 +17,7 @@ import type { MessageReader, ReadResult } from '#core/capture/message-reader.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
 import { HealthBoard, type BreakerView } from '#core/delivery/health-board.ts'
-import { laneLimits } from '#core/delivery/lane-limits.ts'
+import { deliveryLimits } from '#core/delivery/delivery-limits.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { Signer } from '#core/domains/signer.ts'
@@ -145,7 +145,7 @@ export class House {
       database,
       clock,
       attempts: this.attempts,
-      limitsOf: laneLimits(policies, this.board, 1),
+      limitsOf: deliveryLimits(policies, this.board, 1),
       connectionsMax: options.connectionsMax ?? 200,
       memoryBytesMax: options.memoryBytesMax ?? 1e9,
       readyMax: options.readyMax ?? 100,

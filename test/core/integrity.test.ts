@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import test from 'ava'
 import { integrityChecks } from '#core/integrity.ts'
+import { Change } from '#store/change.ts'
+import { dequeue, enqueue } from '#store/queue.ts'
+import { verify } from '#store/verify.ts'
 import { houseOf } from './house.ts'
 
 async function namesIn(pattern: RegExp): Promise<string[]> {
@@ -24,4 +27,17 @@ test('integrityChecks() knows every family of keys that belongs to no organizati
   const { families = [] } = integrityChecks((await houseOf(t)).database)
   const global = families.flatMap((family) => (family.global ? [family.name] : []))
   t.deepEqual(global.toSorted(), await namesIn(/globalKey\('([^']+)'/g))
+})
+
+test('integrityChecks() tells of a message that stands in the queue of another project', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  await house.destination()
+  const { traceId } = await house.submit({ destinationId: 'dst_1' })
+  const [entry] = house.queued
+  if (!entry) return t.fail()
+  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+  await house.database.commit(enqueue(dequeue(new Change(), entry), { ...entry, projectId: 'prj_2' }))
+  const { problems } = await verify(house.database, integrityChecks(house.database))
+  t.is(problems.length, 1)
+  t.regex(problems[0] ?? '', new RegExp(`the trace ${traceId} is of project prj_1, but is queued for project prj_2$`))
 })

@@ -6,7 +6,7 @@ import test from 'ava'
 import { readAttempts } from '#core/trace/attempt-record.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'
-import { queuedDestinations } from '#store/queue.ts'
+import { queuedParts } from '#store/queue.ts'
 import { Seeded } from '../support/seeded.ts'
 import { houseOf, organizationId, quiet, until, type House } from './house.ts'
 import { report, ScriptedTransport, type Call } from './scripted-transport.ts'
@@ -129,7 +129,7 @@ class Simulation {
     const { clock } = this.house
     for (let hours = 0; hours < 200; hours++) {
       await quiet(this.house)
-      if ((await queuedDestinations(this.house.database)).length === 0) return
+      if ((await queuedParts(this.house.database)).length === 0) return
       clock.advance(hour)
     }
     this.faults.push('the queue never becomes empty')

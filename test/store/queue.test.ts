@@ -1,13 +1,14 @@
 import test, { type ExecutionContext } from 'ava'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
-import { dequeue, enqueue, queuedDestinations, queueHead, queueLength, type QueueEntry } from '#store/queue.ts'
+import { dequeue, enqueue, isQueuedFor, queuedParts, queueHead, queueLength, type QueueEntry, type QueuePart } from '#store/queue.ts'
 import { databaseWith, keysOf } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 
 const databaseOf = async (t: ExecutionContext): Promise<Database> => new Database((await storeOf(t)).kv)
-const entry = (destinationId: string, dueMs: number, traceId: string, attempts = 0): QueueEntry => ({
-  destinationId,
+const part = (destinationId: string, projectId = 'prj_1'): QueuePart => ({ destinationId, projectId })
+const entry = (destinationId: string, dueMs: number, traceId: string, attempts = 0, projectId = 'prj_1'): QueueEntry => ({
+  ...part(destinationId, projectId),
   dueMs,
   traceId,
   organizationId: 'org_1',
@@ -16,25 +17,33 @@ const entry = (destinationId: string, dueMs: number, traceId: string, attempts =
 const put = async (database: Database, ...entries: readonly QueueEntry[]): Promise<unknown> =>
   database.commit(entries.reduce(enqueue, new Change()))
 
-test('queueHead() gives entries by due time, whole as they were put, and only of that destination', async (t) => {
+test('queueHead() gives entries by due time, whole as they were put, and only of that destination and project', async (t) => {
   const database = await databaseOf(t)
   const early = entry('dst_a', 5, 'late letter')
   const late = entry('dst_a', 1_700_000_000_000, 'early letter', 3)
-  await put(database, late, entry('dst_b', 1, 'x'), early, entry('dst_aa', 2, 'y'), entry('dst', 3, 'z'))
-  t.deepEqual(await queueHead(database, 'dst_a', { limit: 10 }), [early, late])
-  t.deepEqual(await queueHead(database, 'dst_a', { limit: 1 }), [early])
-  t.deepEqual(await queueHead(database, 'dst_none', { limit: 10 }), [])
+  await put(
+    database,
+    late,
+    entry('dst_b', 1, 'x'),
+    entry('dst_a', 1, 'x', 0, 'prj_11'),
+    early,
+    entry('dst_aa', 2, 'y'),
+    entry('dst', 3, 'z'),
+  )
+  t.deepEqual(await queueHead(database, part('dst_a'), { limit: 10 }), [early, late])
+  t.deepEqual(await queueHead(database, part('dst_a'), { limit: 1 }), [early])
+  t.deepEqual(await queueHead(database, part('dst_none'), { limit: 10 }), [])
 })
 
 test('queueHead() begins at a position and ends with what is due', async (t) => {
   const database = await databaseOf(t)
   const entries = [entry('d', 10, 'a'), entry('d', 10, 'b'), entry('d', 11, 'a'), entry('d', 12, 'a')]
   await put(database, ...entries)
-  t.deepEqual(await queueHead(database, 'd', { from: { dueMs: 10, traceId: 'b' }, limit: 10 }), entries.slice(1))
-  t.deepEqual(await queueHead(database, 'd', { from: { dueMs: 10, traceId: 'c' }, limit: 10 }), entries.slice(2))
-  t.deepEqual(await queueHead(database, 'd', { untilMs: 11, limit: 10 }), entries.slice(0, 3))
-  t.deepEqual(await queueHead(database, 'd', { untilMs: 9, limit: 10 }), [])
-  t.deepEqual(await queueHead(database, 'd', { from: { dueMs: 11, traceId: 'a' }, untilMs: 11, limit: 10 }), entries.slice(2, 3))
+  t.deepEqual(await queueHead(database, part('d'), { from: { dueMs: 10, traceId: 'b' }, limit: 10 }), entries.slice(1))
+  t.deepEqual(await queueHead(database, part('d'), { from: { dueMs: 10, traceId: 'c' }, limit: 10 }), entries.slice(2))
+  t.deepEqual(await queueHead(database, part('d'), { untilMs: 11, limit: 10 }), entries.slice(0, 3))
+  t.deepEqual(await queueHead(database, part('d'), { untilMs: 9, limit: 10 }), [])
+  t.deepEqual(await queueHead(database, part('d'), { from: { dueMs: 11, traceId: 'a' }, untilMs: 11, limit: 10 }), entries.slice(2, 3))
 })
 
 test('queueLength() follows enqueue() and dequeue(), and a retry leaves it as it was', async (t) => {
@@ -46,17 +55,18 @@ test('queueLength() follows enqueue() and dequeue(), and a retry leaves it as it
   await database.commit(enqueue(dequeue(new Change(), first), { ...first, dueMs: 99, attempts: 1 }))
   await database.commit(enqueue(dequeue(new Change(), { ...first, dueMs: 99 }), { ...first, dueMs: 99, attempts: 2 }))
   t.is(await queueLength(database), 3)
-  t.like((await queueHead(database, 'd', { limit: 9 })).at(-1), { traceId: 'a', dueMs: 99, attempts: 2 })
+  t.like((await queueHead(database, part('d'), { limit: 9 })).at(-1), { traceId: 'a', dueMs: 99, attempts: 2 })
   await database.commit(dequeue(new Change(), { ...first, dueMs: 99 }))
   t.is(await queueLength(database), 2)
   t.is((await keysOf(database)).length, 2)
 })
 
-test('queuedDestinations() finds each destination with one short look, however long its queue', async (t) => {
+test('queuedParts() finds each destination and project with one short look, however long its queue', async (t) => {
   const { kv } = await storeOf(t)
   const database = new Database(kv)
-  const names = ['dst_a', 'dst_a\0', 'dst_aa', 'dst_b', 'é']
-  for (const name of names) await put(database, ...Array.from({ length: 300 }, (_, i) => entry(name, i, `trace ${i}`)))
+  const parts = [part('dst_a'), part('dst_a', 'prj_10'), part('dst_a', 'prj_2'), part('dst_a\0'), part('dst_aa'), part('é')]
+  for (const { destinationId, projectId } of parts)
+    await put(database, ...Array.from({ length: 300 }, (_, i) => entry(destinationId, i, `trace ${i}`, 0, projectId)))
   const limits: (number | undefined)[] = []
   const watched = databaseWith(kv, {
     range(range) {
@@ -64,10 +74,17 @@ test('queuedDestinations() finds each destination with one short look, however l
       return kv.range(range)
     },
   })
-  t.deepEqual(await queuedDestinations(watched), names)
+  t.deepEqual(await queuedParts(watched), parts)
   t.deepEqual(
     limits,
-    Array.from({ length: names.length + 1 }, () => 1),
+    Array.from({ length: parts.length + 1 }, () => 1),
   )
-  t.deepEqual(await queuedDestinations(await databaseOf(t)), [])
+  t.deepEqual(await queuedParts(await databaseOf(t)), [])
+})
+
+test('isQueuedFor() tells of a destination whether any project has something queued for it', async (t) => {
+  const database = await databaseOf(t)
+  await put(database, entry('dst_a', 5, 'x', 0, 'prj_9'), entry('dst_bb', 5, 'x'))
+  t.true(await isQueuedFor(database, 'dst_a'))
+  t.false(await isQueuedFor(database, 'dst_b'))
 })

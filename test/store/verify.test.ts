@@ -12,7 +12,7 @@ import { databaseWith, houses, pet, pets } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 
 const kinds = [pets, houses]
-const queued: QueueEntry = { destinationId: 'dst_1', dueMs: 5, traceId: 'pet_1', organizationId: 'org_1', attempts: 0 }
+const queued: QueueEntry = { destinationId: 'dst_1', projectId: 'prj_1', dueMs: 5, traceId: 'pet_1', organizationId: 'org_1', attempts: 0 }
 
 /** A small world in which everything agrees: two pets, a house, a body that pet_1 owns, one queue entry, an expiry, counters. */
 async function worldOf(t: ExecutionContext): Promise<{ database: Database; ref: ContentRef }> {
@@ -196,15 +196,15 @@ test('verify() sees gaps in content even without a word from its owner', async (
 })
 
 test('verify() tells of queue entries that cannot be read, that the core objects to, and that are counted wrongly', async (t) => {
-  const key = ['', 'queue', 'dst_1', 9, 'x']
+  const key = ['', 'queue', 'dst_1', 'prj_1', 9, 'x']
   t.deepEqual(
     await problemsAfter(t, (change) => change.set(key, Buffer.from('?')).add(['', 'counter', 'queue.length'], 1), {
       checkQueueEntry: async () => [],
     }),
-    ['queue entry ["","queue","dst_1",9,"x"]: its value cannot be read.'],
+    ['queue entry ["","queue","dst_1","prj_1",9,"x"]: its value cannot be read.'],
   )
   t.deepEqual(await problemsAfter(t, (change) => change, { checkQueueEntry: async ({ traceId }) => [`no trace ${traceId}.`] }), [
-    'queue entry ["","queue","dst_1",5,"pet_1"]: no trace pet_1.',
+    'queue entry ["","queue","dst_1","prj_1",5,"pet_1"]: no trace pet_1.',
   ])
   t.deepEqual(await problemsAfter(t, (change) => change.add(['', 'counter', 'queue.length'], 2)), [
     'The queue has 1 entries, but its counter says 3.',

@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../clock.ts'
 import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker, type BreakerPhase } from './breaker.ts'
+import type { BreakerGate } from './destination-load.ts'
 import { effectOf } from './error-class.ts'
-import type { BreakerGate } from './lane.ts'
 import { RollingHour, type HourFigures } from './rolling-hour.ts'
 import type { AttemptReport } from './transport.ts'
 

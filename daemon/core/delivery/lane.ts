@@ -1,5 +1,6 @@
-/** One destination's part of the queue: what of it is in memory, and from where on it must be read from the store. */
-import type { QueueEntry, QueuePosition } from '#store/queue.ts'
+/** What one destination has to do for one project: what of it is in memory, and from where on it must be read from the store. */
+import type { QueueEntry, QueuePart, QueuePosition } from '#store/queue.ts'
+import type { DestinationLoad } from './destination-load.ts'
 
 /** An entry in memory, with its content when that was accepted just now. */
 export interface Ready {
@@ -9,67 +10,30 @@ export interface Ready {
   readonly fresh: boolean
 }
 
-/** What the queue must know of a destination. */
-export interface LaneLimits {
-  readonly maxConnections: number
-  readonly maxRatePerMin: number | null
-  readonly breaker?: BreakerGate
-}
-
-/** What a circuit breaker lets through: nothing for `pauseMs`, one attempt at a time while on trial, otherwise everything. */
-export interface BreakerGate {
-  readonly pauseMs: number
-  readonly onTrial: boolean
-}
-
-/** While one message waits for the provider's word, the next one can already ride behind it on the same connection. */
-const attemptsPerConnection = 2
-
-export class Lane {
-  readonly destinationId: string
+export class Lane implements QueuePart {
+  /** The destination, which other projects may use too. */
+  readonly load: DestinationLoad
+  readonly projectId: string
   readonly ready: Ready[] = []
   /** Traces that are ready or under way; the store still has their rows. */
   readonly held = new Set<string>()
+  /** Attempts under way. */
   active = 0
   refilling = false
-  /** The rate limit or the breaker lets nothing begin until a timer has run. */
-  resting = false
   /** From here on entries may stand in the store that are not held; undefined when there are none that are due. */
   unread: QueuePosition | undefined
   /** The earliest entry known to be due later. */
   nextDueMs = Infinity
-  /** As they were when last looked at; undefined before the first attempt. */
-  limits: LaneLimits | undefined
-  /** On the monotonic clock. */
-  #notBeforeMs = 0
-  readonly #readyMax: number
   /** Rows that were done while a refill was under way, which may have read them before. */
   readonly #doneMeanwhile = new Set<string>()
 
-  /** `readyMax`: entries kept in memory; the rest stays in the store until there is room. */
-  constructor(destinationId: string, readyMax: number) {
-    this.destinationId = destinationId
-    this.#readyMax = readyMax
+  constructor(load: DestinationLoad, projectId: string) {
+    this.load = load
+    this.projectId = projectId
   }
 
-  /** Attempts that may be under way at a time. Until the limits are known, one goes ahead and finds them out; so does the trial of a breaker. */
-  get width(): number {
-    return this.limits === undefined || this.limits.breaker?.onTrial ? 1 : this.limits.maxConnections * attemptsPerConnection
-  }
-
-  get hasRoom(): boolean {
-    return !this.resting && this.active < this.width
-  }
-
-  /** Milliseconds until the rate limit allows the next attempt. */
-  restMs(monotonicMs: number): number {
-    return this.limits?.maxRatePerMin == null ? 0 : Math.max(0, Math.ceil(this.#notBeforeMs - monotonicMs))
-  }
-
-  /** Uses up the allowance of the rate limit for one attempt. */
-  takeAllowance(monotonicMs: number): void {
-    const rate = this.limits?.maxRatePerMin ?? null
-    if (rate !== null) this.#notBeforeMs = monotonicMs + 60_000 / rate
+  get destinationId(): string {
+    return this.load.destinationId
   }
 
   /** Takes an entry that was just written. Returns whether its content is kept. */
@@ -80,7 +44,7 @@ export class Lane {
       this.nextDueMs = Math.min(this.nextDueMs, entry.dueMs)
       return false
     }
-    if (this.unread !== undefined || this.ready.length >= this.#readyMax) {
+    if (this.unread !== undefined || this.ready.length >= this.load.readyMaxPerProject) {
       this.readFrom(entry)
       return false
     }
@@ -135,7 +99,7 @@ export class Lane {
 
   /** How many entries to read at a time: those that are held come again and must not crowd out new ones. */
   get refillLimit(): number {
-    return this.#readyMax + this.held.size
+    return this.load.readyMaxPerProject + this.held.size
   }
 }
 

@@ -1,20 +1,22 @@
 /**
  * Hands queue entries to delivery attempts: per destination up to its connections and rate, in all up to a total, fairly
- * between destinations. Leases live in memory; after a crash every entry is due again.
+ * between projects and between destinations. Leases live in memory; after a crash every entry is due again.
  */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { dequeue, enqueue, queueHead, queuedDestinations, type QueueEntry } from '#store/queue.ts'
+import { dequeue, enqueue, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
 import type { Clock, Timer } from '../clock.ts'
 import type { Attempts } from './attempt.ts'
-import { Lane, type LaneLimits, type Ready } from './lane.ts'
+import { DestinationLoad, type DeliveryLimits } from './destination-load.ts'
+import { Lane, type Ready } from './lane.ts'
+import { Turns } from './turns.ts'
 
 export interface DeliveryQueueOptions {
   readonly database: Database
   readonly clock: Clock
   readonly attempts: Pick<Attempts, 'run'>
   /** Limits of a destination now; a destination that is gone still gets its entries failed. */
-  readonly limitsOf: (organizationId: string, destinationId: string) => Promise<LaneLimits>
+  readonly limitsOf: (organizationId: string, destinationId: string) => Promise<DeliveryLimits>
   readonly connectionsMax: number
   /** Entries kept in memory for a destination; 2,048 when not given. */
   readonly readyMax?: number
@@ -31,39 +33,37 @@ const standardReadyMax = 2048
 const alarmMsMax = 2000
 /** While a breaker is open it is looked at so often, as a test or new settings can end its pause. */
 const breakerLookMs = 5000
-/** Beyond this share of all connections a destination that has one gets no further, so that others that hang leave it one. */
-const sharedPart = 0.75
 
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions
+  readonly #loads = new Map<string, DestinationLoad>()
+  /** By destination and project. */
   readonly #lanes = new Map<string, Lane>()
-  /** Destinations with work, in the order in which they get the next free connection. */
-  readonly #hungry = new Set<Lane>()
+  readonly #turns: Turns
   readonly #abort = new AbortController()
-  readonly #closing = new AbortController()
   readonly #idle: (() => void)[] = []
-  #active = 0
   #refills = 0
   #memoryBytes = 0
+  #stopping = false
   #startedAtMs = Infinity
   #alarm: { readonly atMs: number; readonly timer: Timer } | undefined
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options
+    this.#turns = new Turns(options.connectionsMax)
   }
 
   /** Takes up everything that is queued, also what an earlier process left. */
   async start(): Promise<void> {
     this.#startedAtMs = this.#options.clock.now()
-    for (const destinationId of await queuedDestinations(this.#options.database)) {
-      this.#lane(destinationId).readFrom({ dueMs: 0, traceId: '' })
-      this.#wake(this.#lane(destinationId))
-    }
+    const lanes = (await queuedParts(this.#options.database)).map((part) => this.#lane(part))
+    for (const lane of lanes) lane.readFrom({ dueMs: 0, traceId: '' })
+    for (const lane of lanes) this.#wake(lane)
   }
 
   /** A message that was accepted or rescheduled just now. */
   offer(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean): void {
-    const lane = this.#lane(entry.destinationId)
+    const lane = this.#lane(entry)
     const bytes = content?.length ?? 0
     const fits = this.#memoryBytes + bytes <= this.#options.memoryBytesMax
     const kept = lane.offer({ entry, content: fits ? content : undefined, fresh }, this.#options.clock.now())
@@ -73,9 +73,10 @@ export class DeliveryQueue {
 
   /** Begins no more attempts; resolves when those under way are done, which are broken off after the deadline. */
   async stop(deadlineMs: number): Promise<void> {
-    this.#closing.abort()
+    this.#stopping = true
     this.#alarm?.timer.cancel()
-    if (this.#active === 0 && this.#refills === 0) return
+    for (const { copies } of this.#loads.values()) for (const begin of copies.splice(0)) begin(false)
+    if (this.active === 0 && this.#refills === 0) return
     const deadline = this.#options.clock.after(deadlineMs, () => this.#abort.abort())
     await new Promise<void>((resolve) => this.#idle.push(resolve))
     deadline.cancel()
@@ -83,76 +84,79 @@ export class DeliveryQueue {
 
   /** Attempts under way, for metrics. */
   get active(): number {
-    return this.#active
+    return this.#turns.active
   }
 
-  get #stopping(): boolean {
-    return this.#closing.signal.aborted
-  }
-
-  #lane(destinationId: string): Lane {
-    let lane = this.#lanes.get(destinationId)
-    if (!lane) this.#lanes.set(destinationId, (lane = new Lane(destinationId, this.#options.readyMax ?? standardReadyMax)))
+  #lane({ destinationId, projectId }: QueuePart): Lane {
+    const key = laneKey(destinationId, projectId)
+    let lane = this.#lanes.get(key)
+    if (!lane) {
+      const load = this.#load(destinationId)
+      this.#lanes.set(key, (lane = new Lane(load, projectId)))
+      load.projects++
+    }
     return lane
+  }
+
+  #load(destinationId: string): DestinationLoad {
+    let load = this.#loads.get(destinationId)
+    if (!load) this.#loads.set(destinationId, (load = new DestinationLoad(destinationId, this.#options.readyMax ?? standardReadyMax)))
+    return load
   }
 
   #wake(lane: Lane): void {
     if (this.#stopping) return
-    if (lane.ready.length > 0) this.#hungry.add(lane)
+    if (lane.ready.length > 0) this.#turns.add(lane)
     else if (lane.unread && !lane.refilling) this.#later(this.#refill(lane))
     this.#setAlarm(lane.nextDueMs)
     this.#pump()
   }
 
-  /** Gives free connections to hungry destinations, one each in turn. */
+  /** Gives free connections to those whose turn it is. */
   #pump(): void {
-    const { connectionsMax } = this.#options
-    for (const lane of this.#hungry) {
-      if (this.#stopping || this.#active >= connectionsMax) return
-      if (lane.active > 0 && this.#active >= connectionsMax * sharedPart) continue
-      this.#hungry.delete(lane)
-      const next = lane.hasRoom ? lane.ready.shift() : undefined
-      if (!next) continue
-      if (lane.ready.length > 0) this.#hungry.add(lane) // at the end, so that the loop comes by again
-      this.#active++
-      lane.active++
-      this.#later(this.#serve(lane, next))
+    for (let lane: Lane | undefined; !this.#stopping && (lane = this.#turns.next());) {
+      const { load, ready } = lane
+      const monotonic = this.#options.clock.monotonic()
+      const restMs = load.restMs(monotonic)
+      if (restMs > 0) this.#rest(load, restMs)
+      const next = load.hasRoom ? ready.shift() : undefined
+      if (next) {
+        this.#turns.began(lane, monotonic)
+        this.#later(this.#serve(lane, next))
+      }
+      if (ready.length === 0) continue
+      if (next) this.#turns.add(lane)
+      else this.#turns.wait(lane)
     }
+  }
+
+  /** Lets those begin that wait for room at the destination. */
+  #admit(load: DestinationLoad): void {
+    while (load.hasRoom && this.#turns.release(load)) this.#pump()
   }
 
   /** Makes one attempt, or puts the entry back when the destination's limits leave no room for it now. */
   async #serve(lane: Lane, next: Ready): Promise<void> {
-    const known = lane.limits !== undefined && !lane.limits.breaker?.onTrial
-    await this.#lookAtLimits(lane, next.entry)
-    const waitMs = this.#waitMs(lane)
-    if (!known) this.#wake(lane) // the others need not wait for the first one to end
-    if (waitMs === 0) await this.#attempt(lane, next)
-    else lane.ready.unshift(next)
-    lane.active--
-    this.#active--
-    if (waitMs === 0) this.#wake(lane)
-    else if (waitMs < Infinity) this.#rest(lane, waitMs)
-    this.#pump()
+    const { load } = lane
+    const { width } = load
+    await this.#lookAtLimits(load, next.entry)
+    const isPaused = load.pauseMs > 0
+    if (load.width > width) this.#admit(load) // the others need not wait for the first one to end
+    if (isPaused || load.active > load.width) lane.ready.unshift(next)
+    else await this.#attempt(lane, next)
+    this.#turns.ended(lane)
+    if (isPaused) this.#rest(load, Math.min(load.pauseMs, breakerLookMs))
+    this.#wake(lane)
+    this.#admit(load)
     this.#settle(lane)
   }
 
-  async #lookAtLimits(lane: Lane, { organizationId, traceId }: QueueEntry): Promise<void> {
+  async #lookAtLimits(load: DestinationLoad, { organizationId, traceId }: QueueEntry): Promise<void> {
     try {
-      lane.limits = await this.#options.limitsOf(organizationId, lane.destinationId)
+      load.limits = await this.#options.limitsOf(organizationId, load.destinationId)
     } catch (error) {
       this.#options.onError(error, traceId)
     }
-  }
-
-  /** How long the destination's limits make an attempt wait that counts as active already; 0 takes the allowance. */
-  #waitMs(lane: Lane): number {
-    if (lane.active > lane.width) return Infinity // another one ends first, and wakes the lane
-    const pauseMs = lane.limits?.breaker?.pauseMs ?? 0
-    if (pauseMs > 0) return Math.min(pauseMs, breakerLookMs)
-    const monotonic = this.#options.clock.monotonic()
-    const restMs = lane.restMs(monotonic)
-    if (restMs === 0) lane.takeAllowance(monotonic)
-    return restMs
   }
 
   async #attempt(lane: Lane, { entry, content, fresh }: Ready): Promise<void> {
@@ -160,7 +164,7 @@ export class DeliveryQueue {
     const isOurs = fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs)
     let next: QueueEntry | undefined
     try {
-      next = await this.#options.attempts.run(entry, content, isOurs, { signal: this.#abort.signal, nextCopy: () => this.#nextCopy(lane) })
+      next = await this.#options.attempts.run(entry, content, isOurs, { signal: this.#abort.signal, nextCopy: () => this.#nextCopy(lane.load) })
     } catch (error) {
       this.#options.onError(error, entry.traceId)
       await this.#putOff(lane, entry)
@@ -172,30 +176,29 @@ export class DeliveryQueue {
   }
 
   /** Every copy of a message takes an allowance of the rate limit, like a message of its own. False when the queue stops. */
-  async #nextCopy(lane: Lane): Promise<boolean> {
-    const { clock } = this.#options
-    while (!this.#stopping) {
-      const restMs = lane.restMs(clock.monotonic())
-      if (restMs === 0) {
-        lane.takeAllowance(clock.monotonic())
-        return true
-      }
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const wake = (): void => resolve()
-      const timer = clock.after(restMs, wake)
-      this.#closing.signal.addEventListener('abort', wake)
-      await promise
-      this.#closing.signal.removeEventListener('abort', wake)
-      timer.cancel()
+  #nextCopy(load: DestinationLoad): Promise<boolean> {
+    if (this.#stopping) return Promise.resolve(false)
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    load.copies.push(resolve)
+    this.#beginCopy(load)
+    return promise
+  }
+
+  /** Lets the copy begin that waits longest, unless the rate limit makes it wait. */
+  #beginCopy(load: DestinationLoad): void {
+    const monotonic = this.#options.clock.monotonic()
+    if (load.copies.length > 0 && load.restMs(monotonic) === 0) {
+      load.takeAllowance(monotonic)
+      load.copies.shift()?.(true)
     }
-    return false
+    if (load.copies.length > 0) this.#rest(load, load.restMs(monotonic))
   }
 
   /** After a defect the entry rests in the store, unless the attempt had come so far as to settle or reschedule it there. */
   async #putOff(lane: Lane, entry: QueueEntry): Promise<void> {
     const { database, clock, onError } = this.#options
     try {
-      const [row] = await queueHead(database, lane.destinationId, { from: entry, limit: 1 })
+      const [row] = await queueHead(database, entry, { from: entry, limit: 1 })
       if (row?.traceId === entry.traceId && row.dueMs === entry.dueMs) {
         await database.commit(enqueue(dequeue(new Change(), entry), { ...entry, dueMs: clock.now() + defectPauseMs }))
       }
@@ -210,26 +213,31 @@ export class DeliveryQueue {
     const limit = lane.refillLimit
     this.#refills++
     let entries: QueueEntry[] = []
+    let failed = false
     try {
-      entries = await queueHead(this.#options.database, lane.destinationId, { from, limit })
+      entries = await queueHead(this.#options.database, lane, { from, limit })
     } catch (error) {
       this.#options.onError(error, '')
       if (from) lane.readFrom(from)
-      this.#rest(lane, defectPauseMs)
+      failed = true
     }
     this.#refills--
     lane.refill(entries, limit, this.#options.clock.now())
-    if (!lane.resting) this.#wake(lane)
+    if (failed) this.#options.clock.after(defectPauseMs, () => this.#wake(lane))
+    else this.#wake(lane)
     this.#settle(lane)
   }
 
-  #rest(lane: Lane, ms: number): void {
-    if (lane.resting) return
-    lane.resting = true
+  #rest(load: DestinationLoad, ms: number): void {
+    if (load.resting) return
+    load.resting = true
     this.#options.clock.after(ms, () => {
-      lane.resting = false
-      this.#wake(lane)
-      this.#settle(lane)
+      load.resting = false
+      load.isCopysTurn = !load.isCopysTurn
+      if (load.isCopysTurn) this.#beginCopy(load)
+      this.#admit(load)
+      this.#beginCopy(load)
+      this.#settleLoad(load)
     })
   }
 
@@ -257,17 +265,29 @@ export class DeliveryQueue {
     }
   }
 
+  /** Forgets what has nothing more to do. */
   #settle(lane: Lane): void {
-    if (lane.idle && lane.active === 0) {
-      const restMs = lane.restMs(this.#options.clock.monotonic())
-      if (restMs > 0)
-        this.#rest(lane, restMs) // a lane made anew would not know of the last attempt
-      else if (!lane.resting) this.#lanes.delete(lane.destinationId)
+    const { load } = lane
+    const key = laneKey(lane.destinationId, lane.projectId)
+    if (lane.idle && this.#lanes.get(key) === lane) {
+      this.#lanes.delete(key)
+      load.projects--
     }
-    if (this.#active === 0 && this.#refills === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    this.#settleLoad(load)
+    if (this.active === 0 && this.#refills === 0) for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  #settleLoad(load: DestinationLoad): void {
+    if (load.projects > 0 || load.active > 0) return
+    const restMs = load.restMs(this.#options.clock.monotonic())
+    if (restMs > 0)
+      this.#rest(load, restMs) // one made anew would not know of the last attempt
+    else if (!load.resting) this.#loads.delete(load.destinationId)
   }
 
   #later(work: Promise<void>): void {
     work.catch((error: unknown) => this.#options.onError(error, ''))
   }
 }
+
+const laneKey = (destinationId: string, projectId: string): string => `${destinationId} ${projectId}`

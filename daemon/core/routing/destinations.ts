@@ -2,7 +2,7 @@
 import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import { queueHead } from '#store/queue.ts'
+import { isQueuedFor } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { owningProject, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
@@ -128,7 +128,7 @@ export class Destinations {
     await writes.run(scope.organizationId, async (change) => {
       const stored = await this.#getToChange(scope, id)
       refuseWhileNamed(await policies.of(scope.organizationId), id)
-      if (!discardQueued && (await queueHead(database, id, { limit: 1 })).length > 0) {
+      if (!discardQueued && (await isQueuedFor(database, id))) {
         const message =
           'Messages are still queued for this destination; wait until they are sent, or repeat with ?discard_queued=true and they fail.'
         throw new Refusal('conflict', message, { nextAction: 'wait_or_discard_queued' })

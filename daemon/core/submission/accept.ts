@@ -152,6 +152,7 @@ export class Accept {
     if (trace.outcome === 'relayed') {
       const entry: QueueEntry = {
         destinationId: trace.destinationId ?? '',
+        projectId: trace.projectId,
         dueMs: trace.nextAttemptAt ?? trace.createdAt,
         traceId: trace.id,
         organizationId,

@@ -132,6 +132,7 @@ export class ReplayRunner {
       const limits = this.#passGates(policy, organizationId, job.record, verdict.next, change)
       const entry: QueueEntry = {
         destinationId: verdict.next.destinationId ?? '',
+        projectId: verdict.next.projectId,
         dueMs: verdict.next.nextAttemptAt ?? clock.now(),
         traceId,
         organizationId,

@@ -1,7 +1,7 @@
 /** Scheduled sends: those that wait or were canceled, and the cancel. Spec "Scheduled send". */
 import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
-import { dequeueIfThere } from '#store/queue.ts'
+import { dequeueIfThere, type QueueRow } from '#store/queue.ts'
 import { reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -54,7 +54,7 @@ export class ScheduledSends {
       refuseTooLate(stored.record)
       const next = canceledTrace(stored.record, clock.now(), scope.grantId)
       const change = new Change().replace(traces, scope.organizationId, stored, next)
-      const result = await database.commit(await dequeueIfThere(database, change, waitingEntry(scope.organizationId, stored.record)))
+      const result = await database.commit(await dequeueIfThere(database, change, rowOf(stored.record)))
       if (result.ok) return next
     }
   }
@@ -75,10 +75,9 @@ function canceledTrace(trace: Trace, nowMs: number, by: string): Trace {
   return { ...trace, status, recipients, nextAttemptAt: null, updatedAt: nowMs, canceled: { at: nowMs, by } }
 }
 
-const waitingEntry = (organizationId: string, { id, destinationId, nextAttemptAt, attempts }: Trace) => ({
+const rowOf = ({ id, destinationId, projectId, nextAttemptAt }: Trace): QueueRow => ({
   destinationId: destinationId ?? '',
+  projectId,
   dueMs: nextAttemptAt ?? 0,
   traceId: id,
-  organizationId,
-  attempts,
 })

@@ -273,7 +273,7 @@ for (const code of ['aborted', 'closed']) {
     house.clock.advance(1)
     await stopping
     t.is((house.attempted[0] as { trace: Trace }).trace.nextAttemptAt, startOfTime)
-    t.is((await queueHead(house.database, 'dst_1', { limit: 5 })).length, 1)
+    t.is((await queueHead(house.database, { destinationId: 'dst_1', projectId: 'prj_1' }, { limit: 5 })).length, 1)
   })
 }
 

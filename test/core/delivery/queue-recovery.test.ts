@@ -3,7 +3,7 @@ import test from 'ava'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead, type QueueEntry } from '#store/queue.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
-import { House, houseOf, quiet, until } from '../house.ts'
+import { House, houseOf, projectId, quiet, until } from '../house.ts'
 import { startOfTime } from '../fake-clock.ts'
 import { hang, report, take } from '../scripted-transport.ts'
 
@@ -173,7 +173,7 @@ test('DeliveryQueue removes entries of traces that are gone or done', async (t) 
   await next.queue.start()
   await until('the queue is empty', async () => (await next.queueLength()) === 0)
   t.deepEqual(next.transport.calls, [])
-  t.deepEqual(await queueHead(next.database, 'dst_1', { limit: 10 }), [])
+  t.deepEqual(await queueHead(next.database, { destinationId: 'dst_1', projectId }, { limit: 10 }), [])
 })
 
 test('DeliveryQueue.start() finds every destination, with entries due and not yet due', async (t) => {

@@ -78,8 +78,8 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
     nextAttemptAt: startOfTime,
   })
   t.is(Buffer.from(await readWholeContent(house.database, organizationId, trace.content)).toString(), content)
-  t.deepEqual(await queueHead(house.database, 'dst_1', { limit: 5 }), [
-    { destinationId: 'dst_1', dueMs: startOfTime, traceId, organizationId, attempts: 0 },
+  t.deepEqual(await queueHead(house.database, { destinationId: 'dst_1', projectId }, { limit: 5 }), [
+    { destinationId: 'dst_1', projectId, dueMs: startOfTime, traceId, organizationId, attempts: 0 },
   ])
   t.is(await house.queueLength(), 1)
   t.deepEqual(house.captured, [])

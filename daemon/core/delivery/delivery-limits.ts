@@ -1,12 +1,12 @@
 /** What the queue must know of a destination now: its limits, and what its circuit breaker lets through. */
 import type { Policies } from '../routing/policy.ts'
+import type { DeliveryLimits } from './destination-load.ts'
 import type { HealthBoard } from './health-board.ts'
-import type { LaneLimits } from './lane.ts'
 
 /** Answers the limits of a destination. One that is gone still gets its entries failed, over `connectionsWhenGone` connections. */
-export const laneLimits =
+export const deliveryLimits =
   (policies: Policies, board: HealthBoard, connectionsWhenGone: number) =>
-  async (organizationId: string, destinationId: string): Promise<LaneLimits> => {
+  async (organizationId: string, destinationId: string): Promise<DeliveryLimits> => {
     const { destinations, failovers } = await policies.of(organizationId)
     const destination = destinations.get(destinationId)
     if (!destination) return { maxConnections: connectionsWhenGone, maxRatePerMin: null }

@@ -1,0 +1,50 @@
+/** What one destination has under way, and what its limits allow. */
+import test from 'ava'
+import { DestinationLoad, type DeliveryLimits } from '#core/delivery/destination-load.ts'
+
+const limits: DeliveryLimits = { maxConnections: 3, maxRatePerMin: null }
+
+test('DestinationLoad has room for one until its limits are known, and for one under a breaker', (t) => {
+  const load = new DestinationLoad('dst_1', 100)
+  t.is(load.width, 1)
+  load.limits = limits
+  t.is(load.width, 6, 'two messages a connection')
+  load.limits = { ...limits, breaker: { pauseMs: 0, onTrial: true } }
+  t.is(load.width, 1)
+  load.limits = { ...limits, breaker: { pauseMs: 5, onTrial: false } }
+  t.is(load.width, 1, 'one that looks whether the pause is over')
+  load.limits = { ...limits, breaker: { pauseMs: 0, onTrial: false } }
+  t.is(load.width, 6)
+  for (let begun = 0; begun < 6; begun++) {
+    t.true(load.hasRoom)
+    load.begin(0)
+  }
+  t.false(load.hasRoom)
+})
+
+test('DestinationLoad.restMs() follows the rate that holds now, since the last attempt', (t) => {
+  const load = new DestinationLoad('dst_1', 100)
+  load.limits = { ...limits, maxRatePerMin: 6 }
+  t.is(load.restMs(0), 0)
+  load.begin(1000)
+  t.deepEqual(
+    [1000, 10_999, 11_000].map((now) => load.restMs(now)),
+    [10_000, 1, 0],
+  )
+  load.limits = { ...limits, maxRatePerMin: 60 }
+  t.deepEqual(
+    [1000, 2000].map((now) => load.restMs(now)),
+    [1000, 0],
+  )
+  load.limits = limits
+  t.is(load.restMs(1000), 0)
+})
+
+test('DestinationLoad shares its memory among projects, down to a number that is worth a read', (t) => {
+  const load = new DestinationLoad('dst_1', 2048)
+  const shares = [0, 1, 2, 100, 128, 129, 10_000].map((projects) => {
+    load.projects = projects
+    return load.readyMaxPerProject
+  })
+  t.deepEqual(shares, [2048, 2048, 1024, 20, 16, 16, 16])
+})
