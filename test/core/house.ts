@@ -19,7 +19,7 @@ import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
 import { HealthBoard, type BreakerView } from '#core/delivery/health-board.ts'
 import { deliveryLimits } from '#core/delivery/delivery-limits.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
-import type { AttemptReport } from '#core/delivery/transport.ts'
+import type { AttemptReport, Transport } from '#core/delivery/transport.ts'
 import { Signer } from '#core/domains/signer.ts'
 import { destinations, passwordPlace, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import { Policies } from '#core/routing/policy.ts'
@@ -49,6 +49,8 @@ export const secrets = new SecretBox(Buffer.alloc(32, 7))
 export interface HouseOptions {
   readonly reader?: MessageReader
   readonly transport?: ScriptedTransport
+  /** Carries the attempts out in place of the scripted transport. */
+  readonly network?: Transport
   readonly clock?: FakeClock
   readonly retry?: Partial<RetryPolicy>
   readonly random?: () => number
@@ -134,7 +136,7 @@ export class House {
       policies,
       secrets,
       clock,
-      transport,
+      transport: options.network ?? transport,
       signer: new Signer({ secrets, clock }),
       retry: { ...defaultRetryPolicy, jitter: 0, ...options.retry },
       listener: { attempted: (trace, seen) => void this.attempted.push({ trace, report: seen }) },

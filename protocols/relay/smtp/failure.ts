@@ -17,6 +17,7 @@ export const attemptErrors = {
   greeting_refused: 'The host greeted with a refusal.',
   ehlo_refused: 'The host refused EHLO and HELO.',
   starttls_unavailable: 'The host does not offer STARTTLS, which this destination requires.',
+  starttls_deferred: 'The host could not begin TLS now.',
   tls_timeout: 'The TLS handshake did not end in time.',
   tls_failed: 'The TLS handshake failed.',
   tls_verification_failed: 'The certificate of the host could not be verified.',

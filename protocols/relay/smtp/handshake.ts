@@ -6,7 +6,7 @@ import { readCapabilities } from './capabilities.ts'
 import type { Network } from './connect.ts'
 import { connectFirst, permittedAddresses } from './connect.ts'
 import type { Deadlines } from './deadlines.ts'
-import type { Phase } from './failure.ts'
+import type { AttemptErrorCode, Phase } from './failure.ts'
 import { Failure } from './failure.ts'
 import { Link } from './link.ts'
 import type { TlsFacts } from './secure.ts'
@@ -102,7 +102,8 @@ class Handshake {
     if (this.#target.security !== 'starttls') return inClear
     if (!inClear.startTls) throw new Failure('starttls_unavailable', 'tls')
     const reply = await this.#command(link, 'STARTTLS', 'tls')
-    if (reply.code !== 220) throw refusedBy(reply, 'starttls_unavailable', 'tls')
+    // RFC 3207 §4: 454 is for reasons that pass
+    if (reply.code !== 220) throw refusedBy(reply, reply.code < 500 ? 'starttls_deferred' : 'starttls_unavailable', 'tls')
     await this.#secure(link)
     return this.#ehlo(link)
   }
@@ -149,7 +150,7 @@ class Handshake {
   }
 }
 
-function refusedBy(reply: PeerReply, code: 'greeting_refused' | 'ehlo_refused' | 'starttls_unavailable', phase: Phase): Failure {
+function refusedBy(reply: PeerReply, code: AttemptErrorCode, phase: Phase): Failure {
   if (reply.code === 421) return new Failure('peer_closing', phase, undefined, reply)
   return new Failure(code, phase, `(${reply.code})`, reply)
 }

@@ -13,6 +13,7 @@ const rows: readonly (readonly [code: string | undefined, verdicts: RecipientVer
   ['connect_refused', ['transient'], 'transient', 'fault'],
   ['tls_verification_failed', ['transient'], 'transient', 'fault'],
   ['command_timeout', ['transient'], 'transient', 'fault'],
+  ['starttls_deferred', ['transient'], 'transient', 'fault'],
   ['auth_deferred', ['transient'], 'transient', 'fault'],
   ['auth_failed', ['transient'], 'misconfigured', 'fault'],
   ['destination_misconfigured', ['transient'], 'misconfigured', 'fault'],

@@ -263,7 +263,7 @@ export class SinkConnection {
     if (answer.act === 'reset') this.socket.resetAndDestroy()
     else if (answer.act === 'last-words') this.socket.end(`${answer.text}\r\n`)
     else if (answer.act === 'endless') this.#babble()
-    else this.socket.destroy()
+    else this.socket.destroySoon() // what was said before is still sent
     if (answer.act !== 'endless') this.open = false
   }
 

@@ -48,10 +48,15 @@ for (const security of ['tls', 'starttls'] as const) {
 
 test('deliver() starttls: a peer that does not offer it, or refuses it, gets nothing', async (t) => {
   const without = await testSink(t)
-  const refusing = await testSink(t, { security: 'starttls', script: (step) => (step === 'starttls' ? '454 4.7.0 No' : undefined) })
-  for (const sink of [without, refusing]) {
+  const saying = (reply: string) => testSink(t, { security: 'starttls', script: (step) => (step === 'starttls' ? reply : undefined) })
+  const [never, later] = [await saying('502 5.5.1 No'), await saying('454 4.7.0 Not now')]
+  for (const [sink, code] of [
+    [without, 'starttls_unavailable'],
+    [never, 'starttls_unavailable'],
+    [later, 'starttls_deferred'],
+  ] as const) {
     const target = targetOf(sink, { security: 'starttls', username: 'me', password: 'topsecret' })
-    t.deepEqual(summary(await testTransport(t).deliver(target, jobOf())), ['transient', 'starttls_unavailable', 'tls'])
+    t.deepEqual(summary(await testTransport(t).deliver(target, jobOf())), ['transient', code, 'tls'])
     t.false(sink.lines.some((line) => /AUTH|MAIL/.test(line)))
   }
 })
