@@ -131,7 +131,12 @@ const delivery = section({
   maxAgeHours: whole('Hours after which a message that could not be delivered has failed.', 1, 168, 48),
   jitter: fraction('Share by which each wait is made longer or shorter at random.', 0, 0.5, 0.2),
   connectionsPerDestination: whole('Most connections at a time to a destination that names no number of its own.', 1, 1000, 10),
-  connectionsTotal: whole('Most outgoing connections at a time.', 1, 10_000, 200),
+  connectionsTotal: whole(
+    'Most outgoing connections at a time; a project alone gets up to nine tenths of them, a destination alone three quarters.',
+    1,
+    10_000,
+    200,
+  ),
   memoryBudgetBytes: whole(
     'Memory for messages kept from acceptance to their first delivery, in bytes.',
     0,
