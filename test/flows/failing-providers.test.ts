@@ -22,6 +22,7 @@ type Fault =
   | '421 and close'
   | 'drop'
   | 'silence'
+  | 'silent handshake'
   | 'just in time'
   | 'certificate of another'
   | 'no STARTTLS'
@@ -81,6 +82,7 @@ const table: readonly Row[] = [
   ['silence', 'ehlo', 'command_timeout', 'ehlo', 'at once'],
   ['silence', 'starttls', 'command_timeout', 'tls', 'at once'],
   ['silence', 'auth', 'command_timeout', 'auth', 'at once'],
+  ['silent handshake', 'starttls', 'tls_timeout', 'tls', 'at once'],
   ['silence', 'mail', 'command_timeout', 'mail', 'at once'],
   ['silence', 'rcpt', 'command_timeout', 'rcpt', 'at once'],
   ['silence', 'data', 'command_timeout', 'data', 'at once'],
@@ -101,9 +103,11 @@ const table: readonly Row[] = [
   ['nobody listens', '-', 'connect_refused', 'connect', 'at once'],
 ]
 
-/** Milliseconds that a peer has for its reply. */
-const patience: Readonly<Record<string, number>> = { greeting: 20_000, dot: 120_000 }
-const commandPatience = 60_000
+/** Milliseconds that a peer has for its word. */
+function patienceWith(fault: Fault, step: Step): number {
+  if (fault === 'silent handshake' || step === 'greeting') return 20_000
+  return step === 'dot' ? 120_000 : 60_000
+}
 
 const answers: Readonly<Partial<Record<Fault, SinkAnswer>>> = {
   '4xx': '451 4.3.0 Later',
@@ -111,6 +115,7 @@ const answers: Readonly<Partial<Record<Fault, SinkAnswer>>> = {
   '421 and close': { act: 'last-words', text: '421 4.3.2 Shutting down' },
   drop: { act: 'drop' },
   silence: { act: 'hold' },
+  'silent handshake': { act: 'only-words', text: '220 2.0.0 Go on' },
   'just in time': { act: 'hold' },
 }
 
@@ -196,14 +201,14 @@ async function siteOf(t: ExecutionContext, [fault, step]: readonly [Fault?, Step
 /** Hands a message in and lets the fault happen; the time that passes meanwhile is what a silent peer is given. */
 async function firstAttempt({ house, provider }: Site, [fault, step]: Row): Promise<string> {
   const { traceId } = await house.submit({ content, destinationId: 'dst_1' })
-  if (fault === 'silence' || fault === 'just in time') {
+  if (fault === 'silence' || fault === 'silent handshake' || fault === 'just in time') {
     await provider.sink.reached(step as SinkStep)
     await quiet(house)
-    house.clock.advance((patience[step] ?? commandPatience) - 1)
+    house.clock.advance(patienceWith(fault, step) - 1)
     await quiet(house)
     if (house.attempted.length > 0) throw new Error('it was not given its time')
-    if (fault === 'silence') house.clock.advance(1)
-    else provider.goOn()
+    if (fault === 'just in time') provider.goOn()
+    else house.clock.advance(1)
   }
   await until('the first attempt is over', () => house.attempted.length > 0)
   return traceId

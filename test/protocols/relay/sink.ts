@@ -13,10 +13,11 @@ export type SinkStep =
 
 /**
  * What the sink does at a step. A text is sent as it stands, with a CRLF added; `drop` closes, `reset` closes with RST,
- * `hold` waits for `release`, `endless` sends lines of a reply that never ends.
+ * `hold` waits for `release`, `endless` sends lines of a reply that never ends, `last-words` are said before closing, `only-words`
+ * before silence.
  */
 export type SinkAnswer =
-  string | { readonly act: 'drop' | 'reset' | 'hold' | 'endless' } | { readonly act: 'last-words'; readonly text: string }
+  string | { readonly act: 'drop' | 'reset' | 'hold' | 'endless' } | { readonly act: 'last-words' | 'only-words'; readonly text: string }
 
 export type SinkScript = (step: SinkStep, line: string, connection: SinkConnection) => SinkAnswer | undefined
 
@@ -263,8 +264,9 @@ export class SinkConnection {
     if (answer.act === 'reset') this.socket.resetAndDestroy()
     else if (answer.act === 'last-words') this.socket.end(`${answer.text}\r\n`)
     else if (answer.act === 'endless') this.#babble()
+    else if (answer.act === 'only-words') this.#fallSilent(answer.text)
     else this.socket.destroySoon() // what was said before is still sent
-    if (answer.act !== 'endless') this.open = false
+    if (answer.act !== 'endless' && answer.act !== 'only-words') this.open = false
   }
 
   /** Sends a reply and does what follows from it. */
@@ -292,6 +294,11 @@ export class SinkConnection {
     const bytes = Buffer.from(`${text}\r\n`)
     if (!this.#sink.options.split) return void this.socket.write(bytes)
     for (const byte of bytes) this.socket.write(Buffer.of(byte))
+  }
+
+  #fallSilent(text: string): void {
+    this.#send(text)
+    this.#held = () => undefined
   }
 
   #babble(): void {
