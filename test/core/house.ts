@@ -57,6 +57,7 @@ export interface HouseOptions {
   readonly connectionsMax?: number
   readonly memoryBytesMax?: number
   readonly readyMax?: number
+  readonly readyTotal?: number
   readonly recipientsMax?: number
   readonly messageBytesMax?: number
   readonly admission?: { check(): void }
@@ -151,6 +152,7 @@ export class House {
       connectionsMax: options.connectionsMax ?? 200,
       memoryBytesMax: options.memoryBytesMax ?? 1e9,
       readyMax: options.readyMax ?? 100,
+      readyTotal: options.readyTotal ?? 10_000,
       onError,
     })
     this.backgroundRead = new BackgroundRead({ database, reader, onError })

@@ -15,8 +15,6 @@ export interface BreakerGate {
 
 /** While one message waits for the provider's word, the next one can already ride behind it on the same connection. */
 const attemptsPerConnection = 2
-/** Of the destination's entries in memory each project has at least so many, lest reading them costs more than sending them. */
-const readyMin = 16
 
 export class DestinationLoad {
   readonly destinationId: string
@@ -34,12 +32,9 @@ export class DestinationLoad {
   limits: DeliveryLimits | undefined
   /** When a message or a copy was last begun, on the monotonic clock. */
   #begunMs = -Infinity
-  readonly #readyMax: number
 
-  /** `readyMax`: entries kept in memory for all projects together; the rest stays in the store until there is room. */
-  constructor(destinationId: string, readyMax: number) {
+  constructor(destinationId: string) {
     this.destinationId = destinationId
-    this.#readyMax = readyMax
   }
 
   /** Attempts that may be under way at a time. Until the limits are known, one goes ahead and finds them out; so does the trial of a breaker. */
@@ -72,10 +67,5 @@ export class DestinationLoad {
   /** Uses up the allowance of the rate limit for one message or copy. */
   takeAllowance(monotonicMs: number): void {
     this.#begunMs = monotonicMs
-  }
-
-  /** Entries of one project kept in memory. */
-  get readyMaxPerProject(): number {
-    return Math.max(readyMin, Math.floor(this.#readyMax / Math.max(this.projects, 1)))
   }
 }

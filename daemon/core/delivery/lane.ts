@@ -27,9 +27,13 @@ export class Lane implements QueuePart {
   /** Rows that were done while a refill was under way, which may have read them before. */
   readonly #doneMeanwhile = new Set<string>()
 
-  constructor(load: DestinationLoad, projectId: string) {
+  readonly #readyMax: () => number
+
+  /** `readyMax`: entries that may be in memory now; the rest stays in the store until there is room. */
+  constructor(load: DestinationLoad, projectId: string, readyMax: () => number) {
     this.load = load
     this.projectId = projectId
+    this.#readyMax = readyMax
   }
 
   get destinationId(): string {
@@ -44,7 +48,7 @@ export class Lane implements QueuePart {
       this.nextDueMs = Math.min(this.nextDueMs, entry.dueMs)
       return false
     }
-    if (this.unread !== undefined || this.ready.length >= this.load.readyMaxPerProject) {
+    if (this.unread !== undefined || this.ready.length >= this.#readyMax()) {
       this.readFrom(entry)
       return false
     }
@@ -99,7 +103,7 @@ export class Lane implements QueuePart {
 
   /** How many entries to read at a time: those that are held come again and must not crowd out new ones. */
   get refillLimit(): number {
-    return this.load.readyMaxPerProject + this.held.size
+    return this.#readyMax() + this.held.size
   }
 }
 

@@ -18,8 +18,10 @@ export interface DeliveryQueueOptions {
   /** Limits of a destination now; a destination that is gone still gets its entries failed. */
   readonly limitsOf: (organizationId: string, destinationId: string) => Promise<DeliveryLimits>
   readonly connectionsMax: number
-  /** Entries kept in memory for a destination; 2,048 when not given. */
+  /** Entries kept in memory for one project at one destination; 2,048 when not given. */
   readonly readyMax?: number
+  /** Entries kept in memory in all, which a small number for each project and destination may exceed; 65,536 when not given. */
+  readonly readyTotal?: number
   /** Bytes of content that may wait in memory for their first attempt. */
   readonly memoryBytesMax: number
   /** Hears of defects; the entry is tried again later. */
@@ -29,6 +31,9 @@ export interface DeliveryQueueOptions {
 /** After a defect in our own code an entry rests this long. */
 const defectPauseMs = 60_000
 const standardReadyMax = 2048
+const standardReadyTotal = 65_536
+/** With fewer than this, reading entries would cost more than sending them. */
+const readyMin = 16
 /** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
 const alarmMsMax = 2000
 /** While a breaker is open it is looked at so often, as a test or new settings can end its pause. */
@@ -92,7 +97,7 @@ export class DeliveryQueue {
     let lane = this.#lanes.get(key)
     if (!lane) {
       const load = this.#load(destinationId)
-      this.#lanes.set(key, (lane = new Lane(load, projectId)))
+      this.#lanes.set(key, (lane = new Lane(load, projectId, this.#readyMax)))
       load.projects++
     }
     return lane
@@ -100,8 +105,14 @@ export class DeliveryQueue {
 
   #load(destinationId: string): DestinationLoad {
     let load = this.#loads.get(destinationId)
-    if (!load) this.#loads.set(destinationId, (load = new DestinationLoad(destinationId, this.#options.readyMax ?? standardReadyMax)))
+    if (!load) this.#loads.set(destinationId, (load = new DestinationLoad(destinationId)))
     return load
+  }
+
+  /** Entries that each project may have in memory at each destination now. */
+  readonly #readyMax = (): number => {
+    const { readyMax = standardReadyMax, readyTotal = standardReadyTotal } = this.#options
+    return Math.min(readyMax, Math.max(readyMin, Math.floor(readyTotal / this.#lanes.size)))
   }
 
   #wake(lane: Lane): void {

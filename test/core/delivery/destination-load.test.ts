@@ -5,7 +5,7 @@ import { DestinationLoad, type DeliveryLimits } from '#core/delivery/destination
 const limits: DeliveryLimits = { maxConnections: 3, maxRatePerMin: null }
 
 test('DestinationLoad has room for one until its limits are known, and for one under a breaker', (t) => {
-  const load = new DestinationLoad('dst_1', 100)
+  const load = new DestinationLoad('dst_1')
   t.is(load.width, 1)
   load.limits = limits
   t.is(load.width, 6, 'two messages a connection')
@@ -23,7 +23,7 @@ test('DestinationLoad has room for one until its limits are known, and for one u
 })
 
 test('DestinationLoad.restMs() follows the rate that holds now, since the last attempt', (t) => {
-  const load = new DestinationLoad('dst_1', 100)
+  const load = new DestinationLoad('dst_1')
   load.limits = { ...limits, maxRatePerMin: 6 }
   t.is(load.restMs(0), 0)
   load.begin(1000)
@@ -38,13 +38,4 @@ test('DestinationLoad.restMs() follows the rate that holds now, since the last a
   )
   load.limits = limits
   t.is(load.restMs(1000), 0)
-})
-
-test('DestinationLoad shares its memory among projects, down to a number that is worth a read', (t) => {
-  const load = new DestinationLoad('dst_1', 2048)
-  const shares = [0, 1, 2, 100, 128, 129, 10_000].map((projects) => {
-    load.projects = projects
-    return load.readyMaxPerProject
-  })
-  t.deepEqual(shares, [2048, 2048, 1024, 20, 16, 16, 16])
 })

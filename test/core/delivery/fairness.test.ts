@@ -82,6 +82,31 @@ test('DeliveryQueue sends the one message of a project after a restart that find
   t.is(await house.queueLength(), 3001 - house.attempted.length)
 })
 
+test('DeliveryQueue keeps no more entries in memory than it may, in equal shares, and still delivers all', async (t) => {
+  const ids = ['prj_a', 'prj_b', 'prj_c', 'prj_d', 'prj_e']
+  const before = await projectsOf(t, ids, { deaf: true })
+  for (const id of ids) await sendMany(before, 50, id)
+  const gates = new Gates()
+  const house = await before.crash({ deaf: false, transport: new ScriptedTransport(gates.script), readyTotal: 100 })
+  const limits: (number | undefined)[] = []
+  const range = house.kv.range.bind(house.kv)
+  house.kv.range = (asked) => {
+    limits.push(asked.limit)
+    return range(asked)
+  }
+  await house.queue.start()
+  await until('two are under way', () => gates.open.length === 2)
+  t.deepEqual(
+    limits.filter((limit) => limit !== 1 && limit !== undefined),
+    ids.map(() => 20),
+  )
+  house.transport.script = (call) => take(call)
+  for (const { end } of gates.open) end()
+  await until('all are sent', () => house.attempted.length === 250)
+  t.is(house.transport.calls.length, 250)
+  t.is(await house.queueLength(), 0)
+})
+
 test('DeliveryQueue serves projects in turn where the destination has a rate', async (t) => {
   const ids = ['prj_a', 'prj_b', 'prj_c']
   const house = await projectsOf(t, ids, {}, { maxRatePerMin: 6, maxConnections: 10 })
