@@ -175,7 +175,10 @@ export class DeliveryQueue {
     const isOurs = fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs)
     let next: QueueEntry | undefined
     try {
-      next = await this.#options.attempts.run(entry, content, isOurs, { signal: this.#abort.signal, nextCopy: () => this.#nextCopy(lane.load) })
+      next = await this.#options.attempts.run(entry, content, isOurs, {
+        signal: this.#abort.signal,
+        nextCopy: () => this.#nextCopy(lane.load),
+      })
     } catch (error) {
       this.#options.onError(error, entry.traceId)
       await this.#putOff(lane, entry)

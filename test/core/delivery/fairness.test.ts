@@ -121,6 +121,27 @@ test('DeliveryQueue serves projects in turn where the destination has a rate', a
   await stop(house)
 })
 
+test('DeliveryQueue serves copies of one message and other messages in turn where the destination has a rate', async (t) => {
+  const house = await projectsOf(t, [big, small], {}, { maxRatePerMin: 6, maxConnections: 10 })
+  const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
+  const { traceId } = await house.submit({ projectId: big, destinationId: shared, rcptTo, verp: { bounceDomain: null } })
+  await until('the first copy', () => house.transport.calls.length === 1)
+  for (let i = 0; i < 20; i++) await send(house, small)
+  for (let n = 1; n <= 9; n++) {
+    await until(`begin ${n}`, () => house.transport.calls.length === n)
+    await quiet(house)
+    house.clock.advance(10_000)
+  }
+  const isCopy = house.transport.calls.slice(0, 9).map(({ job }) => job.traceId === traceId)
+  t.deepEqual(isCopy.slice(1, 9).filter(Boolean).length, 4, isCopy.join())
+  t.false(
+    isCopy.slice(1, 9).some((copy, i, all) => copy === all[i + 1]),
+    isCopy.join(),
+  )
+  await quiet(house)
+  await stop(house)
+})
+
 test('DeliveryQueue gives turns to projects, not to their destinations', async (t) => {
   const gates = new Gates()
   const house = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), connectionsMax: 1 })

@@ -14,7 +14,14 @@ import { crashCopy, folderOf, openedBy, storeOf } from './folders.ts'
 
 const options = { inlineMax: 2000 }
 const reach = { organizationId: 'org_1' }
-const entryOf = (id: string): QueueEntry => ({ destinationId: 'dst_1', projectId: 'prj_1', dueMs: 7, traceId: id, organizationId: 'org_1', attempts: 0 })
+const entryOf = (id: string): QueueEntry => ({
+  destinationId: 'dst_1',
+  projectId: 'prj_1',
+  dueMs: 7,
+  traceId: id,
+  organizationId: 'org_1',
+  attempts: 0,
+})
 
 /** Content of a pet, by its size only, so that its reference is known without a book. */
 async function add(database: Database, id: string, size: number): Promise<{ id: string; ref: ContentRef }> {
