@@ -1,8 +1,9 @@
 /** Takes a message apart into what providers without MIME want: addresses, texts, attachments. Nothing is left out in silence. */
+import { safeFilename } from '#config/file-names.ts'
 import { addressList, type ListedAddress } from './address-list.ts'
-import { safeContentType, safeFilename } from './attachment-name.ts'
 import { decodeEncodedWords } from './encoded-words.ts'
 import { firstValue, headerFields } from './header-fields.ts'
+import { safeContentType } from './media-type.ts'
 import { BeyondLimits, parseMime, type RawAttachment } from './mime-parse.ts'
 
 export interface AttachedPart {
@@ -48,15 +49,15 @@ export async function readParts(raw: Buffer): Promise<MessageParts> {
     text: text === '' ? undefined : text,
     html: html === '' ? undefined : html,
     headers: fields.map(({ name, value }) => ({ name, value: decodeEncodedWords(value) })),
-    attachments: attached.map((entry, at) => describe(entry.raw, joined(entry.chunks), at + 1)),
+    attachments: attached.map((entry) => describe(entry.raw, joined(entry.chunks))),
   }
 }
 
-function describe(raw: RawAttachment, content: Uint8Array<ArrayBuffer>, position: number): AttachedPart {
+function describe(raw: RawAttachment, content: Uint8Array<ArrayBuffer>): AttachedPart {
   const contentType = safeContentType(raw.contentType)
   const contentId = (raw.contentId ?? '').replaceAll(/[\p{Cc}\s<>]/gu, '').slice(0, 998)
   return {
-    filename: safeFilename(raw.filename, contentType, position),
+    filename: safeFilename(raw.filename, contentType),
     contentType,
     content,
     contentId: contentId === '' ? undefined : contentId,

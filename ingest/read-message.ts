@@ -1,11 +1,12 @@
 /** Builds what a person sees of a message from its octets; runs inside the worker thread. */
+import { safeFilename } from '#config/file-names.ts'
 import type { ReadAddress, ReadAttachment, ReadMessage } from '#core/capture/message-reader.ts'
 import { addressList } from './address-list.ts'
 import { AddressesSeen } from './addresses-seen.ts'
-import { safeContentType, safeFilename } from './attachment-name.ts'
 import { decodeEncodedWords } from './encoded-words.ts'
 import { firstValue, headerFields, type HeaderField } from './header-fields.ts'
 import { textOfHtml } from './html-text.ts'
+import { safeContentType } from './media-type.ts'
 import { parseMime, type Bodies, type RawAttachment } from './mime-parse.ts'
 import { sanitizeHtml } from './sanitize-html.ts'
 
@@ -30,7 +31,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
     ...describeFields(fields),
     text: text.slice(0, textCharactersMax).toWellFormed(),
     html,
-    attachments: attachments.map((entry, at) => describeAttachment(entry.raw, entry.size, at + 1)),
+    attachments: attachments.map((entry) => describeAttachment(entry.raw, entry.size)),
     addressesSeen: addressesSeen(fields, bodies, derived),
   }
 }
@@ -82,11 +83,11 @@ function isoDate(value: string | undefined): string | undefined {
   return year >= 0 && year <= 9999 ? date.toISOString() : undefined
 }
 
-function describeAttachment(raw: RawAttachment, size: number, position: number): ReadAttachment {
+function describeAttachment(raw: RawAttachment, size: number): ReadAttachment {
   const contentType = safeContentType(raw.contentType)
   const contentId = (raw.contentId ?? '').replaceAll(/[\p{Cc}\s]/gu, '').slice(0, 998)
   return {
-    filename: safeFilename(raw.filename, contentType, position),
+    filename: safeFilename(raw.filename, contentType),
     contentType,
     size,
     contentId: contentId === '' ? undefined : contentId,
