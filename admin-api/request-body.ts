@@ -107,8 +107,13 @@ export function tooLarge(bytesMax: number, given: string): Refusal {
   return new Refusal('request_too_large', `The body may have at most ${bytesMax} bytes; ${given}.`, { details: { max_bytes: bytesMax } })
 }
 
+/** Bodies from this length on are put in their place as they come, instead of being gathered and then joined. */
+const placedBytesMin = 65_536
+
 function readBytes(req: IncomingMessage, bytesMax: number, memory: BodyMemory): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const declared = Number(req.headers['content-length'] ?? 0)
+  const place = declared >= placedBytesMin ? Buffer.allocUnsafeSlow(declared) : undefined
   const chunks: Buffer[] = []
   let size = 0
   const stop = (error: Error) => {
@@ -124,12 +129,16 @@ function readBytes(req: IncomingMessage, bytesMax: number, memory: BodyMemory): 
     } catch (error) {
       return stop(error as Refusal)
     }
+    if (place) chunk.copy(place, size)
+    else chunks.push(chunk)
     size += chunk.length
-    chunks.push(chunk)
   }
-  req.on('data', onData)
-  req.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-  req.once('error', () => stop(new ClientGone()))
+  const onError = () => stop(new ClientGone())
+  const onEnd = () => {
+    req.off('data', onData).off('error', onError) // they would keep the bytes until the request is over
+    resolve(place ?? (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+  }
+  req.on('data', onData).once('end', onEnd).once('error', onError)
   return promise
 }
 

@@ -21,7 +21,9 @@ import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
 import { limitKey, passGates } from './gates.ts'
 import { questionOf, type Acceptance, type AcceptedStatus, type Submission } from './submission.ts'
+import type { Attachment } from './attachments.ts'
 import type { ContentDraftInStore } from './draft.ts'
+import { assertFits } from './message-size.ts'
 import { decideVerp } from './verp.ts'
 
 /** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
@@ -77,6 +79,11 @@ export class Accept {
     if (follow) follow()
     else await submission.draft.discard()
     return acceptance
+  }
+
+  /** The gate for the size of messages, for those who can tell it before anything is written. Throws `request_too_large`. */
+  assertFits(size: number, attachments: readonly Attachment[]): void {
+    assertFits(size, this.#options.messageBytesMax, attachments)
   }
 
   /** What an earlier send with this idempotency key came to, if there was one within its 24 hours. */

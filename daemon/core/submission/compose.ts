@@ -4,7 +4,10 @@
  */
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import type { Mailbox } from '../addresses.ts'
-import { bodyPart, boundaryFrom, headerLine, joinParts, type Attachment } from './mime-parts.ts'
+import type { Attachment } from './attachments.ts'
+import type { Base64File } from './base64.ts'
+import { bodyPart, boundaryFrom, joinParts } from './mime-parts.ts'
+import { headerLine, type Piece } from './part.ts'
 import type { ContentFacts } from './submission.ts'
 
 /** A REST send after validation: every address is one mailbox, every text is free of controls where it must be. */
@@ -23,7 +26,10 @@ export interface SendRequest {
 
 /** The composed message and what the core must know of it. */
 export interface Composed {
-  readonly content: Buffer
+  /** Octets of the whole message. */
+  readonly size: number
+  /** The message in pieces, made as they are taken, so that files are never held in their encoded form. */
+  content(): Iterable<Buffer>
   readonly facts: ContentFacts
 }
 
@@ -44,9 +50,15 @@ export function compose(request: SendRequest, traceId: string, nowMs: number): C
   ].filter((line) => line.length > 0)
   const part = joinParts(bodyPart(request.text, request.html), request.attachments, boundaryFrom(traceId))
   const head = `${lines.join('\r\n')}\r\n${part.headers.join('\r\n')}\r\n\r\n`
-  const content = typeof part.body === 'string' ? Buffer.from(head + part.body) : Buffer.concat([Buffer.from(head), part.body])
+  const pieces = joined([head, ...part.body])
   return {
-    content,
+    size: pieces.reduce((size, piece) => size + (Buffer.isBuffer(piece) ? piece.length : piece.encodedSize), 0),
+    *content() {
+      for (const piece of pieces) {
+        if (Buffer.isBuffer(piece)) yield piece
+        else yield* piece.lines()
+      }
+    },
     facts: {
       prefix: '',
       subject,
@@ -57,6 +69,20 @@ export function compose(request: SendRequest, traceId: string, nowMs: number): C
       utf8Headers: /[^\u0000-\u007f]/.test(head),
     },
   }
+}
+
+/** Texts that follow each other become one piece. */
+function joined(pieces: readonly Piece[]): (Buffer | Base64File)[] {
+  const whole: (Buffer | Base64File)[] = []
+  let text = ''
+  for (const piece of pieces) {
+    if (typeof piece === 'string') text += piece
+    else {
+      whole.push(Buffer.from(text), piece)
+      text = ''
+    }
+  }
+  return [...whole, Buffer.from(text)]
 }
 
 /** RFC 5322 §3.3 date-time in UTC. */

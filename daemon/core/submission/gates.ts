@@ -10,6 +10,7 @@ import type { Decision } from '../routing/outcome.ts'
 import type { Project } from '../tenancy/organization.ts'
 import { captureCounter, dayOf, minuteOf, monthOf, organizationSendCounter, rateCounter, sendCounter } from '../tenancy/counters.ts'
 import type { Door } from '../trace/trace.ts'
+import { assertFits } from './message-size.ts'
 import { checkSendAt } from './schedule.ts'
 import type { Submission } from './submission.ts'
 
@@ -86,12 +87,7 @@ function recipientCount({ submission, recipientsMax }: Candidate): void {
 }
 
 function messageSize({ submission, messageBytesMax }: Candidate): void {
-  const { size } = submission.draft
-  if (size > messageBytesMax)
-    throw new Refusal(
-      'request_too_large',
-      `The message has ${size} bytes; at most ${messageBytesMax} are taken. Send less, or link to large files.`,
-    )
+  assertFits(submission.draft.size, messageBytesMax, [])
 }
 
 /** Spec "Limits" 7. */

@@ -11,7 +11,8 @@ import { invalid } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import type { RenderedOrder, TemplateOrder, Templates } from '../templates/templates.ts'
 import type { Accept } from './accept.ts'
-import { compose, type SendRequest } from './compose.ts'
+import { attachmentsOf, type GivenAttachment } from './attachments.ts'
+import { compose, type Composed, type SendRequest } from './compose.ts'
 import type { Acceptance } from './submission.ts'
 
 export interface SendOptions {
@@ -24,8 +25,9 @@ export interface SendOptions {
 }
 
 /** A send as the caller asks for it: without a From, that of a destination is taken. */
-export interface SendOrder extends Omit<SendRequest, 'from'> {
+export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly from: Mailbox | undefined
+  readonly attachments: readonly GivenAttachment[]
   readonly projectId: string | undefined
   readonly destinationId: string | undefined
   readonly idempotencyKey: string | undefined
@@ -59,11 +61,12 @@ export class SendMessages {
       ...order,
       ...contentOf(order, rendered),
       headers: order.listUnsubscribe ? [...unsubscribable(order).headers, ...unsubscribes.fieldsFor(traceId)] : order.headers,
+      attachments: attachmentsOf(order.attachments),
       from: order.from ?? defaultFrom(policy, projectId, order.destinationId),
     }
-    const { content, facts } = compose(request, traceId, clock.now())
-    const draft = new Draft(database, scope.organizationId, traceId)
-    await draft.write(content)
+    const composed = compose(request, traceId, clock.now())
+    accept.assertFits(composed.size, request.attachments)
+    const draft = await drafted(new Draft(database, scope.organizationId, traceId), composed)
     return accept.accept({
       door: 'rest',
       scope,
@@ -72,7 +75,7 @@ export class SendMessages {
       mailFrom: request.from.address,
       attachments: request.attachments.length,
       rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
-      facts,
+      facts: composed.facts,
       template: rendered?.from,
       draft,
       destinationId: order.destinationId,
@@ -81,6 +84,17 @@ export class SendMessages {
       submittedBy: scope.grantId,
       verp: order.verpEnabled ? { bounceDomain: null } : undefined,
     })
+  }
+}
+
+/** Writes a message piece by piece, each made when the one before has been taken. */
+async function drafted(draft: Draft, { content }: Composed): Promise<Draft> {
+  try {
+    for (const piece of content()) await draft.write(piece)
+    return draft
+  } catch (error) {
+    await draft.discard()
+    throw error
   }
 }
 

@@ -67,10 +67,10 @@ test('sendMessage takes attachments, inline ones by content id', async (t) => {
   })
   const { text } = await storedOf(rig, sent['trace_id'])
   t.true(text.includes('filename="Rechnung Mai.pdf"'))
-  t.true(text.includes('Content-Type: image/png\r\n'))
+  t.true(text.includes('Content-Type: image/png;\r\n name="logo.png"\r\n'))
   t.true(text.includes('Content-ID: <logo@example.ch>'))
   t.true(text.includes('JVBERi0='))
-  t.true(text.includes('Content-Type: application/octet-stream\r\n'))
+  t.true(text.includes('Content-Type: application/octet-stream;\r\n name="notes"\r\n'))
   t.false(text.includes('bills'))
 })
 
@@ -204,18 +204,21 @@ test(wrong, { headers: { 'X-A': 'b'.repeat(996) } }, 'headers.X-A: is too long: 
 test(wrong, { headers: { 'X-A': '1', 'x-a': '2' } }, 'headers.x-a: is there twice, in other letters of case')
 test(wrong, { headers: { 'X-A': 1 } }, 'headers.X-A: expected text, got a number')
 test(wrong, { headers: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`X-${i}`, 'v'])) }, 'headers: at most 50 fields')
-test(wrong, { attachments: [{ ...file, content: 'YQ=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
-test(wrong, { attachments: [{ ...file, content: 'YR==' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
-test(wrong, { attachments: [{ ...file, content: 'YWJ=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
-test(wrong, { attachments: [{ ...file, content: 'YWFhY' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
-test(wrong, { attachments: [{ ...file, content: 'Y=Q=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
-test(wrong, { attachments: [{ ...file, content: '=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
-test(wrong, { attachments: [{ ...file, content: 'YQ==YQ==' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
-test(wrong, { attachments: [{ ...file, content: 'Y_-=' }] }, 'attachments[0].content: must be base64 (RFC 4648 §4)')
+test(
+  wrong,
+  { attachments: [file, { ...file, content: 'YQ=' }] },
+  'attachments[1].content: must be base64 (RFC 4648 §4); its length or its padding is wrong, as when the end is missing',
+)
+test(
+  wrong,
+  { attachments: [file, file, { ...file, content: 'data:text/plain;base64,YQ==' }] },
+  'attachments[2].content: must be base64 (RFC 4648 §4), not a data: URL; leave out everything up to the comma',
+)
+test(wrong, { attachments: [{ ...file, content: { type: 'Buffer', data: [1] } }] }, 'attachments[0].content: expected text, got an object')
+test(wrong, { attachments: [{ filename: 'a.txt' }] }, 'attachments[0].content: is required')
+test(wrong, { attachments: Array.from({ length: 101 }, () => file) }, 'attachments: at most 100 entries')
 test(wrong, { attachments: [{ filename: 'a.txt', path: '/etc/passwd', href: 'http://x' }] }, 'attachments[0].path: is not a known field')
-test(wrong, { attachments: [{ ...file, filename: 'a/..' }] }, 'attachments[0].filename: must be the name of a file, such as invoice.pdf')
-test(wrong, { attachments: [{ ...file, filename: 'a\r\nb' }] }, `attachments[0].filename: ${oneLine}`)
-test(wrong, { attachments: [{ ...file, filename: 'ü'.repeat(128) }] }, 'attachments[0].filename: at most 255 bytes')
+test(wrong, { attachments: [{ ...file, filename: 'x'.repeat(4097) }] }, 'attachments[0].filename: at most 4096 characters')
 test(
   wrong,
   { attachments: [{ ...file, content_type: 'a/b\r\nX: y' }] },
@@ -223,8 +226,8 @@ test(
 )
 test(
   wrong,
-  { attachments: [{ ...file, content_type: 'message/rfc822' }] },
-  'attachments[0].content_type: must not be multipart or message; use application/octet-stream',
+  { attachments: [{ ...file, content_type: 'multipart/mixed' }] },
+  'attachments[0].content_type: must not be multipart/mixed, which is structure and no file; use application/octet-stream, or message/rfc822 for a whole message',
 )
 test(wrong, { attachments: [{ ...file, cid: 'a b' }] }, 'attachments[0].cid: must be a content id such as logo@example.ch')
 test(wrong, { attachments: [{ ...file, cid: 'a', content_id: 'a' }] }, 'attachments[0].cid: is the same as content_id; give one')
@@ -264,6 +267,30 @@ test('sendMessage bounds messages and recipients', async (t) => {
   const crowd = await rest.call('POST', '/v1/messages', { ...plain, to: many, cc: many })
   t.deepEqual(refusal(crowd), [400, 'validation_failed', 'The message has 122 recipients; at most 120 are taken. Split it.'])
   t.deepEqual(await rest.must('GET', '/v1/traces'), { data: [], next_cursor: null })
+})
+
+test('sendMessage tells how large files are and may be, and takes them up to that', async (t) => {
+  const { rest } = await startRig(t)
+  const send = (sizes: readonly number[]) =>
+    rest.call('POST', '/v1/messages', {
+      ...plain,
+      attachments: sizes.map((size) => ({ filename: 'a.bin', content: Buffer.alloc(size, 1).toString('base64') })),
+    })
+  const refused = errorOf(await send([700_000, 300_000]))
+  const most = Number(refused.details?.['attachment_bytes_max'])
+  t.like(refused, {
+    code: 'request_too_large',
+    message:
+      `The attachments have 1000000 bytes (1.0 MB); at most ${most} bytes (0.8 MB) fit beside the text, as base64 makes them larger by 37 % ` +
+      'and a message may have 1048576 bytes (1.0 MB). Link to large files; the operator sets the size of messages (POSTERN_SUBMISSION_MAX_MESSAGE_BYTES).',
+    details: {
+      ...{ attachment_bytes: 1_000_000, attachment_bytes_max: most, message_bytes_max: 1_048_576 },
+      setting: 'POSTERN_SUBMISSION_MAX_MESSAGE_BYTES',
+    },
+  })
+  t.is((await send([most - 300_000, 300_000 + 57 * 2])).status, 413)
+  t.deepEqual(await rest.must('GET', '/v1/traces'), { data: [], next_cursor: null })
+  t.is((await send([most - 300_000, 300_000])).status, 200)
 })
 
 test('sendMessage needs api:send', async (t) => {

@@ -2,6 +2,8 @@
 import { simpleParser, type AddressObject, type ParsedMail } from 'mailparser'
 import test from 'ava'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
+import { attachmentsOf, type Attachment, type GivenAttachment } from '#core/submission/attachments.ts'
+import { Base64File } from '#core/submission/base64.ts'
 import { compose, formatMailbox, rfc5322Date, type SendRequest } from '#core/submission/compose.ts'
 import { startOfTime } from '../fake-clock.ts'
 
@@ -24,7 +26,23 @@ const plain: SendRequest = {
   headers: [],
   attachments: [],
 }
-const composed = (changes: Partial<SendRequest> = {}): string => compose({ ...plain, ...changes }, traceId, startOfTime).content.toString()
+const composed = (changes: Partial<SendRequest> = {}, id = traceId): string => {
+  const { size, content } = compose({ ...plain, ...changes }, id, startOfTime)
+  const octets = Buffer.concat([...content()])
+  if (octets.length !== size) throw new Error(`${octets.length} octets, announced as ${size}`)
+  return octets.toString()
+}
+const base64 = (octets: Uint8Array | string): Base64File => {
+  const parsed = Base64File.parse(Buffer.from(octets).toString('base64'))
+  if (parsed instanceof Base64File) return parsed
+  throw new Error(parsed.fault)
+}
+/** One file, as the core makes it of what a caller gives. */
+const file = (given: Partial<GivenAttachment>): Attachment => {
+  const [made] = attachmentsOf([{ filename: 'x', contentType: undefined, content: base64('x'), contentId: undefined, ...given }])
+  if (!made) throw new Error('no file')
+  return made
+}
 const read = (changes: Partial<SendRequest> = {}): Promise<ParsedMail> =>
   simpleParser(composed(changes), { skipTextToHtml: true, skipHtmlToText: true })
 const addressesOf = (field: AddressObject | AddressObject[] | undefined): string[] =>
@@ -75,8 +93,8 @@ test('compose() of text, HTML, inline and attached files nests as it should', as
     text: 'Grüezi',
     html: '<p>Grüezi <img src="cid:logo@shop"></p>',
     attachments: [
-      { filename: 'logo.png', contentType: 'image/png', content: pixel, contentId: 'logo@shop' },
-      { filename: 'Rechnung für März.pdf', contentType: 'application/pdf', content: Buffer.alloc(5000, 7), contentId: undefined },
+      file({ filename: 'logo.png', content: base64(pixel), contentId: 'logo@shop' }),
+      file({ filename: 'Rechnung für März.pdf', content: base64(Buffer.alloc(5000, 7)) }),
     ],
   }
   const text = composed(changes)
@@ -107,12 +125,12 @@ for (const { title, changes, types } of [
   { title: 'text and HTML', changes: { html: '<b>x</b>' }, types: ['multipart/alternative', 'text/plain', 'text/html'] },
   {
     title: 'an inline file without HTML',
-    changes: { attachments: [{ filename: 'a.png', contentType: 'image/png', content: Buffer.from('x'), contentId: 'a' }] },
+    changes: { attachments: [file({ filename: 'a.png', contentId: 'a' })] },
     types: ['multipart/mixed', 'text/plain', 'image/png'],
   },
   {
     title: 'an empty file',
-    changes: { attachments: [{ filename: 'a', contentType: 'text/plain', content: Buffer.alloc(0), contentId: undefined }] },
+    changes: { attachments: [file({ contentType: 'text/plain', content: base64('') })] },
     types: ['multipart/mixed', 'text/plain', 'text/plain'],
   },
 ] as { title: string; changes: Partial<SendRequest>; types: string[] }[]) {
@@ -214,8 +232,9 @@ test('compose() folds fields of many recipients', async (t) => {
 })
 
 test('compose() never shows blind copies', (t) => {
-  const { content, facts } = compose({ ...plain, bcc: [mailbox('Secret <secret@example.org>')] }, traceId, startOfTime)
-  t.false(/secret|bcc/i.test(content.toString()))
+  const bcc = [mailbox('Secret <secret@example.org>')]
+  const { facts } = compose({ ...plain, bcc }, traceId, startOfTime)
+  t.false(/secret|bcc/i.test(composed({ bcc })))
   t.deepEqual(facts.headerAddresses, ['shop@example.com', 'anna@example.net'])
 })
 
@@ -233,30 +252,38 @@ test('compose() carries custom fields as they are, and folds and encodes them', 
   t.is(mail.headers.get('x-long'), 'word '.repeat(100).trim())
 })
 
-for (const filename of [
-  'a.txt',
-  'a b.txt',
-  'a"b\\c;d.txt',
-  'ü.pdf',
-  '日本語'.repeat(40) + '.pdf',
-  `${'x'.repeat(240)}.txt`,
-  "it's 100%.txt",
-  '\ud83d.txt',
-]) {
+for (const [filename, kept = filename] of [
+  ['a.txt'],
+  ['a b.txt'],
+  ['a"b\\c;d.txt', 'c;d.txt'],
+  ['a"b;c,d(e)@[f].txt', 'a_b;c,d(e)@[f].txt'],
+  ['ü.pdf'],
+  ['日本語'.repeat(20) + '.pdf'],
+  [`${'x'.repeat(240)}.txt`],
+  ["it's 100% & (more)*.txt", "it's 100% & (more)_.txt"],
+  ["ü's 100% (more)!~.txt"],
+  ['😀'.repeat(50) + '.txt'],
+  ['\ud83d.txt', '\ufffd.txt'],
+] as const) {
   test(`compose() keeps the file name ${filename.slice(0, 30).toWellFormed()} (${filename.length})`, async (t) => {
-    const changes = { attachments: [{ filename, contentType: 'text/plain', content: Buffer.from('x'), contentId: undefined }] }
-    wellFormed(t, composed(changes))
-    t.is((await read(changes)).attachments[0]?.filename, filename.toWellFormed())
+    const changes = { attachments: [file({ filename })] }
+    const text = composed(changes)
+    wellFormed(t, text)
+    if (/[^\u0000-\u007f]/.test(kept)) for (const line of text.split('\r\n')) t.true(line.length <= 76, line)
+    t.is((await read(changes)).attachments[0]?.filename, kept)
+    const { attachments } = await simpleParser(text.replaceAll(/;\r\n filename[^\r]*/g, ''))
+    t.is(attachments[0]?.filename, kept, 'also by the name with the type alone')
   })
 }
 
 test('compose() writes files of any length as base64 lines of at most 76', async (t) => {
-  for (const size of [0, 1, 2, 3, 56, 57, 58, 113, 114, 115, 10_000]) {
+  for (const size of [0, 1, 2, 3, 56, 57, 58, 113, 114, 115, 10_000, 57 * 8192 - 1, 57 * 8192, 57 * 8192 + 1, 1_000_000]) {
     const content = Buffer.from(Array.from({ length: size }, (_, i) => (i * 7) % 256))
-    const changes = { attachments: [{ filename: 'x', contentType: 'application/octet-stream', content, contentId: undefined }] }
-    const [, body = ''] = composed(changes).split(/filename=x\r\n\r\n/)
+    const changes = { attachments: [file({ content: base64(content) })] }
+    const [, body = ''] = composed(changes).split(/filename="x"\r\n\r\n/)
+    const lines = body.split('\r\n').slice(0, Math.ceil(size / 57))
     t.true(
-      body.split('\r\n').every((line) => line.length <= 76),
+      lines.every((line, i) => (i < lines.length - 1 ? line.length === 76 : line.length <= 76)),
       `${size}`,
     )
     t.is(Buffer.compare((await read(changes)).attachments[0]?.content ?? Buffer.from('none'), content), 0, `${size}`)
@@ -266,16 +293,16 @@ test('compose() writes files of any length as base64 lines of at most 76', async
 test('compose() gives the same octets for the same trace and time, and others for another trace', (t) => {
   const changes = {
     html: '<b>x</b>',
-    attachments: [{ filename: 'x', contentType: 'text/plain', content: Buffer.from('x'), contentId: undefined }],
+    attachments: [file({})],
   }
   t.is(composed(changes), composed(changes))
-  const other = compose({ ...plain, ...changes }, '00000000-0000-4000-8000-000000000000', startOfTime).content.toString()
+  const other = composed(changes, '00000000-0000-4000-8000-000000000000')
   t.notDeepEqual(other.match(/boundary="[^"]+"/g), composed(changes).match(/boundary="[^"]+"/g))
 })
 
 test('compose() lets no field add another one', (t) => {
   const evil = 'x\r\nBcc: q@evil.test'
-  const file = { filename: 'x', contentType: 'text/plain', content: Buffer.from('x'), contentId: undefined }
+  const made = file({})
   const attempts: Partial<SendRequest>[] = [
     { subject: evil },
     { subject: 'ü x\nBcc: q@evil.test y' },
@@ -285,9 +312,9 @@ test('compose() lets no field add another one', (t) => {
     { from: { ...plain.from, address: 'a@b.ch\r\nBcc: q@evil.test' } },
     { to: [{ ...plain.from, name: `"${evil}` }] },
     { replyTo: [{ ...plain.from, name: 'a\rb' }] },
-    { attachments: [{ ...file, contentType: `text/plain\r\nBcc: q@evil.test` }] },
-    { attachments: [{ ...file, filename: evil }] },
-    { html: 'x', attachments: [{ ...file, contentId: `a>\r\nBcc: <q@evil.test` }] },
+    { attachments: [{ ...made, contentType: `text/plain\r\nBcc: q@evil.test` }] },
+    { attachments: [{ ...made, filename: evil }] },
+    { html: 'x', attachments: [{ ...made, contentId: `a>\r\nBcc: <q@evil.test` }] },
     { subject: 'a\0b' },
   ]
   for (const changes of attempts) {
@@ -303,9 +330,9 @@ test('compose() lets no field add another one', (t) => {
 })
 
 test('compose() marks header fields that need SMTPUTF8', (t) => {
-  const { facts, content } = compose({ ...plain, to: [mailbox('jürg@example.ch')] }, traceId, startOfTime)
-  t.true(facts.utf8Headers)
-  t.true(content.includes('To: jürg@example.ch'))
+  const to = [mailbox('jürg@example.ch')]
+  t.true(compose({ ...plain, to }, traceId, startOfTime).facts.utf8Headers)
+  t.true(composed({ to, attachments: [file({})] }).includes('To: jürg@example.ch'))
 })
 
 test('formatMailbox() quotes and encodes only where it must', (t) => {

@@ -1,0 +1,57 @@
+/** A file as a part of a message: its name in the forms that mail programs read, its octets in an encoding that its type permits. */
+import { octetStream } from '#config/media-types.ts'
+import { encodeWord } from 'nodemailer/lib/mime-funcs'
+import type { Attachment } from './attachments.ts'
+import type { Base64File } from './base64.ts'
+import { headerLine, headerWithParameters, isSevenBit, type Part } from './part.ts'
+
+// Of a line of 76, what is left beside the name of the parameter.
+const valueMax = 52
+
+/** A file with a content id is shown in place, another one is attached (RFC 2183 §2). */
+export function filePart({ filename, contentType, content, contentId }: Attachment): Part {
+  const encoded = /^message\//.test(contentType) ? messageBody(content) : { type: contentType, encoding: 'base64', body: [content] }
+  return {
+    headers: [
+      headerWithParameters(`Content-Type: ${encoded.type}`, [nameParameter(headerLine(filename))]),
+      `Content-Transfer-Encoding: ${encoded.encoding}`,
+      headerWithParameters(`Content-Disposition: ${contentId === undefined ? 'attachment' : 'inline'}`, filenameParameters(filename)),
+      ...(contentId === undefined ? [] : [headerLine(`Content-ID: <${contentId}>`)]),
+    ],
+    body: encoded.body,
+  }
+}
+
+/**
+ * A message may not be encoded (RFC 2046 §5.2.1). One that can go as it is does; another one goes as octets, so that none of
+ * them is changed. What begins with no header field is no message.
+ */
+function messageBody(content: Base64File): { readonly type: string; readonly encoding: string; readonly body: Part['body'] } {
+  const text = content.decoded().toString('latin1')
+  if (/^[!-9;-~]+:/.test(text) && isSevenBit(text)) return { type: 'message/rfc822', encoding: '7bit', body: [text] }
+  return { type: octetStream, encoding: 'base64', body: [content] }
+}
+
+/**
+ * The name once more, with the type: Outlook and others read it here and not by RFC 2231. Encoded words inside quotes are
+ * against RFC 2047 §5 and what all of them write and read.
+ */
+function nameParameter(filename: string): string {
+  return `name="${isAscii(filename) ? filename : encodeWord(filename, 'B', valueMax).replaceAll(' ', '\r\n ')}"`
+}
+
+/** RFC 2183 §2.3, and for other than ASCII RFC 2231 §3 and §4.1: every chunk percent-encoded, none ending inside a character. */
+function filenameParameters(filename: string): string[] {
+  if (isAscii(filename)) return [`filename="${filename}"`]
+  const chunks = ["UTF-8''"]
+  for (const char of filename) {
+    const octets = encodeURIComponent(char).replaceAll(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+    const last = chunks.length - 1
+    if (`${chunks[last]}${octets}`.length <= valueMax) chunks[last] += octets
+    else chunks.push(octets)
+  }
+  return chunks.length === 1 ? [`filename*=${chunks[0]}`] : chunks.map((chunk, i) => `filename*${i}*=${chunk}`)
+}
+
+/** Names have neither quotes nor backslashes, so that one of ASCII needs no more than quotes. */
+const isAscii = (filename: string): boolean => /^[ !#-[\]-~]*$/.test(filename)

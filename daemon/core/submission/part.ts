@@ -1,0 +1,39 @@
+/** A part of a MIME message on its way to being composed, and what holds for all of them. */
+import type { Base64File } from './base64.ts'
+
+/** A part: its header lines without a final CRLF, and its body. */
+export interface Part {
+  readonly headers: readonly string[]
+  readonly body: readonly Piece[]
+}
+
+/** Text as it goes out, or a file that is written as base64 in its lines. */
+export type Piece = string | Base64File
+
+/** RFC 5322 §2.1.1: 998 octets without CRLF. */
+export const lineOctetsMax = 998
+
+/** A header field before folding. A break in it is a defect of whoever checked the request: nothing may add fields of its own. */
+export function headerLine(line: string): string {
+  if (/[\r\n\0]/.test(line)) throw new TypeError('a header field must not hold a line break or NUL')
+  return line
+}
+
+/** A field with parameters (RFC 2045 §5.1), each on a line of its own. */
+export const headerWithParameters = (field: string, parameters: readonly string[]): string =>
+  [headerLine(field), ...parameters].join(';\r\n ')
+
+/** Whether a text of ASCII can go as it is (RFC 2045 §2.7): its lines end in CRLF, if at all, and are short enough. */
+export const isSevenBit = (text: string): boolean =>
+  !/[\0\u0080-\uffff]|\r(?!\n)|(?<!\r)\n/.test(text) && longestLine(text) <= lineOctetsMax
+
+function longestLine(text: string): number {
+  let longest = 0
+  for (let start = 0; start <= text.length;) {
+    const end = text.indexOf('\r\n', start)
+    const stop = end < 0 ? text.length : end
+    longest = Math.max(longest, stop - start)
+    start = stop + 2
+  }
+  return longest
+}
