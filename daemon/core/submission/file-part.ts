@@ -8,14 +8,18 @@ import { headerLine, headerWithParameters, isSevenBit, type Part } from './part.
 // Of a line of 76, what is left beside the name of the parameter.
 const valueMax = 52
 
-/** A file with a content id is shown in place, another one is attached (RFC 2183 §2). */
+/**
+ * A file with a content id is shown in place, another one is attached (RFC 2183 §2). So are texts and messages, whatever
+ * their content id: in place, mail programs take them for more of the body and do not show them as files.
+ */
 export function filePart({ filename, contentType, content, contentId }: Attachment): Part {
   const encoded = /^message\//.test(contentType) ? messageBody(content) : { type: contentType, encoding: 'base64', body: [content] }
+  const inline = contentId !== undefined && !/^(?:text|message)\//.test(encoded.type)
   return {
     headers: [
       headerWithParameters(`Content-Type: ${encoded.type}`, [nameParameter(headerLine(filename))]),
       `Content-Transfer-Encoding: ${encoded.encoding}`,
-      headerWithParameters(`Content-Disposition: ${contentId === undefined ? 'attachment' : 'inline'}`, filenameParameters(filename)),
+      headerWithParameters(`Content-Disposition: ${inline ? 'inline' : 'attachment'}`, filenameParameters(filename)),
       ...(contentId === undefined ? [] : [headerLine(`Content-ID: <${contentId}>`)]),
     ],
     body: encoded.body,

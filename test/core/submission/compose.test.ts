@@ -198,6 +198,12 @@ for (const subject of subjects) {
   })
 }
 
+test('compose() takes words of a subject that the caller encoded as they are', async (t) => {
+  const subject = 'Many =?utf-8?q?Gr=C3=BC=C3=9Fe?='
+  t.true(composed({ subject }).includes(`Subject: ${subject}\r\n`))
+  t.is((await read({ subject })).subject, 'Many Grüße')
+})
+
 const names = [
   'Anna',
   'Meier, Anna',
