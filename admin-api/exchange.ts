@@ -133,7 +133,8 @@ export class Exchange {
     if (isStreamed(operation.body)) {
       body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault)
     } else if (operation.body) {
-      const limits = { bytesMax: operation.maxBodyBytes ?? bodyBytesDefault, depthMax: this.#around.depthMax }
+      const { maxBodyBytes: bytesMax = bodyBytesDefault, maxBodySetting: setting } = operation
+      const limits = { bytesMax, setting, depthMax: this.#around.depthMax }
       const read = await readJsonBody(req, res, limits, this.#around.bodyMemory)
       this.#bodyBytes = read.bytes
       this.#assertOpen()

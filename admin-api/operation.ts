@@ -31,6 +31,8 @@ export interface OperationFacts {
   readonly errors?: readonly RefusalCode[]
   /** Largest body in bytes; 65,536 unless told. */
   readonly maxBodyBytes?: number
+  /** The setting from which `maxBodyBytes` comes, for refusals. */
+  readonly maxBodySetting?: string
   /** Seconds from the first header byte handled to the answer; 30 unless told. */
   readonly deadlineSeconds?: number
   /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */

@@ -32,6 +32,8 @@ export class BodyMemory {
 
 export interface BodyLimits {
   readonly bytesMax: number
+  /** The setting that says so, if one does. */
+  readonly setting?: string | undefined
   readonly depthMax: number
 }
 
@@ -49,9 +51,9 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, li
   if (!announcesBody(req)) return { value: undefined, bytes: 0 }
   assertPlainJson(req)
   const declared = Number(req.headers['content-length'] ?? 0)
-  if (declared > limits.bytesMax) throw tooLarge(limits.bytesMax, `this one has ${declared}`)
+  if (declared > limits.bytesMax) throw tooLarge(limits.bytesMax, `this one has ${declared}`, limits.setting)
   if (req.headers.expect !== undefined) res.writeContinue()
-  const bytes = await readBytes(req, limits.bytesMax, memory)
+  const bytes = await readBytes(req, limits, memory)
   try {
     return { value: bytes.length === 0 ? undefined : parseJsonBody(bytes, limits.depthMax), bytes: bytes.length }
   } catch (error) {
@@ -69,7 +71,7 @@ export async function readAbsentBody(req: IncomingMessage, res: ServerResponse, 
   const refused = invalid([{ path: 'body', message }])
   if (Number(req.headers['content-length'] ?? 0) > absentBytesMax) throw refused
   if (req.headers.expect !== undefined) res.writeContinue()
-  const bytes = await readBytes(req, absentBytesMax, memory)
+  const bytes = await readBytes(req, { bytesMax: absentBytesMax }, memory)
   memory.release(bytes.length)
   if (!/^(?:\s*\{\s*\})?\s*$/.test(bytes.toString('latin1'))) throw refused
 }
@@ -103,14 +105,15 @@ function assertPlainJson(req: IncomingMessage): void {
 }
 
 /** The refusal of a body over the limit. */
-export function tooLarge(bytesMax: number, given: string): Refusal {
-  return new Refusal('request_too_large', `The body may have at most ${bytesMax} bytes; ${given}.`, { details: { max_bytes: bytesMax } })
+export function tooLarge(bytesMax: number, given: string, setting?: string): Refusal {
+  const message = `The body may have at most ${bytesMax} bytes; ${given}.${setting === undefined ? '' : ` The operator sets this (${setting}).`}`
+  return new Refusal('request_too_large', message, { details: { max_bytes: bytesMax, ...(setting !== undefined && { setting }) } })
 }
 
 /** Bodies from this length on are put in their place as they come, instead of being gathered and then joined. */
 const placedBytesMin = 65_536
 
-function readBytes(req: IncomingMessage, bytesMax: number, memory: BodyMemory): Promise<Buffer> {
+function readBytes(req: IncomingMessage, { bytesMax, setting }: Omit<BodyLimits, 'depthMax'>, memory: BodyMemory): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const declared = Number(req.headers['content-length'] ?? 0)
   const place = declared >= placedBytesMin ? Buffer.allocUnsafeSlow(declared) : undefined
@@ -124,7 +127,7 @@ function readBytes(req: IncomingMessage, bytesMax: number, memory: BodyMemory): 
   }
   const onData = (chunk: Buffer) => {
     try {
-      if (size + chunk.length > bytesMax) throw tooLarge(bytesMax, 'this one has more')
+      if (size + chunk.length > bytesMax) throw tooLarge(bytesMax, 'this one has more', setting)
       memory.take(chunk.length)
     } catch (error) {
       return stop(error as Refusal)

@@ -29,6 +29,7 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       'storage_full',
     ],
     maxBodyBytes: core.sendBodyBytesMax,
+    maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
     deadlineSeconds: sendDeadlineSeconds,
     body: sendBody,
     response: sendShape,

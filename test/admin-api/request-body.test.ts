@@ -1,6 +1,7 @@
 import test from 'ava'
+import * as z from 'zod'
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from './demo-api.ts'
-import type { Operation } from '../../admin-api/operation.ts'
+import { operation, type Operation } from '../../admin-api/operation.ts'
 
 const head = (key: string, more: string) =>
   `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${more}\r\n`
@@ -52,6 +53,31 @@ test('readJsonBody() counts a chunked body and refuses it at the limit', async (
   const whole = await open(t, port)
   whole.write(`${head(sender, 'Transfer-Encoding: chunked\r\n')}9\r\n{"text": \r\n5\r\n"hi"}\r\n0\r\n\r\n`)
   t.true((await receive(whole, isWhole)).startsWith('HTTP/1.1 201 '))
+})
+
+test('readJsonBody() puts a large body together, however it comes', async (t) => {
+  const echo = operation({
+    ...{ method: 'POST', path: '/v1/echo', operationId: 'echo', summary: 'Say it back', tags: ['notes'], right: 'api:send' },
+    maxBodyBytes: 1_000_000,
+    body: z.strictObject({ text: z.string() }),
+    response: z.object({ text: z.string() }),
+    handle: ({ body }) => body,
+  })
+  const { port } = await startDemo(t, { operations: [echo] })
+  const text = Array.from({ length: 30_000 }, (_, i) => `${i}ü`).join()
+  const body = Buffer.from(JSON.stringify({ text }))
+  t.true(JSON.parse((await call(port, 'POST', '/v1/echo', { key: 'api:send', body: body.toString() })).text).text === text)
+  const pieces = Array.from({ length: Math.ceil(body.length / 9999) }, (_, i) => body.subarray(i * 9999, (i + 1) * 9999))
+  for (const more of [`Content-Length: ${body.length}\r\n`, 'Transfer-Encoding: chunked\r\n']) {
+    const socket = await open(t, port)
+    socket.write(head(sender, more).replace('/v1/notes', '/v1/echo'))
+    const chunked = more.startsWith('Transfer')
+    for (const piece of pieces)
+      socket.write(chunked ? Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]) : piece)
+    if (chunked) socket.write('0\r\n\r\n')
+    const answer = Buffer.from(await receive(socket, isWhole), 'latin1').toString()
+    t.true(JSON.parse(answer.slice(answer.indexOf('{'))).text === text, more)
+  }
 })
 
 test('discardRest() keeps the connection after a small refused body and cuts it during an endless one', async (t) => {

@@ -26,14 +26,18 @@ export function filePart({ filename, contentType, content, contentId }: Attachme
   }
 }
 
-/**
- * A message may not be encoded (RFC 2046 §5.2.1). One that can go as it is does; another one goes as octets, so that none of
- * them is changed. What begins with no header field is no message.
- */
+/** A message may not be encoded (RFC 2046 §5.2.1). One that can go as it is does; another one goes as octets, so that none of them is changed. */
 function messageBody(content: Base64File): { readonly type: string; readonly encoding: string; readonly body: Part['body'] } {
   const text = content.decoded().toString('latin1')
-  if (/^[!-9;-~]+:/.test(text) && isSevenBit(text)) return { type: 'message/rfc822', encoding: '7bit', body: [text] }
+  if (beginsWithHeader(text) && isSevenBit(text)) return { type: 'message/rfc822', encoding: '7bit', body: [text] }
   return { type: octetStream, encoding: 'base64', body: [content] }
+}
+
+/** Fields, each perhaps folded, and an empty line (RFC 5322 §2.2): what has none is no message, and readers differ over what it is. */
+function beginsWithHeader(text: string): boolean {
+  const end = text.indexOf('\r\n\r\n')
+  const lines = text.slice(0, Math.max(0, end)).split('\r\n')
+  return lines.every((line, i) => /^[!-9;-~]+:/.test(line) || (i > 0 && /^[ \t]/.test(line)))
 }
 
 /**

@@ -293,6 +293,16 @@ test('sendMessage tells how large files are and may be, and takes them up to tha
   t.is((await send([most - 300_000, 300_000])).status, 200)
 })
 
+test('sendMessage tells the largest body, and which setting says so', async (t) => {
+  const { rest } = await startRig(t)
+  const refused = errorOf(await rest.call('POST', '/v1/messages', { ...plain, text: 'x'.repeat(3 * 1024 * 1024) }))
+  t.regex(
+    refused.message,
+    /^The body may have at most 3145728 bytes; this one has \d+\. The operator sets this \(POSTERN_HTTP_MAX_BODY_BYTES\)\.$/,
+  )
+  t.deepEqual(refused.details, { max_bytes: 3_145_728, setting: 'POSTERN_HTTP_MAX_BODY_BYTES' })
+})
+
 test('sendMessage needs api:send', async (t) => {
   const { withKey } = await startRig(t)
   const reader = await withKey(['api:read'])
