@@ -28,8 +28,8 @@ export interface SendRequest {
 export interface Composed {
   /** Octets of the whole message. */
   readonly size: number
-  /** The message in pieces, made as they are taken, so that files are never held in their encoded form. */
-  content(): Iterable<Buffer>
+  /** The message: octets as they are, and files, which become octets when they are written. */
+  readonly pieces: readonly (Buffer | Base64File)[]
   readonly facts: ContentFacts
 }
 
@@ -53,12 +53,7 @@ export function compose(request: SendRequest, traceId: string, nowMs: number): C
   const pieces = joined([head, ...part.body])
   return {
     size: pieces.reduce((size, piece) => size + (Buffer.isBuffer(piece) ? piece.length : piece.encodedSize), 0),
-    *content() {
-      for (const piece of pieces) {
-        if (Buffer.isBuffer(piece)) yield piece
-        else yield* piece.lines()
-      }
-    },
+    pieces,
     facts: {
       prefix: '',
       subject,

@@ -3,7 +3,7 @@ import { octetStream } from '#config/media-types.ts'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Attachment } from './attachments.ts'
 import type { Base64File } from './base64.ts'
-import { headerLine, headerWithParameters, isSevenBit, type Part } from './part.ts'
+import { hasShortLines, headerLine, headerWithParameters, type Part } from './part.ts'
 
 // Of a line of 76, what is left beside the name of the parameter.
 const valueMax = 52
@@ -29,9 +29,12 @@ export function filePart({ filename, contentType, content, contentId }: Attachme
 /** A message may not be encoded (RFC 2046 §5.2.1). One that can go as it is does; another one goes as octets, so that none of them is changed. */
 function messageBody(content: Base64File): { readonly type: string; readonly encoding: string; readonly body: Part['body'] } {
   const text = content.decoded().toString('latin1')
-  if (beginsWithHeader(text) && isSevenBit(text)) return { type: 'message/rfc822', encoding: '7bit', body: [text] }
+  if (beginsWithHeader(text) && isSevenBit(text) && hasShortLines(text)) return { type: 'message/rfc822', encoding: '7bit', body: [text] }
   return { type: octetStream, encoding: 'base64', body: [content] }
 }
+
+/** ASCII without NUL, with CRLF as the only break of lines (RFC 2045 §2.7). */
+const isSevenBit = (text: string): boolean => !/[\0\u0080-\uffff]|\r(?!\n)|(?<!\r)\n/.test(text)
 
 /** Fields, each perhaps folded, and an empty line (RFC 5322 §2.2): what has none is no message, and readers differ over what it is. */
 function beginsWithHeader(text: string): boolean {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { encode as quotedPrintable, wrap as wrapQuotedPrintable } from 'nodemailer/lib/qp'
 import type { Attachment } from './attachments.ts'
 import { filePart } from './file-part.ts'
-import { headerWithParameters, isSevenBit, type Part } from './part.ts'
+import { hasShortLines, headerWithParameters, type Part } from './part.ts'
 
 /** Boundaries come from the trace id: unique, and the same message composes to the same bytes. */
 export type Boundary = (level: string) => string
@@ -47,7 +47,7 @@ function multipart(kind: 'mixed' | 'alternative' | 'related', parts: readonly Pa
 
 function textPart(type: string, text: string): Part {
   const body = text.replaceAll(/\r\n|\r|\n/g, '\r\n')
-  const plain = /^[\r\n\t\u0020-\u007e]*$/.test(body) && isSevenBit(body)
+  const plain = /^[\r\n\t\u0020-\u007e]*$/.test(body) && hasShortLines(body)
   const encoding = plain ? '7bit' : 'quoted-printable'
   return {
     headers: [`Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding}`],

@@ -10,8 +10,8 @@ export interface Part {
 /** Text as it goes out, or a file that is written as base64 in its lines. */
 export type Piece = string | Base64File
 
-/** RFC 5322 §2.1.1: 998 octets without CRLF. */
-export const lineOctetsMax = 998
+/** 998 octets without CRLF. */
+const lineOctetsMax = 998
 
 /** A header field before folding. A break in it is a defect of whoever checked the request: nothing may add fields of its own. */
 export function headerLine(line: string): string {
@@ -23,17 +23,13 @@ export function headerLine(line: string): string {
 export const headerWithParameters = (field: string, parameters: readonly string[]): string =>
   [headerLine(field), ...parameters].join(';\r\n ')
 
-/** Whether a text of ASCII can go as it is (RFC 2045 §2.7): its lines end in CRLF, if at all, and are short enough. */
-export const isSevenBit = (text: string): boolean =>
-  !/[\0\u0080-\uffff]|\r(?!\n)|(?<!\r)\n/.test(text) && longestLine(text) <= lineOctetsMax
-
-function longestLine(text: string): number {
-  let longest = 0
+/** Whether all lines between CRLF keep to RFC 5322 §2.1.1. Of text in ASCII, characters are octets. */
+export function hasShortLines(text: string): boolean {
   for (let start = 0; start <= text.length;) {
     const end = text.indexOf('\r\n', start)
     const stop = end < 0 ? text.length : end
-    longest = Math.max(longest, stop - start)
+    if (stop - start > lineOctetsMax) return false
     start = stop + 2
   }
-  return longest
+  return true
 }

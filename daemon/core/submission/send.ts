@@ -87,10 +87,13 @@ export class SendMessages {
   }
 }
 
-/** Writes a message piece by piece, each made when the one before has been taken. */
-async function drafted(draft: Draft, { content }: Composed): Promise<Draft> {
+/** Writes a message piece by piece; of a file, each is made when the one before has been taken. */
+async function drafted(draft: Draft, { pieces }: Composed): Promise<Draft> {
   try {
-    for (const piece of content()) await draft.write(piece)
+    for (const piece of pieces) {
+      if (Buffer.isBuffer(piece)) await draft.write(piece)
+      else for (const lines of piece.lines()) await draft.write(lines)
+    }
     return draft
   } catch (error) {
     await draft.discard()

@@ -4,12 +4,11 @@ import test from 'ava'
 import { parseMailbox } from '#core/addresses.ts'
 import { attachmentsOf, type GivenAttachment } from '#core/submission/attachments.ts'
 import { Base64File } from '#core/submission/base64.ts'
-import { compose, type SendRequest } from '#core/submission/compose.ts'
+import type { SendRequest } from '#core/submission/compose.ts'
 import { hardName, isHarmless } from '../../support/hard-names.ts'
 import { readByPython, withPython } from '../../support/python-email.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { startOfTime } from '../fake-clock.ts'
-import { filesInOrder, isMeant } from './readers.ts'
+import { composedOf, filesInOrder, isMeant } from './readers.ts'
 
 const types = [
   ...[
@@ -46,10 +45,7 @@ function random(chance: Seeded): { readonly request: SendRequest; readonly compo
   const attachments = attachmentsOf(Array.from({ length: chance.between(1, 8) }, () => given(chance)))
   const html = chance.chance(0.5) ? '<p>Hello</p>' : undefined
   const request = { from, to: [from], cc: [], bcc: [], replyTo: [], subject: 'x', text: 'Hello', html, headers: [], attachments }
-  const { content: composed, size } = compose(request, '5f0c1f60-3c5e-4b58-9d1e-0f6f8f7b6a11', startOfTime)
-  const octets = Buffer.concat([...composed()])
-  if (octets.length !== size) throw new Error(`${octets.length} octets, announced as ${size}`)
-  return { request, composed: octets }
+  return { request, composed: composedOf(request) }
 }
 
 const chance = new Seeded('attachments')

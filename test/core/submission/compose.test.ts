@@ -6,8 +6,8 @@ import { attachmentsOf, type Attachment, type GivenAttachment } from '#core/subm
 import { Base64File } from '#core/submission/base64.ts'
 import { compose, formatMailbox, rfc5322Date, type SendRequest } from '#core/submission/compose.ts'
 import { startOfTime } from '../fake-clock.ts'
+import { composedOf, traceId } from './readers.ts'
 
-const traceId = '5f0c1f60-3c5e-4b58-9d1e-0f6f8f7b6a11'
 const mailbox = (text: string): Mailbox => {
   const parsed = parseMailbox(text)
   if (!parsed) throw new Error(`no mailbox: ${text}`)
@@ -26,12 +26,7 @@ const plain: SendRequest = {
   headers: [],
   attachments: [],
 }
-const composed = (changes: Partial<SendRequest> = {}, id = traceId): string => {
-  const { size, content } = compose({ ...plain, ...changes }, id, startOfTime)
-  const octets = Buffer.concat([...content()])
-  if (octets.length !== size) throw new Error(`${octets.length} octets, announced as ${size}`)
-  return octets.toString()
-}
+const composed = (changes: Partial<SendRequest> = {}, id = traceId): string => composedOf({ ...plain, ...changes }, id).toString()
 const base64 = (octets: Uint8Array | string): Base64File => {
   const parsed = Base64File.parse(Buffer.from(octets).toString('base64'))
   if (parsed instanceof Base64File) return parsed

@@ -4,16 +4,15 @@ import { simpleParser, type AddressObject } from 'mailparser'
 import test from 'ava'
 import { parseAddress } from '#core/addresses.ts'
 import { attachmentsOf } from '#core/submission/attachments.ts'
-import { compose, type SendRequest } from '#core/submission/compose.ts'
+import type { SendRequest } from '#core/submission/compose.ts'
 import { check } from '../../../admin-api/validation.ts'
 import { sendBody, toSendOrder } from '../../../admin-api/wire/send.ts'
 import { readByPython, withPython, type PythonPart } from '../../support/python-email.ts'
 import { startOfTime } from '../fake-clock.ts'
 import { goldenRequests } from './golden-requests.ts'
-import { filesInOrder, isMeant } from './readers.ts'
+import { composedOf, filesInOrder, isMeant } from './readers.ts'
 
 const folder = new URL('../../fixtures/composed/', import.meta.url)
-const traceId = '5f0c1f60-3c5e-4b58-9d1e-0f6f8f7b6a11'
 const rewriting = process.env['UPDATE_GOLDEN'] === '1' && process.env['CI'] === undefined
 
 interface Golden {
@@ -26,7 +25,7 @@ const goldens: readonly Golden[] = Object.entries(goldenRequests).map(([name, bo
   const { from, attachments, ...order } = toSendOrder(check(sendBody, body, 'body'), undefined)
   if (!from) throw new Error(`${name} names no sender`)
   const request = { ...order, from, attachments: attachmentsOf(attachments) }
-  return { name, request, composed: Buffer.concat([...compose(request, traceId, startOfTime).content()]) }
+  return { name, request, composed: composedOf(request) }
 })
 
 for (const { name, composed } of goldens) {

@@ -1,6 +1,17 @@
-/** What tests of composed messages must know of the order of parts and of the readers that judge them. */
+/** Whole messages for tests of composing, and what must be known of the parsers that read them. */
 import type { Attachment } from '#core/submission/attachments.ts'
-import type { SendRequest } from '#core/submission/compose.ts'
+import { compose, type SendRequest } from '#core/submission/compose.ts'
+import { startOfTime } from '../fake-clock.ts'
+
+export const traceId = '5f0c1f60-3c5e-4b58-9d1e-0f6f8f7b6a11'
+
+/** The whole message of a request; its size must be as announced. */
+export function composedOf(request: SendRequest, id = traceId): Buffer {
+  const { size, pieces } = compose(request, id, startOfTime)
+  const octets = Buffer.concat(pieces.flatMap((piece) => (Buffer.isBuffer(piece) ? [piece] : [...piece.lines()])))
+  if (octets.length !== size) throw new Error(`${octets.length} octets, announced as ${size}`)
+  return octets
+}
 
 /** Inline files stand with the HTML, before the others. */
 export function filesInOrder({ attachments, html }: SendRequest): readonly Attachment[] {
