@@ -79,7 +79,7 @@ function faultOf(given: string, digits: string): string {
     return `; character ${at + 1} is "${char}" of the URL-safe alphabet: write + instead of - and / instead of _`
   if (at >= 0) return `; character ${at + 1} is ${/[\p{L}\p{P}\p{S}]/u.test(char) ? `"${char}"` : codePointOf(char)}`
   if (/=[^=]/.test(digits)) return '; padding (=) may stand at the end only'
-  if (/=$/.test(digits) ? digits.length % 4 !== 0 || /===$/.test(digits) : digits.length % 4 === 1)
+  if (digits.endsWith('=') ? digits.length % 4 !== 0 || digits.endsWith('===') : digits.length % 4 === 1)
     return '; its length or its padding is wrong, as when the end is missing'
   return '; its last character has bits that belong to no octet, as when the end is missing'
 }

@@ -13,7 +13,7 @@ const valueMax = 52
  * their content id: in place, mail programs take them for more of the body and do not show them as files.
  */
 export function filePart({ filename, contentType, content, contentId }: Attachment): Part {
-  const encoded = /^message\//.test(contentType) ? messageBody(content) : { type: contentType, encoding: 'base64', body: [content] }
+  const encoded = contentType.startsWith('message/') ? messageBody(content) : { type: contentType, encoding: 'base64', body: [content] }
   const inline = contentId !== undefined && !/^(?:text|message)\//.test(encoded.type)
   return {
     headers: [
