@@ -11,7 +11,7 @@ export const attachmentsMax = 100
 export interface GivenAttachment {
   /** Any text, or none. */
   readonly filename: string | undefined
-  /** RFC 2045 §5.1; found by the name when there is none, or the one of octets that can be anything. */
+  /** RFC 2045 §5.1; found by the name when there is none, an empty one, or the one of octets that can be anything. */
   readonly contentType: string | undefined
   readonly content: Base64File
   /** Given for inline files that the HTML refers to by `cid:`; without angle brackets. */
@@ -37,7 +37,7 @@ export function attachmentsOf(given: readonly GivenAttachment[]): readonly Attac
     throw invalid([{ path: 'attachments', message: `at most ${attachmentsMax} files in one message; this one has ${given.length}` }])
   const problems: FieldProblem[] = []
   const files = given.map((file, i) => {
-    const type = parsedType(file.contentType ?? octetStream)
+    const type = parsedType(file.contentType?.trim() || octetStream)
     if (typeof type === 'string') problems.push({ path: `attachments[${i}].content_type`, message: type })
     const { essence, parameters } = typeof type === 'string' ? { essence: octetStream, parameters: '' } : type
     const filename = safeFilename(file.filename, essence)

@@ -48,7 +48,10 @@ export class Base64File {
 }
 
 /** The most octets that `count` files may have together to keep to `encoded` octets as bodies of parts; zero or less when none fits. */
-export const octetsWithin = (encoded: number, count: number): number => Math.floor(((encoded - 6 * count) * lineOctets) / (lineDigits + 2)) // six for the last line of each, which may be cut short
+export function octetsWithin(encoded: number, count: number): number {
+  const forLastLines = 6 * count // each may end early, and needs its padding and CRLF all the same
+  return Math.floor(((encoded - forLastLines) * lineOctets) / (lineDigits + 2))
+}
 
 /** The digits in pieces of whole lines, padded. */
 function* pieces(digits: string): Iterable<string> {
