@@ -12,7 +12,7 @@ const parsed = (given: string): Base64File => {
 const whole = (file: Base64File): string => Buffer.concat([...file.lines()]).toString('latin1')
 
 test('Base64File takes files of any length, with line breaks and without padding', (t) => {
-  for (const size of [0, 1, 2, 3, 4, 56, 57, 58, 1000, 57 * 8192 - 2, 57 * 8192, 57 * 8192 + 1]) {
+  for (const size of [0, 1, 2, 3, 4, 56, 57, 58, 1000, 57 * 32_768 - 2, 57 * 32_768, 57 * 32_768 + 1]) {
     const octets = octetsOf(size)
     const digits = octets.toString('base64')
     for (const given of [
@@ -32,8 +32,8 @@ test('Base64File takes files of any length, with line breaks and without padding
 })
 
 test('Base64File gives the lines of a large file in pieces', (t) => {
-  const pieces = [...parsed(octetsOf(2_000_000).toString('base64')).lines()]
-  t.true(pieces.length > 2 && pieces.every((piece) => piece.length < 1_000_000 && piece.subarray(-2).toString() === '\r\n'))
+  const pieces = [...parsed(octetsOf(5_000_000).toString('base64')).lines()]
+  t.true(pieces.length > 2 && pieces.every((piece) => piece.length < 3_000_000 && piece.subarray(-2).toString() === '\r\n'))
 })
 
 const shape = 'must be base64 (RFC 4648 §4)'
@@ -63,8 +63,8 @@ for (const [given, fault] of [
 }
 
 test('Base64File finds a single wrong character anywhere in a large file', (t) => {
-  const digits = octetsOf(1_500_000).toString('base64')
-  for (const at of [0, 76 * 8192 - 1, 76 * 8192, 1_200_000, digits.length - 1]) {
+  const digits = octetsOf(2_500_000).toString('base64')
+  for (const at of [0, 76 * 32_768 - 1, 76 * 32_768, 3_200_000, digits.length - 1]) {
     const broken = `${digits.slice(0, at)}!${digits.slice(at + 1)}`
     t.deepEqual(Base64File.parse(broken), { fault: `${shape}; character ${at + 1} is "!"` })
   }

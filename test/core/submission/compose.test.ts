@@ -278,7 +278,7 @@ for (const [filename, kept = filename] of [
 }
 
 test('compose() writes files of any length as base64 lines of at most 76', async (t) => {
-  for (const size of [0, 1, 2, 3, 56, 57, 58, 113, 114, 115, 10_000, 57 * 8192 - 1, 57 * 8192, 57 * 8192 + 1, 1_000_000]) {
+  for (const size of [0, 1, 2, 3, 56, 57, 58, 113, 114, 115, 10_000, 57 * 32_768 - 1, 57 * 32_768, 57 * 32_768 + 1, 1_000_000]) {
     const content = Buffer.from(Array.from({ length: size }, (_, i) => (i * 7) % 256))
     const changes = { attachments: [file({ content: base64(content) })] }
     const [, body = ''] = composed(changes).split(/filename="x"\r\n\r\n/)
