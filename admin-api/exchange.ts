@@ -151,6 +151,7 @@ export class Exchange {
       scope: this.#scope,
       requestId: this.#requestId,
       headers: req.headers,
+      headOnly: req.method === 'HEAD',
       remoteAddress,
       get signal() {
         return signal()

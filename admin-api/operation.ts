@@ -52,6 +52,8 @@ export interface HandlerInput<P, Q, B, S> {
   readonly signal: AbortSignal
   readonly requestId: string
   readonly headers: IncomingHttpHeaders
+  /** The client wants to know of the answer, and not to have it (HEAD). */
+  readonly headOnly: boolean
   /** Address of the client, seen through trusted proxies; empty when the connection is already gone. */
   readonly remoteAddress: string
 }

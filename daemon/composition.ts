@@ -28,7 +28,10 @@ import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
 import { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import { TraceReader } from '#core/trace/read.ts'
+import { Engagements } from '#core/tracking/engagements.ts'
+import { Tracking } from '#core/tracking/tracking.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
+import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { Database } from '#store/database.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
@@ -82,6 +85,8 @@ export interface Daemon {
   readonly submission: SubmissionServer
   readonly http: AdminApi
   readonly health: Readiness
+  readonly rewriter: WorkerMessageRewriter
+  readonly engagements: Engagements
 }
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
@@ -101,6 +106,7 @@ const T = {
   Credentials: token<SmtpCredentials>('Credentials'),
   Database: token<Database>('Database'),
   Destinations: token<Destinations>('Destinations'),
+  Engagements: token<Engagements>('Engagements'),
   Guard: token<AddressGuard>('Guard'),
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
@@ -113,6 +119,7 @@ const T = {
   ReplayRunner: token<ReplayRunner>('ReplayRunner'),
   Resolver: token<Resolver & RecordResolver>('Resolver'),
   Rest: token<readonly Operation[]>('Rest'),
+  Rewriter: token<WorkerMessageRewriter>('Rewriter'),
   SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
   Submission: token<SubmissionServer>('Submission'),
   Transport: token<Transport>('Transport'),
@@ -140,6 +147,8 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     submission: c.resolve(T.Submission),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
+    rewriter: c.resolve(T.Rewriter),
+    engagements: c.resolve(T.Engagements),
   }
 }
 
@@ -176,6 +185,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
       ),
   )
   add(T.Reader, (c) => new WorkerMessageReader(c.resolve(T.Clock)))
+  add(T.Rewriter, (c) => new WorkerMessageRewriter(c.resolve(T.Clock)))
   add(T.Admission, (c) => {
     const sources = {
       clock: c.resolve(T.Clock),
@@ -212,11 +222,16 @@ function addCore(add: Add, foundation: Foundation): void {
     const { maxRecipients, maxMessageBytes } = config.submission
     return new Accept({
       ...base(c),
+      tracking: new Tracking({ secrets, rewriter: c.resolve(T.Rewriter), publicUrl: config.baseUrl ?? undefined }),
       listener: acceptanceListener(c, metrics),
       recipientsMax: maxRecipients,
       messageBytesMax: maxMessageBytes,
       bounceDomain: config.inboundDomain,
     })
+  })
+  add(T.Engagements, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the recording of an opening or click', error, id)
+    return new Engagements({ ...base(c), admission: c.resolve(T.Admission), onError })
   })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
@@ -357,6 +372,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     replayRunner: c.resolve(T.ReplayRunner),
     reader: c.resolve(T.Reader),
     bell: c.resolve(T.Bell),
+    engagements: c.resolve(T.Engagements),
   }
 }
 

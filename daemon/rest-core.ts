@@ -16,6 +16,7 @@ import type { SettingWrites } from '#core/setting-writes.ts'
 import type { Accept } from '#core/submission/accept.ts'
 import type { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { TraceReader } from '#core/trace/read.ts'
+import type { Engagements } from '#core/tracking/engagements.ts'
 import type { Database } from '#store/database.ts'
 import type { RestCore } from '../admin-api/rest/operations.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
@@ -51,6 +52,7 @@ export interface RestParts {
   readonly replayRunner: ReplayRunner
   readonly reader: MessageReader
   readonly bell: CaptureBell
+  readonly engagements: Engagements
 }
 
 export function restCore(parts: RestParts): RestCore {
@@ -91,6 +93,7 @@ export function restCore(parts: RestParts): RestCore {
     suppressions: new Suppressions(settings),
     suppressionImport: new SuppressionImport(settings),
     unsubscribes,
+    engagements: parts.engagements,
     inboxes: new Inboxes({ ...settings, reader: parts.reader, bell: parts.bell }),
     policies,
     clock,

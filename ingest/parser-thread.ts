@@ -2,23 +2,30 @@
 import { Worker } from 'node:worker_threads'
 import type { ReadMessage } from '#core/capture/message-reader.ts'
 import type { Clock, Timer } from '#core/clock.ts'
+import type { UntrackedReason } from '#core/trace/tracking.ts'
 import type { MessageParts } from './message-parts.ts'
+import type { TrackingMarks } from './tracked-message.ts'
 
 // Not a wall: one big allocation beyond it ends the whole process. What the parser may read is bounded so that it needs less
 // than a third of this; the test with the greediest messages proves it.
 const heapMiB = 384
 
-/** `cut` says that `raw` ends before the message does. */
+/** `cut` says that `raw` ends before the message does. Links under `ownUrl` are not counted among those to track. */
 export type ParserRequest =
   | { readonly kind: 'read'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean }
   | { readonly kind: 'attachment'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean; readonly index: number }
   | { readonly kind: 'parts'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean }
+  | { readonly kind: 'links'; readonly raw: Uint8Array<ArrayBuffer>; readonly ownUrl: string }
+  | { readonly kind: 'track'; readonly raw: Uint8Array<ArrayBuffer>; readonly ownUrl: string; readonly marks: TrackingMarks }
 
-/** `sentence` says to people why there is no result; `lasting` that another try would end alike. */
+/** `links` gives back what it was asked about. `sentence` says to people why there is no result; `lasting` that another try would end alike. */
 export type ParserAnswer =
   | { readonly kind: 'message'; readonly message: ReadMessage }
   | { readonly kind: 'attachment'; readonly bytes: Uint8Array<ArrayBuffer> | undefined }
   | { readonly kind: 'parts'; readonly parts: MessageParts }
+  | { readonly kind: 'links'; readonly links: readonly string[]; readonly raw: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'tracked'; readonly raw: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'untracked'; readonly reason: UntrackedReason }
   | { readonly kind: 'failed'; readonly sentence: string; readonly lasting?: boolean }
 
 /** Times in milliseconds. */

@@ -76,6 +76,15 @@ export class Draft {
     if (rest.length > 0) yield rest
   }
 
+  /** Puts other content in the place of what was written so far; only before it is sealed. */
+  async replace(content: Bytes): Promise<void> {
+    await this.discard()
+    this.#pending = 0
+    this.#hash = undefined
+    this.size = 0
+    await this.write(content)
+  }
+
   /** Forgets everything. Rows already in the store are removed, unless the write with the sealed content was committed. */
   async discard(committed = false): Promise<void> {
     this.#pieces = []

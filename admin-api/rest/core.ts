@@ -22,6 +22,7 @@ import type { Simulate } from '#core/submission/simulate.ts'
 import type { Templates } from '#core/templates/templates.ts'
 import type { Projects } from '#core/tenancy/projects.ts'
 import type { TraceReader } from '#core/trace/read.ts'
+import type { Engagements } from '#core/tracking/engagements.ts'
 
 export interface RestCore {
   readonly apiKeys: ApiKeys
@@ -42,6 +43,7 @@ export interface RestCore {
   readonly suppressions: Suppressions
   readonly suppressionImport: SuppressionImport
   readonly unsubscribes: Unsubscribes
+  readonly engagements: Engagements
   readonly inboxes: Inboxes
   readonly policies: Policies
   readonly clock: Clock

@@ -17,6 +17,7 @@ import { smtpCredentialOperations } from './smtp-credentials.ts'
 import { templateOperations } from './templates.ts'
 import { suppressionOperations } from './suppressions.ts'
 import { traceOperations } from './traces.ts'
+import { trackingOperations } from './tracking.ts'
 import { unsubscribeOperations } from './unsubscribe.ts'
 
 export type { RestCore } from './core.ts'
@@ -29,6 +30,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...replayOperations(core),
   ...suppressionOperations(core),
   ...unsubscribeOperations(core),
+  ...trackingOperations(core),
   ...destinationOperations(core),
   ...destinationHealthOperations(core),
   ...routingRuleOperations(core),

@@ -16,12 +16,11 @@ import {
   traceSummaryShape,
 } from '../wire/trace.ts'
 import { projectFilter, type RestCore } from './core.ts'
+import { unlisted } from './plain-page.ts'
 
 const tags = ['traces']
 /** A UUID, in any case (RFC 9562 §4). */
 const params = z.strictObject({ trace_id: z.string().min(1).max(64).toLowerCase() })
-/** For an answer that anybody with the link may read, and nobody should find or keep. */
-const unlisted = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'no-referrer' }
 
 const filters = z.strictObject({
   ...pagingFields,
@@ -64,8 +63,8 @@ export const traceOperations = (core: RestCore): readonly Operation[] => [
     params,
     response: traceShape,
     async handle({ scope, params: { trace_id } }) {
-      const { trace, attempts } = await core.traces.get(scope, trace_id)
-      return toWireTrace(trace, attempts, await core.probes.waiting(scope.organizationId, trace))
+      const story = await core.traces.get(scope, trace_id)
+      return toWireTrace(story, await core.probes.waiting(scope.organizationId, story.trace))
     },
   }),
   operation({

@@ -48,6 +48,12 @@ export const sendBody = z
       description:
         'Gives each recipient a return path of its own. Where that is not possible the message goes without, and its trace says why.',
     }),
+    click_tracking_enabled: z.boolean().optional().meta({
+      description: 'Links of the HTML lead over this service, so that the trace tells of clicks. Without effect where the plan or a flag bars it.',
+    }),
+    open_tracking_enabled: z.boolean().optional().meta({
+      description: 'The HTML gets a small image, so that the trace tells of openings. Without effect where the plan or a flag bars it.',
+    }),
     ...templateFields,
   })
   .superRefine(checkTemplateFields)
@@ -85,6 +91,7 @@ export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: str
   template: toTemplateOrder(body),
   listUnsubscribe: body.list_unsubscribe,
   verpEnabled: body.verp_enabled,
+  tracking: { clicks: body.click_tracking_enabled ?? false, opens: body.open_tracking_enabled ?? false },
 })
 
 export const toWireAcceptance = ({ traceId, outcome, status }: Acceptance): z.input<typeof sendShape> => ({

@@ -1,6 +1,7 @@
 /** Traces on the wire: the full story for its owner, and the redacted one for whoever has the link. Spec "Trace". */
 import * as z from 'zod'
-import type { AttemptRecord } from '#core/trace/attempt-record.ts'
+import { engagementEntries } from '#core/trace/engagement.ts'
+import type { TraceStory } from '#core/trace/read.ts'
 import type { SharedTrace } from '#core/trace/redact.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import { timelineOf, type TimelineEntry } from '#core/trace/timeline.ts'
@@ -59,9 +60,21 @@ const summary = {
 
 export const traceSummaryShape = z.object(summary).meta({ id: 'TraceSummary' })
 
+const tracking = z
+  .object({
+    clicks: z.boolean(),
+    links: z.int().meta({ description: 'Links that lead over this service.' }),
+    opens: z.boolean(),
+    untracked_reason: z.string().nullable().meta({ description: 'Why not all is tracked that was asked for.' }),
+    clicks_seen: z.int(),
+    opens_seen: z.int(),
+  })
+  .meta({ description: 'The first openings and clicks stand in the timeline. Programs that look into mail open and click too.' })
+
 export const traceShape = z
   .object({
     ...summary,
+    tracking: tracking.nullable(),
     timeline: z.array(z.object({ at: wireTime, event: z.string(), message: z.string(), detail: z.record(z.string(), z.unknown()) })),
   })
   .meta({ id: 'Trace' })
@@ -114,17 +127,23 @@ export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummarySha
 
 /** `waiting` is why the message rests now, where it does. */
 export const toWireTrace = (
-  trace: Trace,
-  attempts: readonly AttemptRecord[],
+  { trace, attempts, engagement }: TraceStory,
   waiting: TimelineEntry | undefined,
 ): z.input<typeof traceShape> => ({
   ...toWireTraceSummary(trace),
-  timeline: [...timelineOf(trace, attempts), ...(waiting ? [waiting] : [])].map(({ at, event, message, detail }) => ({
-    at: toWireTime(at),
-    event,
-    message,
-    detail: { ...detail },
-  })),
+  tracking: trace.tracking
+    ? {
+        clicks: trace.tracking.clicks,
+        links: trace.tracking.links,
+        opens: trace.tracking.opens,
+        untracked_reason: trace.tracking.off ?? null,
+        clicks_seen: engagement?.clicks ?? 0,
+        opens_seen: engagement?.opens ?? 0,
+      }
+    : null,
+  timeline: [...timelineOf(trace, attempts), ...engagementEntries(trace, engagement), ...(waiting ? [waiting] : [])].map(
+    ({ at, event, message, detail }) => ({ at: toWireTime(at), event, message, detail: { ...detail } }),
+  ),
 })
 
 export const toWireSharedTrace = (trace: SharedTrace): z.input<typeof sharedTraceShape> => ({

@@ -15,6 +15,7 @@ import { replayJobs } from './submission/replay-job.ts'
 import { templateDisagreements } from './templates/agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
 import { organizations, projects } from './tenancy/organization.ts'
+import { engagements, type Engagement } from './trace/engagement.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
@@ -28,6 +29,7 @@ const recordKinds = [
   sendingDomains,
   failoverPolicies,
   traces,
+  engagements,
   captures,
   inboxes,
   replayJobs,
@@ -61,6 +63,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
     },
     async checkRecord(kind, organizationId, record) {
+      if (kind === engagements.name) return missing(database, organizationId, 'trace', (record as Engagement).id)
       if (kind !== captures.name) return templateDisagreements(database, kind, organizationId, record)
       return missing(database, organizationId, 'trace', (record as Capture).traceId)
     },

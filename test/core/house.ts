@@ -28,7 +28,11 @@ import { Accept } from '#core/submission/accept.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import type { Acceptance, ContentFacts, Submission } from '#core/submission/submission.ts'
 import { organizations, projects, type Project } from '#core/tenancy/organization.ts'
+import { engagementEntries } from '#core/trace/engagement.ts'
 import { TraceReader } from '#core/trace/read.ts'
+import { Engagements } from '#core/tracking/engagements.ts'
+import type { MessageRewriter } from '#core/tracking/rewriter.ts'
+import { Tracking } from '#core/tracking/tracking.ts'
 import { timelineOf } from '#core/trace/timeline.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
@@ -62,6 +66,9 @@ export interface HouseOptions {
   readonly messageBytesMax?: number
   readonly admission?: { check(): void }
   readonly bounceDomain?: string | null
+  /** Tracking needs both. */
+  readonly rewriter?: MessageRewriter
+  readonly publicUrl?: string
   /** Nothing that is accepted reaches the queue but through the store. */
   readonly deaf?: boolean
 }
@@ -87,6 +94,12 @@ export class NoReader implements MessageReader {
   }
 }
 
+/** Rewrites nothing. */
+const noRewriter: MessageRewriter = {
+  rewrite: () => Promise.resolve({ ok: false, reason: 'failed' }),
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+}
+
 /** The parts that live as long as a process. */
 export class House {
   readonly kv: CuttableKv
@@ -104,6 +117,7 @@ export class House {
   readonly bell = new CaptureBell()
   readonly backgroundRead: BackgroundRead
   readonly inboxes: Inboxes
+  readonly engagements: Engagements
   readonly traces: TraceReader
   readonly reader: MessageReader
   readonly errors: unknown[] = []
@@ -160,8 +174,10 @@ export class House {
     this.traces = new TraceReader(database, secrets)
     const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test' } = options
     const limits = { recipientsMax, messageBytesMax, bounceDomain }
-    this.accept = new Accept({ database, policies, clock, secrets, ...limits, listener: this.#listener() })
+    const tracking = new Tracking({ secrets, rewriter: options.rewriter ?? noRewriter, publicUrl: options.publicUrl })
+    this.accept = new Accept({ database, policies, clock, secrets, tracking, ...limits, listener: this.#listener() })
     const admission = options.admission ?? { check: () => {} }
+    this.engagements = new Engagements({ database, secrets, clock, admission, onError })
     this.door = new SubmissionDoor({
       database,
       policies,
@@ -264,8 +280,8 @@ export class House {
 
   /** The timeline's events and messages. */
   async story(traceId: string): Promise<string[]> {
-    const { trace, attempts } = await this.traces.get(scope, traceId)
-    return timelineOf(trace, attempts).map(({ event, message }) => `${event}: ${message}`)
+    const { trace, attempts, engagement } = await this.traces.get(scope, traceId)
+    return [...timelineOf(trace, attempts), ...engagementEntries(trace, engagement)].map(({ event, message }) => `${event}: ${message}`)
   }
 
   queueLength(): Promise<number> {

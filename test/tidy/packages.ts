@@ -8,6 +8,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   ava: [],
   '@seriousme/openapi-schema-validator': [],
   h3: ['admin-api/**'],
+  htmlparser2: ['ingest/**'],
   imapflow: ['protocols/imap-dsn/**'],
   'ipaddr.js': ['config/**', 'daemon/core/**'],
   jose: ['daemon/core/access/**', 'admin-api/oauth/**'],

@@ -19,6 +19,7 @@ import type { Policies, Policy } from '../routing/policy.ts'
 import { giveReturnPaths } from '../trace/return-paths.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
+import type { Tracking } from '../tracking/tracking.ts'
 import { limitKey, passGates } from './gates.ts'
 import { questionOf, type Acceptance, type AcceptedStatus, type Submission } from './submission.ts'
 import type { Attachment } from './attachments.ts'
@@ -38,6 +39,7 @@ export interface AcceptOptions {
   readonly policies: Policies
   readonly clock: Clock
   readonly secrets: SecretBox
+  readonly tracking: Tracking
   readonly listener: AcceptanceListener
   readonly recipientsMax: number
   readonly messageBytesMax: number
@@ -113,8 +115,11 @@ export class Accept {
       change,
     )
 
-    const inMemory = decision.outcome === 'relayed' ? submission.draft.inMemory() : undefined
-    const whole = traceOf(submission, route, decision, submission.draft.seal(change), nowMs)
+    const isRelayed = decision.outcome === 'relayed'
+    const { draft, tracking: wish } = submission
+    const tracking = wish && (await this.#options.tracking.apply(wish, { traceId, organization: policy.organization, isRelayed, draft }))
+    const inMemory = isRelayed ? draft.inMemory() : undefined
+    const whole = { ...traceOf(submission, route, decision, draft.seal(change), nowMs), ...(tracking && { tracking }) }
     const trace = this.#withReturnPaths(change, submission, policy, await this.#withoutSuppressed(submission, whole))
     change.insertUnchecked(traces, scope.organizationId, trace)
     const follow = this.#follow(change, submission, trace)

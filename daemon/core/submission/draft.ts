@@ -3,7 +3,7 @@ import type { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { ContentDraft } from './submission.ts'
 
-export type ContentDraftInStore = ContentDraft & Pick<Draft, 'seal' | 'inMemory'>
+export type ContentDraftInStore = ContentDraft & Pick<Draft, 'seal' | 'inMemory' | 'read' | 'replace'>
 
 /**
  * A draft in the hands of a door. Once the door has submitted it, only the submission decides what becomes of it: a door

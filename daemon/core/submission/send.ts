@@ -10,6 +10,7 @@ import type { Unsubscribes } from '../feedback/unsubscribes.ts'
 import { invalid } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import type { RenderedOrder, TemplateOrder, Templates } from '../templates/templates.ts'
+import type { TrackingWish } from '../tracking/tracking.ts'
 import type { Accept } from './accept.ts'
 import { attachmentsOf, type GivenAttachment } from './attachments.ts'
 import { compose, type Composed, type SendRequest } from './compose.ts'
@@ -39,6 +40,8 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly listUnsubscribe?: boolean | undefined
   /** Each recipient gets a return path of its own (VERP), where plan and flags of the organization allow it. */
   readonly verpEnabled?: boolean | undefined
+  /** Openings and clicks to tell of in the trace; none unless told. */
+  readonly tracking?: TrackingWish | undefined
 }
 
 export class SendMessages {
@@ -81,6 +84,7 @@ export class SendMessages {
       destinationId: order.destinationId,
       idempotencyKey: order.idempotencyKey,
       sendAt: order.sendAt,
+      tracking: order.tracking,
       submittedBy: scope.grantId,
       verp: order.verpEnabled ? { bounceDomain: null } : undefined,
     })

@@ -116,6 +116,7 @@ class LiveLogin implements SmtpLogin {
         submittedBy: this.credentialId,
         ratePerMinute: this.#credential.maxRatePerMin ?? undefined,
         verp: this.#credential.verpEnabled ? { bounceDomain: this.#credential.verpBounceDomain } : undefined,
+        tracking: { clicks: this.#credential.clickTrackingEnabled, opens: this.#credential.openTrackingEnabled },
       })
     } catch (error) {
       await draft.discard()

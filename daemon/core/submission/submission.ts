@@ -2,6 +2,7 @@
 import type { Scope } from '../access/scope.ts'
 import type { RouteQuestion } from '../routing/match.ts'
 import type { Door, Outcome, Trace } from '../trace/trace.ts'
+import type { TrackingWish } from '../tracking/tracking.ts'
 
 /** Facts about the content that the door or the composer knows; nothing here needs MIME parsing. */
 export interface ContentFacts {
@@ -37,6 +38,8 @@ export interface Submission {
   readonly sendAt?: number | undefined
   /** Files that the caller attached (REST); bytes that SMTP relays are not looked into. */
   readonly attachments?: number | undefined
+  /** Openings and clicks that the submitter wants to know of; none unless told. */
+  readonly tracking?: TrackingWish | undefined
   /** What the content was rendered from (REST). */
   readonly template?: Trace['template']
   /** Who submitted: id of the SMTP credential or API key. */

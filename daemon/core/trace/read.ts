@@ -6,6 +6,7 @@ import type { Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { readAttempts, type AttemptRecord } from './attempt-record.ts'
 import { Refusal } from '../refusals.ts'
+import { engagements, type Engagement } from './engagement.ts'
 import { redactTrace, type SharedTrace } from './redact.ts'
 import { traceOfServiceRef } from './trace-token.ts'
 import type { TraceStatus } from './states.ts'
@@ -25,6 +26,14 @@ export interface TraceFilter {
   readonly until?: number | undefined
 }
 
+/** A trace and what its timeline is told from. */
+export interface TraceStory {
+  readonly trace: Trace
+  readonly attempts: readonly AttemptRecord[]
+  /** Undefined while nobody has opened the message or followed a link. */
+  readonly engagement: Engagement | undefined
+}
+
 /** One request looks at so many traces at most; the cursor goes on from there. */
 const scanMax = 2000
 
@@ -38,12 +47,14 @@ export class TraceReader {
     this.#secrets = secrets
   }
 
-  /** The trace and its attempts, by its id or by its `X-Service-Ref`. Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, idOrToken: string): Promise<{ readonly trace: Trace; readonly attempts: readonly AttemptRecord[] }> {
+  /** The trace with all that is kept beside it, by its id or by its `X-Service-Ref`. Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, idOrToken: string): Promise<TraceStory> {
     const traceId = (this.#secrets && traceOfServiceRef(this.#secrets, idOrToken)) ?? idOrToken
     const stored = await this.#database.get(traces, scope, traceId)
     if (!stored) throw noTrace()
-    return { trace: stored.record, attempts: await readAttempts(this.#database, scope.organizationId, traceId) }
+    const { record: trace } = stored
+    const engagement = trace.tracking && (await this.#database.get(engagements, scope, traceId))?.record
+    return { trace, attempts: await readAttempts(this.#database, scope.organizationId, traceId), engagement }
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. */

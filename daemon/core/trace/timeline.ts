@@ -23,6 +23,9 @@ export interface TimelineEntry {
     | 'partly_sent'
     | 'failed'
     | 'canceled'
+    | 'tracking'
+    | 'opened'
+    | 'clicked'
   readonly message: string
   readonly detail: Readonly<Record<string, unknown>>
 }

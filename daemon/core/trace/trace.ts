@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
 import type { FailoverNote, PeerReply } from './attempt-record.ts'
 import { traceStatuses, type TraceStatus } from './states.ts'
+import { traceTracking, type TraceTracking } from './tracking.ts'
 
 /** Where a submission came in. */
 export type Door = 'rest' | 'smtp'
@@ -90,8 +91,11 @@ export interface Trace {
   readonly route: { readonly by: string; readonly ruleId: string | null; readonly reason: string }
   /** What it was rendered from, when it was. */
   readonly template?: { readonly id: string; readonly slug: string; readonly version: number } | undefined
+  /** There when openings or clicks were to be tracked. */
+  readonly tracking?: TraceTracking | undefined
+  /** The message as it is sent: as submitted, or as rewritten for tracking. */
   readonly content: ContentRef
-  /** Our trace headers, which go before the content as submitted; `X-Service-Ref` joins them on the way out. */
+  /** Our trace headers, which go before the content; `X-Service-Ref` joins them on the way out. */
   readonly prefix: string
   /** The DKIM keys that signed it; the signatures stand first in the prefix. */
   readonly signedBy?: readonly { readonly domain: string; readonly selector: string }[] | undefined
@@ -165,6 +169,7 @@ export const traces = defineRecord<Trace>({
       .optional(),
     route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string() }),
     template: z.strictObject({ id: z.string(), slug: z.string(), version: z.int() }).optional(),
+    tracking: traceTracking.optional(),
     content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),
     prefix: z.string(),
     signedBy: z.array(z.strictObject({ domain: z.string(), selector: z.string() })).optional(),

@@ -34,8 +34,11 @@ import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Projects } from '#core/tenancy/projects.ts'
 import { TraceReader } from '#core/trace/read.ts'
+import { Engagements } from '#core/tracking/engagements.ts'
+import { Tracking } from '#core/tracking/tracking.ts'
 import type { PlanName } from '#config/plans.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
+import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -141,8 +144,9 @@ export async function startRig(
   const reader = new WorkerMessageReader(clock)
   const records = new PlayedRecords()
   const { bounceDomain = 'in.example.ch' } = options
+  const rewriter = new WorkerMessageRewriter(clock)
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
-  const core = assemble(database, clock, transport, board, bell, reader, records, bounceDomain)
+  const core = assemble(database, clock, transport, board, bell, reader, rewriter, records, bounceDomain)
   const failures: unknown[] = []
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
@@ -168,6 +172,8 @@ export async function startRig(
     for (const one of clients) one[Symbol.dispose]()
     await api.close(0)
     await reader[Symbol.asyncDispose]()
+    await rewriter[Symbol.asyncDispose]()
+    await core.engagements.settled()
     await kv[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
@@ -195,6 +201,7 @@ function assemble(
   board: HealthBoard,
   bell: CaptureBell,
   reader: WorkerMessageReader,
+  rewriter: WorkerMessageRewriter,
   records: RecordResolver,
   bounceDomain: string | null,
 ) {
@@ -209,6 +216,7 @@ function assemble(
   const unsubscribes = new Unsubscribes({ ...base, baseUrl })
   const accept = new Accept({
     ...base,
+    tracking: new Tracking({ secrets, rewriter, publicUrl: baseUrl }),
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
     ...limits,
     bounceDomain,
@@ -244,6 +252,12 @@ function assemble(
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
     unsubscribes,
+    engagements: new Engagements({
+      ...{ database, secrets, clock, admission: { check() {} } },
+      onError: (error) => {
+        throw error
+      },
+    }),
     inboxes: new Inboxes({ ...base, reader, bell }),
   }
 }

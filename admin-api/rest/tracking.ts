@@ -1,0 +1,55 @@
+/** What tracked mail leads to: the redirect behind a link, and the image that tells of an opening. Anybody may ask; nobody is told more than they have. */
+import * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import { media, raw, type Answer } from '../answer.ts'
+import { operation, type Operation } from '../operation.ts'
+import type { RestCore } from './core.ts'
+import { plainPage, unlisted } from './plain-page.ts'
+
+const tags = ['tracking']
+/** Of any length, so that a wrong one is always just not found. */
+const params = z.strictObject({ token: z.string() })
+
+/** One transparent pixel: 43 octets of GIF89a. */
+const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+
+export const trackingOperations = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'GET',
+    path: '/t/c/{token}',
+    operationId: 'followLink',
+    summary: 'Lead the reader of a message on to where a link of it goes',
+    description: 'Goes nowhere but where the message went. The click shows in the trace.',
+    tags,
+    right: 'none',
+    status: 302,
+    alsoAnswers: { 404: 'A page that says what to do: the link is not one of this service, or was cut off.' },
+    params,
+    response: media('text/html'),
+    handle({ params: { token }, headOnly }) {
+      const target = core.engagements.click(token, !headOnly)
+      return target === undefined ? lost : raw('', { contentType: 'text/html', headers: { ...unlisted, location: target } })
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/t/o/{token}',
+    operationId: 'showPixel',
+    summary: 'Show the image by which an opened message is seen',
+    tags,
+    right: 'none',
+    errors: ['not_found'],
+    params,
+    response: media('image/gif'),
+    handle({ params: { token }, headOnly }) {
+      if (!core.engagements.open(token, !headOnly)) throw new Refusal('not_found', 'There is no such image.')
+      return raw(pixel, { contentType: 'image/gif', headers: unlisted })
+    },
+  }),
+]
+
+const lost: Answer = plainPage(
+  'Link not found',
+  '<h1>This link does not work</h1><p>It may have been cut off or changed on its way. Go back to the message and follow the link there, or ask its sender.</p>',
+  404,
+)

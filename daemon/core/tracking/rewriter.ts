@@ -1,0 +1,22 @@
+/** Rewrites a message so that openings and clicks are seen. The work is done outside the main thread, with a limit on time and memory. */
+import type { UntrackedReason } from '../trace/tracking.ts'
+
+/** What goes into the message. */
+export interface TrackingAddresses {
+  /** Links to this address and below stay as they are; without a slash at the end. */
+  readonly ownUrl: string
+  /** The address in place of a link that leads to `target`, an absolute http or https URL; links count from 1. Undefined leaves them alone. */
+  readonly linkFor: ((link: number, target: string) => string) | undefined
+  /** Address of the image; undefined for none. */
+  readonly pixel: string | undefined
+}
+
+export type Rewritten =
+  | { readonly ok: true; readonly content: Uint8Array; readonly links: number }
+  /** The message is to go as it is. */
+  | { readonly ok: false; readonly reason: UntrackedReason }
+
+export interface MessageRewriter extends AsyncDisposable {
+  /** Takes `raw`, which is unusable afterwards. Never throws. */
+  rewrite(raw: Uint8Array<ArrayBuffer>, addresses: TrackingAddresses): Promise<Rewritten>
+}

@@ -1,0 +1,102 @@
+/** The header of a message or of a part, with the place of every field (RFC 5322 §2.2, RFC 2045 §5). What can be read in two ways is not read. */
+
+/** The MIME structure is not clear, so that another reader may see another message in it. */
+export class BrokenMime extends Error {
+  override readonly name = 'BrokenMime'
+}
+
+/** A field and the octets from its name to its line end. */
+export interface PlacedField {
+  /** Lower-case. */
+  readonly name: string
+  /** Unfolded, one character an octet. */
+  readonly value: string
+  readonly start: number
+  readonly end: number
+}
+
+export interface MimeHead {
+  readonly fields: readonly PlacedField[]
+  /** Where the body begins, behind the empty line. */
+  readonly bodyStart: number
+}
+
+/** A value with parameters, such as that of Content-Type; all names and the value in lower case. */
+export interface Parameterized {
+  readonly value: string
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+const headOctetsMax = 256 * 1024
+const lineEnd = '\r\n'
+
+/** Reads the header that begins at `start` of a part that ends at `end`. Throws `BrokenMime`. */
+export function readMimeHead(raw: Buffer, start: number, end: number): MimeHead {
+  const part = raw.subarray(start, Math.min(end, start + headOctetsMax))
+  if (part.toString('latin1', 0, lineEnd.length) === lineEnd) return { fields: [], bodyStart: start + lineEnd.length }
+  const stop = part.indexOf(`${lineEnd}${lineEnd}`)
+  if (stop < 0 && end - start > headOctetsMax) throw new BrokenMime('a header is too long')
+  const block = part.toString('latin1', 0, stop < 0 ? part.length : stop + lineEnd.length)
+  if (/\r(?!\n)|(?<!\r)\n/.test(block)) throw new BrokenMime('a header has a bare CR or LF')
+  return { fields: placedFields(block, start), bodyStart: stop < 0 ? end : start + stop + 2 * lineEnd.length }
+}
+
+function placedFields(block: string, offset: number): PlacedField[] {
+  const fields: PlacedField[] = []
+  // a field and the lines that go on with it
+  for (const match of block.matchAll(/[^\r\n]*(?:\r\n[ \t][^\r\n]*)*(?:\r\n|$)/g)) {
+    const [line] = match
+    if (line === '') continue
+    const [whole, name = '', value = ''] = /^([!-9;-~]+)[ \t]*:([^]*)$/.exec(line) ?? []
+    if (whole === undefined) throw new BrokenMime('a line in a header is no field')
+    const start = offset + match.index
+    fields.push({ name: name.toLowerCase(), value: value.replaceAll(lineEnd, '').trim(), start, end: start + line.length })
+  }
+  return fields
+}
+
+/** The only field of that name; undefined when there is none. Throws `BrokenMime` when there are several. */
+export function onlyField(fields: readonly PlacedField[], name: string): PlacedField | undefined {
+  const named = fields.filter((field) => field.name === name)
+  if (named.length > 1) throw new BrokenMime(`${name} stands there twice`)
+  return named[0]
+}
+
+const parameter = /\s*;\s*(?:([^\s;="]+)\s*=\s*("(?:[^"\\]|\\[^])*"|[^\s;"]*))?/y
+
+/** Takes a value with parameters apart (RFC 2045 §5.1). Throws `BrokenMime` where that is not clear. */
+export function parseParameterized(text: string): Parameterized {
+  const plain = withoutComments(text).trim()
+  const value = /^[^\s;"=]*/.exec(plain)?.[0] ?? ''
+  const parameters = new Map<string, string>()
+  parameter.lastIndex = value.length
+  while (parameter.lastIndex < plain.length) {
+    const match = parameter.exec(plain)
+    if (!match) throw new BrokenMime('a parameter cannot be read')
+    const [, name, given = ''] = match
+    if (name === undefined) continue
+    const key = name.toLowerCase()
+    if (parameters.has(key)) throw new BrokenMime(`the parameter ${key} stands there twice`)
+    parameters.set(key, given.startsWith('"') ? given.slice(1, -1).replaceAll(/\\([^])/g, '$1') : given)
+  }
+  return { value: value.toLowerCase(), parameters }
+}
+
+/** RFC 5322 §3.2.2 comments, which may nest; those inside quotes are none. */
+export function withoutComments(text: string): string {
+  if (!text.includes('(')) return text
+  let plain = ''
+  let depth = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at)
+    const pair = character === '\\' ? text.slice(at, at + 2) : character
+    if (pair === '"' && depth === 0) quoted = !quoted
+    if (pair === '(' && !quoted) depth++
+    if (depth === 0) plain += pair
+    if (pair === ')' && !quoted && depth > 0) depth--
+    at += pair.length - 1
+  }
+  if (depth > 0 || quoted) throw new BrokenMime('a comment or quote has no end')
+  return plain
+}
