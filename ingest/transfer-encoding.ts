@@ -82,9 +82,9 @@ function quotedLine(line: string): string {
 function hasShortLines(octets: Buffer): boolean {
   for (let start = 0; start < octets.length;) {
     const feed = octets.indexOf(0x0a, start)
-    const stop = feed < 0 ? octets.length : feed
-    if (stop - start > lineOctetsMax + 1) return false
-    start = stop + 1
+    const next = feed < 0 ? octets.length + 2 : feed + 1
+    if (next - 2 - start > lineOctetsMax) return false
+    start = next
   }
   return true
 }
