@@ -9,9 +9,11 @@ import { plainPage, unlisted } from './plain-page.ts'
 const tags = ['tracking']
 /** Of any length, so that a wrong one is always just not found. */
 const params = z.strictObject({ token: z.string() })
+/** Programs between sender and reader add parameters of their own, which change nothing. */
+const query = z.looseObject({})
 
 /** One transparent pixel: 43 octets of GIF89a. */
-const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+const pixel = Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
 export const trackingOperations = (core: RestCore): readonly Operation[] => [
   operation({
@@ -25,6 +27,7 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
     status: 302,
     alsoAnswers: { 404: 'A page that says what to do: the link is not one of this service, or was cut off.' },
     params,
+    query,
     response: media('text/html'),
     handle({ params: { token }, headOnly }) {
       const target = core.engagements.click(token, !headOnly)
@@ -40,6 +43,7 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
     right: 'none',
     errors: ['not_found'],
     params,
+    query,
     response: media('image/gif'),
     handle({ params: { token }, headOnly }) {
       if (!core.engagements.open(token, !headOnly)) throw new Refusal('not_found', 'There is no such image.')

@@ -13,6 +13,8 @@ const expected = [
   'DELETE /v1/suppressions/{id}',
   'DELETE /v1/templates/{id}',
   'GET /share/traces/{trace_id}',
+  'GET /t/c/{token}',
+  'GET /t/o/{token}',
   'GET /v1/api-keys',
   'GET /v1/destinations',
   'GET /v1/destinations/presets',
@@ -85,10 +87,10 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
-  t.deepEqual(routes.filter((route) => /\/v1\/|\/share\//.test(route)).toSorted(), expected)
+  t.deepEqual(routes.filter((route) => / \/(?:v1|share|t)\//.test(route)).toSorted(), expected)
   const open = Object.entries(document.paths).filter(([, methods]) => Object.values(methods).some(({ security }) => security.length === 0))
   t.deepEqual(
-    open.map(([path]) => path).filter((path) => path.startsWith('/v1') || path.startsWith('/share')),
-    ['/share/traces/{trace_id}'],
+    open.map(([path]) => path).filter((path) => /^\/(?:v1|share|t)\//.test(path)),
+    ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}'],
   )
 })

@@ -113,6 +113,7 @@ export interface Rig {
   readonly records: PlayedRecords
   readonly organizationId: string
   readonly bell: CaptureBell
+  readonly engagements: Engagements
   /** Listening address of the HTTP side. */
   readonly address: string
   readonly failures: unknown[]
@@ -181,6 +182,7 @@ export async function startRig(
   const rest = client(adminKey)
   return {
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client },
+    engagements: core.engagements,
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)
       return { ...made, rest: client(made.key) }
