@@ -3,10 +3,12 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { systemClock } from '#core/clock.ts'
 import { dkimRecordName, dkimRecordText, newDkimKey } from '#core/domains/dkim-keys.ts'
 import { sendingDomains, type SendingDomain } from '#core/domains/sending-domain.ts'
+import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { FakeClock } from '../core/fake-clock.ts'
-import { houseOf, secrets, until, type House } from '../core/house.ts'
+import { houseOf, secrets, until, type House, type HouseOptions } from '../core/house.ts'
 import { contentOf, report, ScriptedTransport, take } from '../core/scripted-transport.ts'
 
 const run = promisify(execFile)
@@ -49,14 +51,14 @@ async function verdictsOf(messages: readonly Buffer[], records: Readonly<Record<
 }
 
 /** A live destination behind which messages are kept, and a verified domain with an RSA and an Ed25519 key. */
-async function signingHouse(t: ExecutionContext, name = 'example.com') {
+async function signingHouse(t: ExecutionContext, name = 'example.com', options: HouseOptions = {}) {
   const delivered: Buffer[] = []
   const transport = new ScriptedTransport(async (call) => {
     delivered.push(await contentOf(call))
     return take(call)
   })
   const clock = new FakeClock(Date.now()) // verifiers refuse signatures from the future
-  const house = await houseOf(t, { transport, clock })
+  const house = await houseOf(t, { transport, clock, ...options })
   await house.destination()
   await house.rule({ any: true })
   const made = await Promise.all([newDkimKey(secrets, 'dom_1', 'rsa', clock.now()), newDkimKey(secrets, 'dom_1', 'ed25519', clock.now())])
@@ -111,6 +113,23 @@ dkimpy('dkimpy and mailauth verify both signatures of every sort of message', as
     )
     t.true(ours.every(({ status }) => status.aligned === 'example.com'))
   }
+})
+
+dkimpy('both signatures fit a message that was rewritten for tracking', async (t) => {
+  await using rewriter = new WorkerMessageRewriter(systemClock)
+  const { house, delivered, records } = await signingHouse(t, 'example.com', { rewriter, publicUrl: 'https://post.example.ch' })
+  const html = `${head}MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n<a href="https://shop.test/">${'long '.repeat(190)}</a>\r\n`
+  const facts = { prefix: '', subject: '', messageId: '', headerFrom: 'shop@example.com', headerAddresses: [], eightBit: false, utf8Headers: false }
+  await house.submit({ content: html, facts, tracking: { clicks: true, opens: true } })
+  await until('attempted', () => house.attempted.length === 1)
+  const [message = Buffer.alloc(0)] = delivered
+  t.true(message.includes('/t/c/') && message.includes('quoted-printable') && !message.includes('shop.test'))
+  t.deepEqual(await verdictsOf(delivered, records), [[true, true]])
+  const { results } = await dkimVerify(message, { resolver: (name: string) => Promise.resolve([[records[name] ?? '']]) })
+  t.deepEqual(
+    results.map(({ status }) => status.result),
+    ['pass', 'pass'],
+  )
 })
 
 dkimpy('what is added, changed or repeated breaks the signature', async (t) => {

@@ -1,0 +1,74 @@
+/** Mail that was rewritten for tracking, read by Python's email package: the marks are there, and nothing else is different. */
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import test from 'ava'
+import { trackableLinks, trackedMessage } from '#ingest/tracked-message.ts'
+
+const run = promisify(execFile)
+
+const python = await run('python3', ['--version']).then(
+  () => test,
+  () => test.skip,
+)
+
+/** Every part: its header fields, its octets, and of HTML the addresses and the text that its own parser finds. */
+const reader = `
+import sys, json, base64, email, email.policy
+from html.parser import HTMLParser
+class Look(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.addresses, self.rest = [], []
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name in ('href', 'src'): self.addresses.append(value)
+        if tag != 'img': self.rest.append([tag, [one for one in attrs if one[0] not in ('href', 'src')]])
+    def handle_data(self, data): self.rest.append(data)
+    def handle_comment(self, data): self.rest.append(['comment', data])
+def look(part):
+    fields = [[name, str(value)] for name, value in part.raw_items() if name.lower() != 'content-transfer-encoding']
+    if part.is_multipart(): return {'fields': fields, 'preamble': part.preamble, 'epilogue': part.epilogue, 'defects': len(part.defects)}
+    octets = part.get_payload(decode=True)
+    if part.get_content_type() != 'text/html' or part.get_filename(): return {'fields': fields, 'octets': octets.hex()}
+    seen = Look()
+    seen.feed(octets.decode(part.get_content_charset('us-ascii')))
+    seen.close()
+    return {'fields': fields, 'addresses': seen.addresses, 'rest': [one for one in seen.rest if one != '']}
+messages = json.load(sys.stdin)
+print(json.dumps([[look(part) for part in email.message_from_bytes(base64.b64decode(one)).walk()] for one in messages]))
+`
+
+interface Part {
+  readonly addresses?: readonly string[]
+}
+
+const own = 'https://post.example.ch'
+
+python("Python's email package sees the marks in every message of the fixtures, and no other change (needs the package python3)", async (t) => {
+  const names = ['shop', 'latin1-base64', 'long-line', 'short-lines']
+  const raws = await Promise.all(names.map((name) => readFile(new URL(`../fixtures/tracking/${name}.eml`, import.meta.url))))
+  const targets = raws.map((raw) => trackableLinks(raw, own))
+  const marked = raws.map((raw, at) =>
+    trackedMessage(raw, own, { links: targets[at]?.map((_, link) => `${own}/t/c/${link + 1}`), pixel: `${own}/t/o/1` }),
+  )
+  const child = run('python3', ['-c', reader], { maxBuffer: 1 << 22 })
+  child.child.stdin?.end(JSON.stringify([...raws, ...marked].map((raw) => raw.toString('base64'))))
+  const read = JSON.parse((await child).stdout) as Part[][]
+  const without = (parts: readonly Part[] = []) => parts.map(({ addresses: _, ...rest }) => rest)
+  for (const [at, name] of names.entries()) {
+    const [before, after] = [read[at] ?? [], read[at + names.length] ?? []]
+    t.true(before.length > 0, name)
+    t.deepEqual(without(after), without(before), name)
+    const seen = after.flatMap(({ addresses = [] }) => addresses)
+    const links = targets[at] ?? []
+    const isPixel = (address: string) => address === `${own}/t/o/1`
+    t.is(seen.filter(isPixel).length, 1, name)
+    const restored = seen.map((address) => {
+      const [, link] = /\/t\/c\/(\d+)$/.exec(address) ?? []
+      return link === undefined ? address : (links[Number(link) - 1] ?? '')
+    })
+    const asBrowser = (address: string) => (/^https?:/.test(address) && !address.includes('{') ? new URL(address).href : address)
+    t.deepEqual(restored.filter((address) => !isPixel(address)).map(asBrowser), before.flatMap(({ addresses = [] }) => addresses).map(asBrowser), name)
+  }
+})
