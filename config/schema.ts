@@ -155,7 +155,8 @@ export const schema = section({
   dataDir: written({ description: 'Folder of everything that Postern stores.', limit: 'the path of a folder' }, path, './data'),
   baseUrl: optionalWritten(
     {
-      description: 'Address under which people and programs reach the HTTP side. Without it, http:// and the address it listens on.',
+      description:
+        'Address under which people and programs reach the HTTP side. Without it, http:// and the address it listens on, and no tracking of openings and clicks.',
       limit: 'an http or https address without a path, such as https://mail.example.org',
     },
     origin,

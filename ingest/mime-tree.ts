@@ -1,5 +1,13 @@
 /** The parts of a message by their places in its octets (RFC 2046 §5.1), for changes that leave all other octets alone. */
-import { BrokenMime, onlyField, parseParameterized, readMimeHead, withoutComments, type Parameterized, type PlacedField } from './mime-head.ts'
+import {
+  BrokenMime,
+  onlyField,
+  parseParameterized,
+  readMimeHead,
+  withoutComments,
+  type Parameterized,
+  type PlacedField,
+} from './mime-head.ts'
 
 /** One part; of a multipart, the body holds the others. */
 export interface PlacedPart {
@@ -19,6 +27,8 @@ export interface PlacedPart {
 const partsMax = 1000
 const depthMax = 20
 const boundaryMax = 70
+/** Places in a multipart that look like a delimiter; more are made to cost time. */
+const marksMax = 10_000
 
 interface Region {
   readonly start: number
@@ -85,7 +95,9 @@ interface Delimiter {
 function* delimiters(raw: Buffer, { bodyStart, bodyEnd }: PlacedPart, boundary: string): Generator<Delimiter> {
   const body = raw.subarray(bodyStart, bodyEnd)
   const mark = `--${boundary}`
+  let marks = 0
   for (let at = body.indexOf(mark, 0, 'latin1'); at >= 0; at = body.indexOf(mark, at + mark.length, 'latin1')) {
+    if (++marks > marksMax) throw new BrokenMime('a boundary stands there too often')
     if (at > 0 && body[at - 1] !== 0x0a) continue
     const feed = body.indexOf('\r\n', at + mark.length)
     const stop = feed < 0 ? body.length : feed

@@ -22,7 +22,7 @@ import { unsubscribeOperations } from './unsubscribe.ts'
 
 export type { RestCore } from './core.ts'
 
-/** The table that the HTTP side serves under `/v1` and `/share`. */
+/** The table that the HTTP side serves under `/v1` and `/share`, and behind links in mail. */
 export const restOperations = (core: RestCore): readonly Operation[] => [
   ...messageOperations(core),
   ...scheduledSendOperations(core),

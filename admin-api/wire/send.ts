@@ -49,7 +49,8 @@ export const sendBody = z
         'Gives each recipient a return path of its own. Where that is not possible the message goes without, and its trace says why.',
     }),
     click_tracking_enabled: z.boolean().optional().meta({
-      description: 'Links of the HTML lead over this service, so that the trace tells of clicks. Without effect where the plan or a flag bars it.',
+      description:
+        'Links of the HTML lead over this service, so that the trace tells of clicks. Without effect where the plan or a flag bars it.',
     }),
     open_tracking_enabled: z.boolean().optional().meta({
       description: 'The HTML gets a small image, so that the trace tells of openings. Without effect where the plan or a flag bars it.',

@@ -13,7 +13,7 @@ import { BackgroundRead } from '#core/capture/background-read.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes, type Capture, type Inbox } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
-import type { MessageReader, ReadResult } from '#core/capture/message-reader.ts'
+import type { MessageReader } from '#core/capture/message-reader.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
 import { HealthBoard, type BreakerView } from '#core/delivery/health-board.ts'
@@ -44,6 +44,7 @@ import { queueLength, type QueueEntry } from '#store/queue.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
 import { CuttableKv } from './cuttable-kv.ts'
 import { FakeClock, startOfTime } from './fake-clock.ts'
+import { NoReader, noRewriter } from './no-parsers.ts'
 import { ScriptedTransport } from './scripted-transport.ts'
 
 export const organizationId = 'org_1'
@@ -71,33 +72,6 @@ export interface HouseOptions {
   readonly publicUrl?: string
   /** Nothing that is accepted reaches the queue but through the store. */
   readonly deaf?: boolean
-}
-
-/** Reads nothing out of a message. */
-export class NoReader implements MessageReader {
-  addresses: readonly string[] = []
-  reads = 0
-
-  read(raw: Uint8Array): Promise<ReadResult> {
-    this.reads++
-    const [, subject = ''] = /^Subject: (.*)$/im.exec(Buffer.from(raw).toString()) ?? []
-    const message = { subject, from: [], to: [], cc: [], replyTo: [], headers: [], text: '', html: '', attachments: [] }
-    return Promise.resolve({ ok: true, message: { ...message, addressesSeen: this.addresses } })
-  }
-
-  attachment(): Promise<undefined> {
-    return Promise.resolve(undefined)
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return Promise.resolve()
-  }
-}
-
-/** Rewrites nothing. */
-const noRewriter: MessageRewriter = {
-  rewrite: () => Promise.resolve({ ok: false, reason: 'failed' }),
-  [Symbol.asyncDispose]: () => Promise.resolve(),
 }
 
 /** The parts that live as long as a process. */

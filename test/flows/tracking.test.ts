@@ -12,8 +12,22 @@ const publicUrl = 'https://post.example.ch'
 const target = 'https://shop.example.ch/order?id=1&lang=de'
 const html = '<html><body><p>Gr\u00fc\u00dfe</p><a href="https://shop.example.ch/order?id=1&amp;lang=de">Order</a></body></html>'
 const letter = [
-  ...['From: shop@example.ch', 'To: ada@example.net', 'Subject: order', 'MIME-Version: 1.0', 'Content-Type: multipart/alternative; boundary=b', ''],
-  ...['--b', 'Content-Type: text/plain; charset=utf-8', '', 'Order: https://shop.example.ch/', '--b', 'Content-Type: text/html; charset=utf-8'],
+  ...[
+    'From: shop@example.ch',
+    'To: ada@example.net',
+    'Subject: order',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/alternative; boundary=b',
+    '',
+  ],
+  ...[
+    '--b',
+    'Content-Type: text/plain; charset=utf-8',
+    '',
+    'Order: https://shop.example.ch/',
+    '--b',
+    'Content-Type: text/html; charset=utf-8',
+  ],
   ...['Content-Transfer-Encoding: base64', '', Buffer.from(html).toString('base64'), '--b--', ''],
 ].join('\r\n')
 
@@ -113,7 +127,13 @@ test.serial('on the plan free, and without a public address, mail goes as it was
     await makeRoute(daemon.rest, destinationId)
     const tracked = { click_tracking_enabled: true, open_tracking_enabled: true }
     const login = await makeLogin(daemon.rest, destinationId, tracked)
-    const byRest = await daemon.rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.net', subject: 'x', html, ...tracked })
+    const byRest = await daemon.rest.must('POST', '/v1/messages', {
+      from: 'shop@example.ch',
+      to: 'ada@example.net',
+      subject: 'x',
+      html,
+      ...tracked,
+    })
     const restId = String(byRest['trace_id'])
     t.is(String((await simpleParser(await arrived(sink, restId))).html).trim(), html)
     const told = await story(daemon, restId, ({ status }) => status === 'sent')

@@ -37,7 +37,10 @@ test('htmlPlaces() decodes character references, and reads octets by the charset
 })
 
 test('htmlPlaces() looks at links alone, and only at their first href', (t) => {
-  t.deepEqual(linksIn('<link href="https://a.test/"><base href="https://a.test/"><img src="https://a.test/"><abbr href="https://a.test/">'), [])
+  t.deepEqual(
+    linksIn('<link href="https://a.test/"><base href="https://a.test/"><img src="https://a.test/"><abbr href="https://a.test/">'),
+    [],
+  )
   t.deepEqual(linksIn('<p title="<a href=https://a.test/>">x</p><a name=x>x</a><a href>x</a><a data-href="https://a.test/">x</a>'), [])
   t.is(one('<a href="https://first.test/" href="https://second.test/">x</a>')?.[1], 'https://first.test/')
   t.is(one('<a title="href=\'https://no.test/\'" href="https://yes.test/">x</a>')?.[1], 'https://yes.test/')
@@ -64,7 +67,12 @@ test('htmlPlaces() passes over comments, conditional comments, scripts, styles a
     `<![CDATA[${link.replaceAll('>', '')}]]>`,
     `<?php ${link.replaceAll('>', '')} ?>`,
   ]
-  for (const html of hidden) t.deepEqual(linksIn(`${html}<a href="https://yes.test/">x</a>`).map(({ value }) => value), ['https://yes.test/'], html)
+  for (const html of hidden)
+    t.deepEqual(
+      linksIn(`${html}<a href="https://yes.test/">x</a>`).map(({ value }) => value),
+      ['https://yes.test/'],
+      html,
+    )
   // what Outlook alone does not see is seen by all others
   t.is(linksIn('<!--[if !mso]><!--><a href="https://yes.test/">x</a><!--<![endif]-->').length, 1)
   t.is(linksIn('<![if !mso]><a href="https://yes.test/">x</a><![endif]>').length, 1)
@@ -91,7 +99,27 @@ test('htmlPlaces() knows the last end of the body', (t) => {
 
 test('htmlPlaces() finds places that hold what was written, whatever the HTML is', (t) => {
   const seeded = new Seeded('links')
-  const pieces = ['<a ', 'href=', '"', "'", 'https://a.test/', '>', '</a>', ' ', '&amp;', '&', '<!--', '-->', '<script>', '</script>', '=', '/', '\u00fc', '<area href=x>', '</body>']
+  const pieces = [
+    '<a ',
+    'href=',
+    '"',
+    "'",
+    'https://a.test/',
+    '>',
+    '</a>',
+    ' ',
+    '&amp;',
+    '&',
+    '<!--',
+    '-->',
+    '<script>',
+    '</script>',
+    '=',
+    '/',
+    '\u00fc',
+    '<area href=x>',
+    '</body>',
+  ]
   for (let round = 0; round < 2000; round++) {
     const html = Array.from({ length: seeded.between(1, 25) }, () => seeded.pick(pieces)).join('')
     const octets = Buffer.from(html).toString('latin1')
@@ -122,11 +150,42 @@ test('linkTarget() answers web addresses as a browser reads them', (t) => {
 test('linkTarget() leaves alone what is no whole web address', (t) => {
   const others = [
     ...['', '#top', '/path', 'page.html', '?q', '//evil.test/', 'mailto:a@b.test', 'tel:+41', 'cid:logo@a.test', 'sms:1', 'ftp://a.test/'],
-    ...['javascript:alert(1)', 'JavaScript:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///etc/passwd', 'about:blank', 'blob:https://a.test/x'],
-    ...['https:/a.test', 'https:a.test', 'http//a.test', '\u00a0https://a.test/', 'https://', 'https://[x]/', 'https://a.test:99999/', 'https://a b.test/'],
+    ...[
+      'javascript:alert(1)',
+      'JavaScript:alert(1)',
+      'data:text/html,x',
+      'vbscript:x',
+      'file:///etc/passwd',
+      'about:blank',
+      'blob:https://a.test/x',
+    ],
+    ...[
+      'https:/a.test',
+      'https:a.test',
+      'http//a.test',
+      '\u00a0https://a.test/',
+      'https://',
+      'https://[x]/',
+      'https://a.test:99999/',
+      'https://a b.test/',
+    ],
     ...['https://user@a.test/', 'https://user:pass@a.test/', 'https://bank.test@evil.test/'],
-    ...['{{url}}', 'https://{{host}}/', 'https://a.test/{{ id }}', 'https://a.test/${id}', 'https://a.test/*|ID|*', 'https://a.test/[[id]]'],
-    ...['https://a.test/%%ID%%', 'https://a.test/%recipient%', 'https://a.test/<id>', 'https://a.test/{id}', 'https://a.test/100%', 'https://a.test/\ufffd'],
+    ...[
+      '{{url}}',
+      'https://{{host}}/',
+      'https://a.test/{{ id }}',
+      'https://a.test/${id}',
+      'https://a.test/*|ID|*',
+      'https://a.test/[[id]]',
+    ],
+    ...[
+      'https://a.test/%%ID%%',
+      'https://a.test/%recipient%',
+      'https://a.test/<id>',
+      'https://a.test/{id}',
+      'https://a.test/100%',
+      'https://a.test/\ufffd',
+    ],
     `https://a.test/${'x'.repeat(2048)}`,
     `https://a.test/${'\u00fc'.repeat(1000)}`,
   ]
@@ -134,7 +193,8 @@ test('linkTarget() leaves alone what is no whole web address', (t) => {
 })
 
 test('linkTarget() leaves alone links to the service itself', (t) => {
-  for (const path of ['/', '', '/unsubscribe/abc', '/t/c/abc', '/x?y']) t.is(linkTarget(`https://Post.example.ch${path}`, own), undefined, path)
+  for (const path of ['/', '', '/unsubscribe/abc', '/t/c/abc', '/x?y'])
+    t.is(linkTarget(`https://Post.example.ch${path}`, own), undefined, path)
   t.is(linkTarget('https://post.example.ch.evil.test/', own), 'https://post.example.ch.evil.test/')
   t.is(linkTarget('https://post.example.ch/shop', `${own}/mail`), 'https://post.example.ch/shop')
   t.is(linkTarget('https://post.example.ch/mail/unsubscribe/x', `${own}/mail`), undefined)

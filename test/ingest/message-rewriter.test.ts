@@ -5,7 +5,8 @@ import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 const own = 'https://post.example.ch'
 const pixel = `${own}/t/o/1`
 const linkFor = (link: number, target: string): string => `${own}/${link}?${target}`
-const html = (body: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(`Content-Type: text/html; charset=utf-8\r\n\r\n${body}\r\n`))
+const html = (body: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.from(`Content-Type: text/html; charset=utf-8\r\n\r\n${body}\r\n`))
 const two = '<a href="https://a.test/">a</a><a href="https://b.test/">b</a>'
 
 function rewriter(t: ExecutionContext, deadlineMs = 10_000, code?: string): WorkerMessageRewriter {

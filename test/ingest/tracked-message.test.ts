@@ -34,9 +34,7 @@ for (const name of goldens) {
     const html = String(after.html)
     const links = trackableLinks(raw, own)
     t.true(links.length > 0)
-    const restored = links
-      .reduce((text, target, at) => text.replace(`"${own}/t/c/${at + 1}"`, `<${target}>`), html)
-      .replace(image, '')
+    const restored = links.reduce((text, target, at) => text.replace(`"${own}/t/c/${at + 1}"`, `<${target}>`), html).replace(image, '')
     // entities, quotes and letters of links are as they were, once they are out of the comparison
     const plain = (text: string) => text.replaceAll(/(href=)(?:"[^"]*"|'[^']*'|<[^>]*>|[^\s>]+)/gi, '$1')
     t.is(plain(restored), plain(String(before.html)))
@@ -45,7 +43,11 @@ for (const name of goldens) {
       before.attachments.map(({ content, filename, contentType, headers }) => [content.toString('hex'), filename, contentType, headers]),
     )
     // of HTML alone, mailparser makes the text itself and puts the links in brackets
-    const words = (text = '') => text.replaceAll(/\[[^\]]*\]/g, '').replaceAll(/\s+/g, ' ').trim()
+    const words = (text = '') =>
+      text
+        .replaceAll(/\[[^\]]*\]/g, '')
+        .replaceAll(/\s+/g, ' ')
+        .trim()
     t.is(words(after.text), words(before.text))
     t.is(addresses(html).filter((address) => address.startsWith(`${own}/t/`)).length, links.length + 1)
   })
@@ -71,14 +73,37 @@ test('trackedMessage() with no marks gives the same octets', async (t) => {
 
 test('trackedMessage() marks links or openings alone, and the pixel once', (t) => {
   const raw = page('<body><a href="https://a.test/">a</a></body>')
-  t.true(trackedMessage(raw, own, { links: undefined, pixel: `${own}/p` }).includes('<a href="https://a.test/">a</a><img src="https://post.example.ch/p" width="1" height="1" alt=""></body>'))
-  t.true(trackedMessage(raw, own, { links: [`${own}/1`], pixel: undefined }).includes('<body><a href="https://post.example.ch/1">a</a></body>'))
-  const two = mail('Content-Type: multipart/mixed; boundary=b', '', '--b', 'Content-Type: text/html', '', '<p>one', '', '--b', 'Content-Type: text/html', '', '<a href=http://a.test/>', '--b--', '')
+  t.true(
+    trackedMessage(raw, own, { links: undefined, pixel: `${own}/p` }).includes(
+      '<a href="https://a.test/">a</a><img src="https://post.example.ch/p" width="1" height="1" alt=""></body>',
+    ),
+  )
+  t.true(
+    trackedMessage(raw, own, { links: [`${own}/1`], pixel: undefined }).includes('<body><a href="https://post.example.ch/1">a</a></body>'),
+  )
+  const two = mail(
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/html',
+    '',
+    '<p>one',
+    '',
+    '--b',
+    'Content-Type: text/html',
+    '',
+    '<a href=http://a.test/>',
+    '--b--',
+    '',
+  )
   t.is(marked(two).toString(), two.toString().replace('<p>one\r\n', `<p>one${image}\r\n`).replace('http://a.test/', `"${own}/t/c/1"`))
 })
 
 test('trackedMessage() writes addresses so that they stay inside their quotes', (t) => {
-  const text = trackedMessage(page('<a href=https://a.test/>a</a>'), own, { links: ['https://p.test/"><script>&x'], pixel: 'https://p.test/"&' }).toString()
+  const text = trackedMessage(page('<a href=https://a.test/>a</a>'), own, {
+    links: ['https://p.test/"><script>&x'],
+    pixel: 'https://p.test/"&',
+  }).toString()
   t.true(text.includes('<a href="https://p.test/&quot;><script>&amp;x">a</a>'))
   t.true(text.includes('<img src="https://p.test/&quot;&amp;" width="1"'))
 })
@@ -95,7 +120,8 @@ const reasonOf = (raw: Buffer): string => {
 
 test('A message that must not be changed tells why', (t) => {
   const html = ['Content-Type: text/html; charset=utf-8', '', '<a href="https://a.test/">a</a>', '']
-  const inside = (type: string, ...more: readonly string[]) => mail(`Content-Type: ${type}; boundary=b`, '', '--b', ...html, '--b', ...more, '--b--', '')
+  const inside = (type: string, ...more: readonly string[]) =>
+    mail(`Content-Type: ${type}; boundary=b`, '', '--b', ...html, '--b', ...more, '--b--', '')
   const of = (charset: string, body = '<p>x</p>') => reasonOf(mail(`Content-Type: text/html; charset=${charset}`, '', body, ''))
   t.is(reasonOf(mail(...html)), 'tracked')
   t.is(reasonOf(mail('Subject: x', '', 'text')), 'no_html')
@@ -104,13 +130,38 @@ test('A message that must not be changed tells why', (t) => {
   t.is(reasonOf(mail('Content-Disposition: attachment', ...html)), 'no_html')
   t.is(reasonOf(mail('Content-Type: message/rfc822', '', ...html)), 'no_html')
   t.is(reasonOf(inside('multipart/signed', 'Content-Type: application/pgp-signature', '', 'x')), 'signed')
-  t.is(reasonOf(mail('Content-Type: multipart/mixed; boundary=o', '', '--o', inside('Multipart/Signed', '', 'x').toString(), '--o--', '')), 'signed')
+  t.is(
+    reasonOf(mail('Content-Type: multipart/mixed; boundary=o', '', '--o', inside('Multipart/Signed', '', 'x').toString(), '--o--', '')),
+    'signed',
+  )
   t.is(reasonOf(inside('multipart/encrypted', '', 'x')), 'encrypted')
   t.is(reasonOf(mail('Content-Type: application/pkcs7-mime; name=smime.p7m', 'Content-Transfer-Encoding: base64', '', 'AAAA')), 'encrypted')
   t.is(reasonOf(mail('Content-Type: application/x-pkcs7-mime', '', 'x')), 'encrypted')
   t.is(reasonOf(inside('multipart/mixed', 'Content-Type: text/plain', '', '-----BEGIN PGP SIGNED MESSAGE-----')), 'pgp')
-  t.is(reasonOf(inside('multipart/mixed', 'Content-Type: text/plain', 'Content-Transfer-Encoding: base64', '', Buffer.from('-----BEGIN PGP MESSAGE-----').toString('base64'))), 'pgp')
-  t.is(reasonOf(inside('multipart/mixed', 'Content-Type: text/plain', 'Content-Transfer-Encoding: quoted-printable', '', '=2D----BEGIN PGP MESSAGE-----')), 'pgp')
+  t.is(
+    reasonOf(
+      inside(
+        'multipart/mixed',
+        'Content-Type: text/plain',
+        'Content-Transfer-Encoding: base64',
+        '',
+        Buffer.from('-----BEGIN PGP MESSAGE-----').toString('base64'),
+      ),
+    ),
+    'pgp',
+  )
+  t.is(
+    reasonOf(
+      inside(
+        'multipart/mixed',
+        'Content-Type: text/plain',
+        'Content-Transfer-Encoding: quoted-printable',
+        '',
+        '=2D----BEGIN PGP MESSAGE-----',
+      ),
+    ),
+    'pgp',
+  )
   t.is(reasonOf(mail('dkim-signature: v=1; d=a.test', ...html)), 'dkim_signed')
   t.is(reasonOf(inside('multipart/mixed', 'DKIM-Signature: v=1', '', 'x')), 'tracked')
   for (const charset of ['utf-16', 'UTF-7', 'iso-2022-jp', 'shift_jis', 'gbk', 'unknown-8bit', '""']) t.is(of(charset), 'charset', charset)
@@ -147,8 +198,11 @@ test('Octets outside of marked HTML stay, whatever the message is', async (t) =>
       if (part.type !== 'text/html' || part.attached) t.is(bodyOf(after, now), bodyOf(raw, part))
       else {
         changed++
-        const html = (of: Buffer, { bodyStart, bodyEnd, encoding }: typeof part) => decodeBody(of.subarray(bodyStart, bodyEnd), encoding)?.toString('latin1') ?? ''
-        const unmarked = html(after, now).replaceAll(/"https:\/\/post\.example\.ch\/t\/c\/\d+"/g, '*').replace(image, '')
+        const html = (of: Buffer, { bodyStart, bodyEnd, encoding }: typeof part) =>
+          decodeBody(of.subarray(bodyStart, bodyEnd), encoding)?.toString('latin1') ?? ''
+        const unmarked = html(after, now)
+          .replaceAll(/"https:\/\/post\.example\.ch\/t\/c\/\d+"/g, '*')
+          .replace(image, '')
         t.is(unmarked, html(raw, part).replaceAll(/"https:\/\/a\.test\/x"|https:\/\/b\.test(?=>)/g, '*'))
       }
     }
@@ -165,10 +219,28 @@ test('Octets outside of marked HTML stay, whatever the message is', async (t) =>
 })
 
 function randomMessage(seeded: Seeded): Buffer {
-  const texts = ['hello', '<a href="https://a.test/x">a</a>', '<body>x</body>', '\u00fc\u00df', '', '--not-a-boundary', ' trailing ', '.', `${'long '.repeat(250)}`, '<a href=https://b.test>']
+  const texts = [
+    'hello',
+    '<a href="https://a.test/x">a</a>',
+    '<body>x</body>',
+    '\u00fc\u00df',
+    '',
+    '--not-a-boundary',
+    ' trailing ',
+    '.',
+    `${'long '.repeat(250)}`,
+    '<a href=https://b.test>',
+  ]
   const body = () => Array.from({ length: seeded.between(1, 6) }, () => seeded.pick(texts)).join('\r\n')
   const leaf = (): string => {
-    const type = seeded.pick(['text/html', 'text/html; charset=utf-8', 'text/plain', 'image/png', 'text/html; name=x.html', 'message/rfc822'])
+    const type = seeded.pick([
+      'text/html',
+      'text/html; charset=utf-8',
+      'text/plain',
+      'image/png',
+      'text/html; name=x.html',
+      'message/rfc822',
+    ])
     const encoding = type.startsWith('text/html') ? seeded.pick(['', '8bit', 'base64', 'quoted-printable']) : ''
     const content = Buffer.from(body(), 'latin1')
     const written =
@@ -177,7 +249,13 @@ function randomMessage(seeded: Seeded): Buffer {
         : encoding === 'quoted-printable'
           ? content.toString('latin1').replaceAll(/[=\u0080-\u00ff]/g, (c) => `=${c.charCodeAt(0).toString(16).toUpperCase()}`)
           : content.toString('latin1')
-    return [`Content-Type: ${type}`, ...(encoding === '' ? [] : [`content-transfer-encoding:${encoding}`]), 'X-Odd:\tvalue ', '', written].join('\r\n')
+    return [
+      `Content-Type: ${type}`,
+      ...(encoding === '' ? [] : [`content-transfer-encoding:${encoding}`]),
+      'X-Odd:\tvalue ',
+      '',
+      written,
+    ].join('\r\n')
   }
   const part = (depth: number): string => {
     if (depth === 0 || seeded.chance(0.3)) return leaf()
@@ -190,6 +268,12 @@ function randomMessage(seeded: Seeded): Buffer {
 
 test('trackedMessage() takes time in proportion to the HTML', (t) => {
   for (const piece of ['&', '<', '<a href=', '&#', '<a ', '"', '<!--', '<a href="https://a.test/"', ' ']) {
-    t.true(growsLinearly((size) => trackedMessage(page(`x${piece.repeat(size / piece.length)}`), own, { links: undefined, pixel: 'https://p.test/' }), 60_000), piece)
+    t.true(
+      growsLinearly(
+        (size) => trackedMessage(page(`x${piece.repeat(size / piece.length)}`), own, { links: undefined, pixel: 'https://p.test/' }),
+        60_000,
+      ),
+      piece,
+    )
   }
 })

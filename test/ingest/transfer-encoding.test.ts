@@ -23,7 +23,8 @@ test('decodeBody() reads base64 that is whole, and no other', (t) => {
   const base64 = (body: string) => decoded(body, 'base64')
   t.is(base64('SGVs\r\nbG8=\r\n'), 'Hello')
   t.is(base64(''), '')
-  for (const broken of ['SGVsbG8', 'SGVs!bG8=', 'SGVsbG8=\r\n-- \r\nfooter', 'SGV=bG8=', 'SGVsbG8===']) t.is(base64(broken), undefined, broken)
+  for (const broken of ['SGVsbG8', 'SGVs!bG8=', 'SGVsbG8=\r\n-- \r\nfooter', 'SGV=bG8=', 'SGVsbG8==='])
+    t.is(base64(broken), undefined, broken)
 })
 
 test('decodeBody() leaves identity encodings alone, and knows no others', (t) => {

@@ -119,7 +119,15 @@ dkimpy('both signatures fit a message that was rewritten for tracking', async (t
   await using rewriter = new WorkerMessageRewriter(systemClock)
   const { house, delivered, records } = await signingHouse(t, 'example.com', { rewriter, publicUrl: 'https://post.example.ch' })
   const html = `${head}MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n<a href="https://shop.test/">${'long '.repeat(190)}</a>\r\n`
-  const facts = { prefix: '', subject: '', messageId: '', headerFrom: 'shop@example.com', headerAddresses: [], eightBit: false, utf8Headers: false }
+  const facts = {
+    prefix: '',
+    subject: '',
+    messageId: '',
+    headerFrom: 'shop@example.com',
+    headerAddresses: [],
+    eightBit: false,
+    utf8Headers: false,
+  }
   await house.submit({ content: html, facts, tracking: { clicks: true, opens: true } })
   await until('attempted', () => house.attempted.length === 1)
   const [message = Buffer.alloc(0)] = delivered

@@ -45,30 +45,37 @@ interface Part {
 
 const own = 'https://post.example.ch'
 
-python("Python's email package sees the marks in every message of the fixtures, and no other change (needs the package python3)", async (t) => {
-  const names = ['shop', 'latin1-base64', 'long-line', 'short-lines']
-  const raws = await Promise.all(names.map((name) => readFile(new URL(`../fixtures/tracking/${name}.eml`, import.meta.url))))
-  const targets = raws.map((raw) => trackableLinks(raw, own))
-  const marked = raws.map((raw, at) =>
-    trackedMessage(raw, own, { links: targets[at]?.map((_, link) => `${own}/t/c/${link + 1}`), pixel: `${own}/t/o/1` }),
-  )
-  const child = run('python3', ['-c', reader], { maxBuffer: 1 << 22 })
-  child.child.stdin?.end(JSON.stringify([...raws, ...marked].map((raw) => raw.toString('base64'))))
-  const read = JSON.parse((await child).stdout) as Part[][]
-  const without = (parts: readonly Part[] = []) => parts.map(({ addresses: _, ...rest }) => rest)
-  for (const [at, name] of names.entries()) {
-    const [before, after] = [read[at] ?? [], read[at + names.length] ?? []]
-    t.true(before.length > 0, name)
-    t.deepEqual(without(after), without(before), name)
-    const seen = after.flatMap(({ addresses = [] }) => addresses)
-    const links = targets[at] ?? []
-    const isPixel = (address: string) => address === `${own}/t/o/1`
-    t.is(seen.filter(isPixel).length, 1, name)
-    const restored = seen.map((address) => {
-      const [, link] = /\/t\/c\/(\d+)$/.exec(address) ?? []
-      return link === undefined ? address : (links[Number(link) - 1] ?? '')
-    })
-    const asBrowser = (address: string) => (/^https?:/.test(address) && !address.includes('{') ? new URL(address).href : address)
-    t.deepEqual(restored.filter((address) => !isPixel(address)).map(asBrowser), before.flatMap(({ addresses = [] }) => addresses).map(asBrowser), name)
-  }
-})
+python(
+  "Python's email package sees the marks in every message of the fixtures, and no other change (needs the package python3)",
+  async (t) => {
+    const names = ['shop', 'latin1-base64', 'long-line', 'short-lines']
+    const raws = await Promise.all(names.map((name) => readFile(new URL(`../fixtures/tracking/${name}.eml`, import.meta.url))))
+    const targets = raws.map((raw) => trackableLinks(raw, own))
+    const marked = raws.map((raw, at) =>
+      trackedMessage(raw, own, { links: targets[at]?.map((_, link) => `${own}/t/c/${link + 1}`), pixel: `${own}/t/o/1` }),
+    )
+    const child = run('python3', ['-c', reader], { maxBuffer: 1 << 22 })
+    child.child.stdin?.end(JSON.stringify([...raws, ...marked].map((raw) => raw.toString('base64'))))
+    const read = JSON.parse((await child).stdout) as Part[][]
+    const without = (parts: readonly Part[] = []) => parts.map(({ addresses: _, ...rest }) => rest)
+    for (const [at, name] of names.entries()) {
+      const [before, after] = [read[at] ?? [], read[at + names.length] ?? []]
+      t.true(before.length > 0, name)
+      t.deepEqual(without(after), without(before), name)
+      const seen = after.flatMap(({ addresses = [] }) => addresses)
+      const links = targets[at] ?? []
+      const isPixel = (address: string) => address === `${own}/t/o/1`
+      t.is(seen.filter(isPixel).length, 1, name)
+      const restored = seen.map((address) => {
+        const [, link] = /\/t\/c\/(\d+)$/.exec(address) ?? []
+        return link === undefined ? address : (links[Number(link) - 1] ?? '')
+      })
+      const asBrowser = (address: string) => (/^https?:/.test(address) && !address.includes('{') ? new URL(address).href : address)
+      t.deepEqual(
+        restored.filter((address) => !isPixel(address)).map(asBrowser),
+        before.flatMap(({ addresses = [] }) => addresses).map(asBrowser),
+        name,
+      )
+    }
+  },
+)

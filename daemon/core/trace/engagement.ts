@@ -65,12 +65,18 @@ export function engagementEntries({ tracking, recipients, createdAt }: Trace, en
   const reached = recipients.filter(({ status }) => status !== 'suppressed')
   const recipient = reached.length === 1 ? (reached[0]?.address ?? null) : null
   const who = recipient ?? `one of its ${reached.length} recipients`
-  const opens = engagement?.firstOpens.map(
-    (at): TimelineEntry => ({ at, event: 'opened', message: `Opened by ${who}: its image was loaded.`, detail: { recipient } }),
-  )
-  const clicks = engagement?.firstClicks.map(
-    ({ at, link, url }): TimelineEntry => ({ at, event: 'clicked', message: `Link ${link} was followed by ${who}.`, detail: { recipient, link, url } }),
-  )
+  const opens = engagement?.firstOpens.map((at): TimelineEntry => ({
+    at,
+    event: 'opened',
+    message: `Opened by ${who}: its image was loaded.`,
+    detail: { recipient },
+  }))
+  const clicks = engagement?.firstClicks.map(({ at, link, url }): TimelineEntry => ({
+    at,
+    event: 'clicked',
+    message: `Link ${link} was followed by ${who}.`,
+    detail: { recipient, link, url },
+  }))
   return [trackingEntry(tracking, createdAt), ...[...(opens ?? []), ...(clicks ?? [])].toSorted((a, b) => a.at - b.at)]
 }
 

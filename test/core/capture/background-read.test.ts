@@ -2,7 +2,8 @@
 import test from 'ava'
 import { captures } from '#core/capture/capture.ts'
 import { traces } from '#core/trace/trace.ts'
-import { houseOf, NoReader, organizationId, quiet, until, type House } from '../house.ts'
+import { houseOf, organizationId, quiet, until, type House } from '../house.ts'
+import { NoReader } from '../no-parsers.ts'
 
 const pending = async (house: House): Promise<number> => (await house.keys('capture.pending')).length
 const seen = async (house: House): Promise<string[][]> =>

@@ -47,8 +47,24 @@ test('readClickToken() takes no token of another service, and nothing that is no
 
 test('readClickToken() leads to nothing but web addresses as a browser writes them, even under a right MAC', (t) => {
   const others = [
-    ...['javascript:alert(1)', 'data:text/html,x', '//evil.test/', '/path', 'evil.test', 'ftp://a.test/', 'file:///etc/passwd', ' https://a.test/'],
-    ...['https://a.test', 'HTTPS://a.test/', 'https://a.test/\r\nSet-Cookie: a=b', 'https://a.test/\n', 'https://a.test/\0', 'https://a.test/\u00fc'],
+    ...[
+      'javascript:alert(1)',
+      'data:text/html,x',
+      '//evil.test/',
+      '/path',
+      'evil.test',
+      'ftp://a.test/',
+      'file:///etc/passwd',
+      ' https://a.test/',
+    ],
+    ...[
+      'https://a.test',
+      'HTTPS://a.test/',
+      'https://a.test/\r\nSet-Cookie: a=b',
+      'https://a.test/\n',
+      'https://a.test/\0',
+      'https://a.test/\u00fc',
+    ],
     ...['https:a.test/', 'https:///a.test/', 'https://a.test/ x', 'https:\\\\a.test\\'],
   ]
   for (const to of others) t.is(readClickToken(secrets, clickToken(secrets, { traceId: newTraceId(), link: 1, target: to })), undefined, to)

@@ -163,5 +163,7 @@ test('verify misses the trace of an engagement', async (t) => {
   await house.put(engagements, record)
   t.deepEqual(await checks.checkRecord?.(engagements.name, organizationId, record), [])
   const orphan = { ...record, id: newTraceId() }
-  t.deepEqual(await checks.checkRecord?.(engagements.name, organizationId, orphan), [`the trace ${orphan.id} that it belongs to is missing`])
+  t.deepEqual(await checks.checkRecord?.(engagements.name, organizationId, orphan), [
+    `the trace ${orphan.id} that it belongs to is missing`,
+  ])
 })

@@ -154,7 +154,13 @@ test('The toggles of an SMTP credential are what its login asks for', async (t) 
     const live = await house.door.login('cms-user', 'right', '192.0.2.1')
     const draft = live.openDraft()
     await draft.write(Buffer.from(html))
-    const envelope = { mailFrom: 'shop@example.com', rcptTo: ['anna@example.net'], eightBit: false, helo: 'cms', protocol: 'ESMTPSA' } as const
+    const envelope = {
+      mailFrom: 'shop@example.com',
+      rcptTo: ['anna@example.net'],
+      eightBit: false,
+      helo: 'cms',
+      protocol: 'ESMTPSA',
+    } as const
     return (await live.submit({ ...envelope, draft, head: Buffer.from(html) })).traceId
   }
   const plain = await login({})

@@ -1,0 +1,30 @@
+/** Stand where a test needs no parser of messages. */
+import type { MessageReader, ReadResult } from '#core/capture/message-reader.ts'
+import type { MessageRewriter } from '#core/tracking/rewriter.ts'
+
+/** Reads nothing out of a message. */
+export class NoReader implements MessageReader {
+  addresses: readonly string[] = []
+  reads = 0
+
+  read(raw: Uint8Array): Promise<ReadResult> {
+    this.reads++
+    const [, subject = ''] = /^Subject: (.*)$/im.exec(Buffer.from(raw).toString()) ?? []
+    const message = { subject, from: [], to: [], cc: [], replyTo: [], headers: [], text: '', html: '', attachments: [] }
+    return Promise.resolve({ ok: true, message: { ...message, addressesSeen: this.addresses } })
+  }
+
+  attachment(): Promise<undefined> {
+    return Promise.resolve(undefined)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+/** Rewrites nothing. */
+export const noRewriter: MessageRewriter = {
+  rewrite: () => Promise.resolve({ ok: false, reason: 'failed' }),
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+}
