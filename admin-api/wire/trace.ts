@@ -50,7 +50,7 @@ const summary = {
   message_id: z.string(),
   destination_id: z.string().nullable(),
   route: z.object({ by: z.string(), rule_id: z.string().nullable(), reason: z.string() }),
-  size: z.int().meta({ description: 'Octets of the message as submitted or composed.' }),
+  size: z.int().meta({ description: 'Octets of the message as submitted or composed, or as rewritten for tracking.' }),
   attempts: z.int(),
   next_attempt_at: wireTime.nullable(),
   send_at: wireTime.nullable().meta({ description: 'The time that a scheduled send was asked to leave at.' }),

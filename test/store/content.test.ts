@@ -132,6 +132,28 @@ for (const size of [10, row + 10, 3 * row]) {
   })
 }
 
+for (const [before, after] of [
+  [10, 20],
+  [10, 2 * row + 5],
+  [3 * row + 7, 20],
+  [3 * row + 7, row + 1],
+] as const) {
+  test(`Draft.replace() leaves nothing of ${before} bytes behind ${after} others`, async (t) => {
+    const { database } = await databaseOf(t)
+    const draft = new Draft(database, 'org_1', 'one')
+    await fill(draft, bytesOf(before), () => 100_000)
+    const bytes = bytesOf(after).reverse()
+    await draft.replace(bytes)
+    t.is(draft.size, after)
+    const change = new Change()
+    const ref = draft.seal(change)
+    t.true((await database.commit(change)).ok)
+    t.deepEqual(ref, { id: 'one', size: after, sha256: sha256(bytes), rows: Math.ceil(after / row) })
+    t.deepEqual(Buffer.from(await readWholeContent(database, 'org_1', ref)), bytes)
+    t.is((await keysOf(database)).length, ref.rows)
+  })
+}
+
 test('sweepAbandonedContent() removes what a crash left half written, and nothing else', async (t) => {
   const { database, folder } = await databaseOf(t)
   const kept = await accepted(database, 'kept', bytesOf(2 * row + 9), 50_000)
