@@ -31,12 +31,13 @@ export interface ConnectionCheck {
 const probeMs = 20_000
 
 /** Whether the octets that were submitted reach the provider. */
-function forwardsVerbatim({ provider }: Destination): ConnectionCheck {
+function forwardsVerbatim({ provider }: Destination, { clickTrackingEnabled, openTrackingEnabled }: SmtpCredential): ConnectionCheck {
   const check = 'adapter_forwards_verbatim'
-  const below = 'below a Received header of ours'
-  if (provider === 'smtp') return { check, ok: true, detail: `The provider smtp relays the message byte for byte as submitted, ${below}.` }
+  const but = clickTrackingEnabled || openTrackingEnabled ? ' but for what tracking changes in its HTML,' : ''
+  const how = `byte for byte as submitted,${but} below a Received header of ours`
+  if (provider === 'smtp') return { check, ok: true, detail: `The provider smtp relays the message ${how}.` }
   const { title, takes } = httpProviders[provider]
-  if (takes === 'mime') return { check, ok: true, detail: `${title} is handed the message byte for byte as submitted, ${below}.` }
+  if (takes === 'mime') return { check, ok: true, detail: `${title} is handed the message ${how}.` }
   return {
     check,
     ok: false,
@@ -60,7 +61,7 @@ export class ConnectionTest {
     const checks = [this.#active(credential), resolves(credential, destination)]
     if (!destination) return checks
     const probe = destination.mode === 'live' ? await this.#probe(destination, signal) : []
-    return [...checks, forwardsVerbatim(destination), ...probe]
+    return [...checks, forwardsVerbatim(destination, credential), ...probe]
   }
 
   #active({ expiresAt, username }: SmtpCredential): ConnectionCheck {

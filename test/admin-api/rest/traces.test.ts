@@ -35,6 +35,7 @@ test('readTrace tells the story of a send', async (t) => {
     route: { by: 'rule', rule_id: rule['id'], reason },
     attempts: 0,
     send_at: null,
+    tracking: null,
     next_attempt_at: at,
     created_at: at,
     updated_at: at,

@@ -176,3 +176,15 @@ test('what recipients did is seen by the organization of the sender alone', asyn
   const elsewhere = await rig.withKey(['api:read'], await rig.addProject())
   t.is((await elsewhere.call('GET', `/v1/traces/${id}`)).status, 404)
 })
+
+test('the test of a credential tells that tracking changes its mail', async (t) => {
+  const { rest } = await startRig(t)
+  const default_destination_id = await addDestination(rest)
+  const { id } = await rest.must('POST', '/v1/smtp-credentials', { default_destination_id, open_tracking_enabled: true })
+  const { checks } = await rest.must('POST', `/v1/smtp-credentials/${String(id)}/test-connection`)
+  t.like((checks as object[])[2], {
+    check: 'adapter_forwards_verbatim',
+    detail:
+      'The provider smtp relays the message byte for byte as submitted, but for what tracking changes in its HTML, below a Received header of ours.',
+  })
+})
