@@ -6,6 +6,7 @@ import type { SharedTrace } from '#core/trace/redact.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import { timelineOf, type TimelineEntry } from '#core/trace/timeline.ts'
 import type { Trace } from '#core/trace/trace.ts'
+import { untrackedReason } from '#core/trace/tracking.ts'
 import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 import { toWireTime, wireTime } from './time.ts'
 
@@ -65,7 +66,7 @@ const tracking = z
     clicks: z.boolean(),
     links: z.int().meta({ description: 'Links that lead over this service.' }),
     opens: z.boolean(),
-    untracked_reason: z.string().nullable().meta({ description: 'Why not all is tracked that was asked for.' }),
+    untracked_reason: untrackedReason.nullable().meta({ description: 'Why not all is tracked that was asked for.' }),
     clicks_seen: z.int(),
     opens_seen: z.int(),
   })

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { trackableLinks, trackedMessage } from '#ingest/tracked-message.ts'
+import { trackableLinks, trackedMessage, Untracked } from '#ingest/tracked-message.ts'
+import { Seeded } from '../support/seeded.ts'
 
 const run = promisify(execFile)
 
@@ -76,6 +77,94 @@ python(
         before.flatMap(({ addresses = [] }) => addresses).map(asBrowser),
         name,
       )
+    }
+  },
+)
+
+/** Everything that Python's HTML parser sees of each text. */
+const tagReader = `
+import sys, json
+from html.parser import HTMLParser
+class Look(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+    def handle_starttag(self, tag, attrs): self.seen.append([tag, attrs])
+    def handle_endtag(self, tag): self.seen.append('/' + tag)
+    def handle_data(self, data): self.seen.append(['data', data])
+    def handle_comment(self, data): self.seen.append(['comment', data])
+    def handle_decl(self, data): self.seen.append(['decl', data])
+    def handle_pi(self, data): self.seen.append(['pi', data])
+    def unknown_decl(self, data): self.seen.append(['unknown', data])
+def look(text):
+    one = Look()
+    one.feed(text)
+    one.close()
+    return one.seen
+print(json.dumps([look(text) for text in json.load(sys.stdin)]))
+`
+
+const scraps = [
+  ...[
+    '<a href="https://a.test/1">',
+    '<a href=https://a.test/2>',
+    "<a href='https://a.test/3'>",
+    '<a class="x" href="https://a.test/?a=1&amp;b=2" id=y>',
+  ],
+  ...[
+    '<a href="https://a.test/6" href="https://a.test/7">',
+    '<area href="https://a.test/5" />',
+    '<a\r\nhref\r\n=\r\n"https://a.test/8"\r\n>',
+    '</a>',
+  ],
+  ...[
+    '<p>',
+    '</p>',
+    'text',
+    '<',
+    '>',
+    '"',
+    "'",
+    '<a ',
+    'href=',
+    'https://a.test/4',
+    '<!-- ',
+    ' -->',
+    '<script>',
+    '</script>',
+    '<style>',
+    '</style>',
+  ],
+  ...['<title>', '</title>', '<td ', '/>', '&', '&lt;', '<![if x]>', '<![endif]>', '<br/>', '</body>', ' ', '\r\n', '='],
+]
+
+python(
+  "Python's HTML parser sees the same tags and texts with and without marks, however broken (needs the package python3)",
+  async (t) => {
+    const seeded = new Seeded('scraps')
+    const cases: { readonly html: string; readonly marked: string; readonly links: readonly string[] }[] = []
+    for (let round = 0; round < 3000; round++) {
+      const html = Array.from({ length: seeded.between(1, 14) }, () => seeded.pick(scraps)).join('')
+      const head = 'Content-Type: text/html; charset=utf-8\r\n\r\n'
+      try {
+        const raw = Buffer.from(head + html)
+        const links = trackableLinks(raw, own)
+        const marks = { links: links.map((_, at) => `${own}/t/c/${at + 1}`), pixel: undefined }
+        cases.push({ html, marked: trackedMessage(raw, own, marks).toString().slice(head.length), links })
+      } catch (error) {
+        if (!(error instanceof Untracked)) throw error
+      }
+    }
+    const child = run('python3', ['-c', tagReader], { maxBuffer: 1 << 26 })
+    child.child.stdin?.end(JSON.stringify(cases.flatMap(({ html, marked }) => [html, marked])))
+    const read = JSON.parse((await child).stdout) as unknown[]
+    t.true(cases.filter(({ links }) => links.length > 0).length > 1000)
+    for (const [at, { html, links }] of cases.entries()) {
+      const back = JSON.stringify(read[2 * at + 1]).replaceAll(
+        /https:\/\/post\.example\.ch\/t\/c\/(\d+)/g,
+        (_, link: string) => links[Number(link) - 1] ?? '',
+      )
+      t.is(back, JSON.stringify(read[2 * at]), html)
     }
   },
 )

@@ -21,6 +21,9 @@ export const untrackedReasons = {
 
 export type UntrackedReason = keyof typeof untrackedReasons
 
+/** The names of the reasons. */
+export const untrackedReason = z.enum(Object.keys(untrackedReasons) as [UntrackedReason, ...UntrackedReason[]])
+
 export interface TraceTracking {
   /** Links lead over this service. */
   readonly clicks: boolean
@@ -36,5 +39,5 @@ export const traceTracking = z.strictObject({
   clicks: z.boolean(),
   links: z.int(),
   opens: z.boolean(),
-  off: z.enum(Object.keys(untrackedReasons) as [UntrackedReason, ...UntrackedReason[]]).optional(),
+  off: untrackedReason.optional(),
 })
