@@ -1,11 +1,11 @@
 /** The core's `MessageRewriter`, on a thread of its own: one message at a time, the others wait. */
 import type { Clock } from '#core/clock.ts'
-import type { MessageRewriter, Rewritten, TrackingAddresses } from '#core/tracking/rewriter.ts'
+import type { MessageRewriter, MessageSource, Rewritten, TrackingAddresses } from '#core/tracking/rewriter.ts'
 import { ParserThread, type ParserAnswer, type ParserThreadLimits } from './parser-thread.ts'
 
 const octetsMax = 64 * 1024 * 1024
-const defaultLimits: ParserThreadLimits = { deadlineMs: 10_000, idleMs: 30_000 }
-const entry = new URL('./mime-worker.ts', import.meta.url)
+const defaultLimits: ParserThreadLimits = { deadlineMs: 30_000, idleMs: 30_000 }
+const entry = new URL('./rewrite-worker.ts', import.meta.url)
 
 const failed: Rewritten = { ok: false, reason: 'failed' }
 
@@ -19,10 +19,11 @@ export class WorkerMessageRewriter implements MessageRewriter {
     this.#thread = new ParserThread(workerEntry, clock, limits)
   }
 
-  rewrite(raw: Uint8Array<ArrayBuffer>, addresses: TrackingAddresses): Promise<Rewritten> {
-    if (raw.length > octetsMax) return Promise.resolve({ ok: false, reason: 'too_large' })
-    const turn = this.#last.then(() => (this.#closed ? failed : this.#rewrite(raw, addresses)))
-    this.#last = turn
+  rewrite(message: MessageSource, addresses: TrackingAddresses): Promise<Rewritten> {
+    if (message.size > octetsMax) return Promise.resolve({ ok: false, reason: 'too_large' })
+    const turn = this.#last.then(async () => (this.#closed ? failed : this.#rewrite(await message.read(), addresses)))
+    const forget = (): void => {}
+    this.#last = turn.then(forget, forget)
     return turn
   }
 

@@ -4,7 +4,6 @@ import { BeyondLimits } from './mime-parse.ts'
 import type { ParserAnswer, ParserRequest } from './parser-thread.ts'
 import { readParts, type MessageParts } from './message-parts.ts'
 import { readAttachment, readMessage } from './read-message.ts'
-import { trackableLinks, trackedMessage, Untracked } from './tracked-message.ts'
 
 parentPort?.on('message', (request: ParserRequest) => void answer(request))
 
@@ -14,11 +13,7 @@ async function answer(request: ParserRequest): Promise<void> {
     if (request.kind === 'read') post({ kind: 'message', message: await readMessage(raw, request.cut) })
     else if (request.kind === 'parts') answerParts(await readParts(raw))
     else if (request.kind === 'attachment') await answerAttachment(raw, request.cut, request.index)
-    else if (request.kind === 'links')
-      post({ kind: 'links', links: trackableLinks(raw, request.ownUrl), raw: request.raw }, [request.raw.buffer])
-    else answerTracked(trackedMessage(raw, request.ownUrl, request.marks))
   } catch (error) {
-    if (error instanceof Untracked) return post({ kind: 'untracked', reason: error.reason })
     post({
       kind: 'failed',
       sentence: error instanceof BeyondLimits ? error.message : 'The message is not well-formed MIME.',
@@ -37,12 +32,6 @@ function answerParts(parts: MessageParts): void {
 async function answerAttachment(raw: Buffer, cut: boolean, index: number): Promise<void> {
   const bytes = await readAttachment(raw, cut, index)
   post({ kind: 'attachment', bytes }, bytes ? [bytes.buffer] : [])
-}
-
-/** In memory of its own: a small Buffer shares that of others. */
-function answerTracked(message: Buffer): void {
-  const raw = new Uint8Array(message)
-  post({ kind: 'tracked', raw }, [raw.buffer])
 }
 
 function post(message: ParserAnswer, transfer: ArrayBuffer[] = []): void {

@@ -16,7 +16,15 @@ export type Rewritten =
   /** The message is to go as it is. */
   | { readonly ok: false; readonly reason: UntrackedReason }
 
+/** A message that may have to wait for its turn, and is not in memory until then. */
+export interface MessageSource {
+  /** Octets. */
+  readonly size: number
+  /** The whole message in memory of its own, which is handed on to another thread. */
+  read(): Promise<Uint8Array<ArrayBuffer>>
+}
+
 export interface MessageRewriter extends AsyncDisposable {
-  /** Takes `raw`, which is unusable afterwards. Never throws. */
-  rewrite(raw: Uint8Array<ArrayBuffer>, addresses: TrackingAddresses): Promise<Rewritten>
+  /** Throws what the source throws, and nothing else. */
+  rewrite(message: MessageSource, addresses: TrackingAddresses): Promise<Rewritten>
 }

@@ -6,7 +6,7 @@ import { featureBar, type FeatureBar, type FeatureSettings } from '../features.t
 import type { TraceTracking, UntrackedReason } from '../trace/tracking.ts'
 import { traceToken } from '../trace/trace-token.ts'
 import { clickToken } from './click-token.ts'
-import type { MessageRewriter, TrackingAddresses } from './rewriter.ts'
+import type { MessageRewriter, MessageSource, TrackingAddresses } from './rewriter.ts'
 
 /** What the submitter asks for. */
 export interface TrackingWish {
@@ -54,7 +54,7 @@ export class Tracking {
     if (off && !clicks && !opens) return untracked(off)
     if (!isRelayed) return untracked('captured')
     if (publicUrl === undefined) return untracked('no_public_url')
-    const rewritten = await rewriter.rewrite(await wholeOf(draft), this.#addresses(submission.traceId, publicUrl, { clicks, opens }))
+    const rewritten = await rewriter.rewrite(sourceOf(draft), this.#addresses(submission.traceId, publicUrl, { clicks, opens }))
     if (!rewritten.ok) return untracked(rewritten.reason)
     if (opens || rewritten.links > 0) await draft.replace(rewritten.content)
     return { clicks, links: rewritten.links, opens, ...(off && { off }) }
@@ -73,7 +73,8 @@ export class Tracking {
 
 const untracked = (off: UntrackedReason): TraceTracking => ({ clicks: false, links: 0, opens: false, off })
 
-/** In memory of its own, as it is handed to another thread. */
+const sourceOf = (draft: TrackedSubmission['draft']): MessageSource => ({ size: draft.size, read: () => wholeOf(draft) })
+
 async function wholeOf(draft: TrackedSubmission['draft']): Promise<Uint8Array<ArrayBuffer>> {
   const whole = new Uint8Array(draft.size)
   let at = 0
