@@ -6,6 +6,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { systemClock } from '#core/clock.ts'
 import { dkimRecordName, dkimRecordText, newDkimKey } from '#core/domains/dkim-keys.ts'
 import { sendingDomains, type SendingDomain } from '#core/domains/sending-domain.ts'
+import { serviceRef, serviceRefField } from '#core/trace/trace-token.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { FakeClock } from '../core/fake-clock.ts'
 import { houseOf, secrets, until, type House, type HouseOptions } from '../core/house.ts'
@@ -197,8 +198,9 @@ test('the signature stands in the store before the provider gets anything', asyn
   let stored = ''
   house.transport.script = async (call) => {
     stored = (await house.trace(call.job.traceId)).prefix
-    t.is((await contentOf(call)).toString('latin1'), `${stored}${head}\r\nHello.\r\n`)
-    t.is(call.job.size, Buffer.byteLength(stored) + head.length + 10)
+    const ours = stored + serviceRefField(serviceRef(secrets, call.job.traceId))
+    t.is((await contentOf(call)).toString('latin1'), `${ours}${head}\r\nHello.\r\n`)
+    t.is(call.job.size, Buffer.byteLength(ours) + head.length + 10)
     return take(call)
   }
   await deliver(house, `${head}\r\nHello.\r\n`)
