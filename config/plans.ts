@@ -20,6 +20,8 @@ export interface Plan {
   readonly orgDestinations: boolean
   /** Sends may name the time at which they leave. Spec "Limits" 7. */
   readonly scheduledSends: boolean
+  /** Click and open tracking and VERP. Spec "Limits" 1. */
+  readonly tracking: boolean
 }
 
 /** All plans, the smallest first. */
@@ -38,6 +40,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     bulkReplay: false,
     orgDestinations: false,
     scheduledSends: false,
+    tracking: false,
   },
   free: {
     sendsPerDay: 100,
@@ -49,6 +52,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     bulkReplay: false,
     orgDestinations: false,
     scheduledSends: false,
+    tracking: false,
   },
   basic: {
     sendsPerDay: 5000,
@@ -60,6 +64,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     bulkReplay: false,
     orgDestinations: false,
     scheduledSends: false,
+    tracking: true,
   },
   pro: {
     sendsPerDay: 50_000,
@@ -71,6 +76,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     bulkReplay: true,
     orgDestinations: true,
     scheduledSends: true,
+    tracking: true,
   },
   enterprise: {
     sendsPerDay: undefined,
@@ -82,5 +88,6 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     bulkReplay: true,
     orgDestinations: true,
     scheduledSends: true,
+    tracking: true,
   },
 }

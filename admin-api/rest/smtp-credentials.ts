@@ -5,11 +5,13 @@ import { noBody } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import { pageOf, pagingFields } from '../wire/paging.ts'
 import {
+  changedCredentialShape,
   mintedCredentialShape,
   newSmtpCredentialBody,
   smtpCredentialChangesBody,
   smtpCredentialShape,
   toCredentialChanges,
+  toWireChangedCredential,
   toWireCredential,
 } from '../wire/smtp-credential.ts'
 import { idParams } from '../wire/text.ts'
@@ -26,7 +28,7 @@ const transcriptShape = z
 
 export const smtpCredentialOperations = (core: RestCore): readonly Operation[] => [...reading(core), ...minting(core), ...changing(core)]
 
-const shown = ({ record, password }: MintedCredential) => ({ ...toWireCredential(record), password })
+const shown = (minted: MintedCredential) => ({ ...toWireChangedCredential(minted), password: minted.password })
 
 const reading = (core: RestCore): readonly Operation[] => [
   operation({
@@ -119,9 +121,9 @@ const changing = (core: RestCore): readonly Operation[] => [
     errors: ['not_found', 'conflict'],
     params: idParams,
     body: smtpCredentialChangesBody,
-    response: smtpCredentialShape,
+    response: changedCredentialShape,
     async handle({ scope, params, body }) {
-      return toWireCredential(await core.smtpCredentials.update(scope, params.id, toCredentialChanges(body)))
+      return toWireChangedCredential(await core.smtpCredentials.update(scope, params.id, toCredentialChanges(body)))
     },
   }),
   operation({

@@ -1,7 +1,7 @@
 /** SMTP relay credentials on the wire. Spec "SMTP relay credential". */
 import * as z from 'zod'
 import type { SmtpCredential } from '#core/access/smtp-credential.ts'
-import type { SmtpCredentialChanges } from '#core/access/smtp-credentials.ts'
+import type { ChangedCredential, SmtpCredentialChanges } from '#core/access/smtp-credentials.ts'
 import { filledLine, id, line } from './text.ts'
 import { timeInput, toWireTime, wireTime } from './time.ts'
 
@@ -24,13 +24,21 @@ const fields = {
   updated_at: wireTime,
 }
 
+const warnings = z
+  .array(z.object({ path: z.string(), message: z.string() }))
+  .optional()
+  .meta({ description: 'What was asked for and has no effect now, by field.' })
+
 export const smtpCredentialShape = z.object(fields).meta({ id: 'SmtpCredential' })
+export const changedCredentialShape = z.object({ ...fields, warnings }).meta({ id: 'ChangedSmtpCredential' })
 export const mintedCredentialShape = z
-  .object({ ...fields, password: z.string().meta({ description: 'Shown this once; only a hash is kept.' }) })
+  .object({ ...fields, warnings, password: z.string().meta({ description: 'Shown this once; only a hash is kept.' }) })
   .meta({ id: 'MintedSmtpCredential' })
 
-/** Only off, for now; null says the same. */
-const toggle = z.boolean().nullable().optional().meta({ description: 'Not available yet: true is refused.' })
+/** Null is off. */
+const toggle = z.boolean().nullable().optional().meta({
+  description: 'Stays off on a plan without it. Its effect is decided with each message, as plan and flags of the organization are then.',
+})
 
 const changes = {
   label: line(100, 'For people: which site or machine uses it.').optional(),
@@ -92,4 +100,9 @@ export const toWireCredential = (credential: SmtpCredential): z.input<typeof smt
   open_tracking_enabled: credential.openTrackingEnabled,
   created_at: toWireTime(credential.createdAt),
   updated_at: toWireTime(credential.updatedAt),
+})
+
+export const toWireChangedCredential = ({ record, warnings: told }: ChangedCredential): z.input<typeof changedCredentialShape> => ({
+  ...toWireCredential(record),
+  ...(told.length > 0 && { warnings: told.map(({ path, message }) => ({ path, message })) }),
 })

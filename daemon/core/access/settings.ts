@@ -1,9 +1,9 @@
 /** What access must know of the nouns above it, as a shape: the cached policy of an organization has it. */
-import type { PlanName } from '#config/plans.ts'
+import type { FeatureSettings } from '../features.ts'
 
 /** The part of an organization's settings that grants depend on. */
 export interface GrantSettings {
-  readonly organization: { readonly plan: PlanName; readonly defaultProjectId: string }
+  readonly organization: FeatureSettings & { readonly defaultProjectId: string }
   readonly projects: ReadonlyMap<string, unknown>
   readonly destinations: ReadonlyMap<string, { readonly projectId: string; readonly shared?: unknown }>
 }

@@ -6,6 +6,7 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
+import { featureBar } from '../features.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { isOpenTo, owningProject, reachableProject } from './project-choice.ts'
@@ -27,9 +28,15 @@ type Mutable = Omit<SmtpCredential, 'id' | 'projectId' | 'username' | 'passwordF
 /** What is not given keeps its value, or gets the default. An empty text or null clears what can be cleared. */
 export type SmtpCredentialChanges = { readonly [Field in keyof Mutable]?: Mutable[Field] | undefined }
 
-/** The only time that the password is shown. */
-export interface MintedCredential {
+/** A credential as it is kept after a change. */
+export interface ChangedCredential {
   readonly record: SmtpCredential
+  /** What was asked for and has no effect now; each names its field. */
+  readonly warnings: readonly FieldProblem[]
+}
+
+/** The only time that the password is shown. */
+export interface MintedCredential extends ChangedCredential {
   readonly password: string
 }
 
@@ -67,13 +74,13 @@ export class SmtpCredentials {
       const settings = await policies.of(organizationId)
       const projectId = owningProject(scope, settings.projects, named)
       const now = clock.now()
-      const checked = { ...defaults, ...checkChanges(changes, projectId, settings, now) }
+      const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const alive = await database.all(smtpCredentials, { organizationId })
       checkPlan(settings.organization.plan, alive.length)
       const { password, ...login } = this.#newLogin()
-      const record = { ...checked, ...login, id: newId('smc', now), projectId, createdAt: now, updatedAt: now }
+      const record = { ...defaults, ...checked, ...login, id: newId('smc', now), projectId, createdAt: now, updatedAt: now }
       change.insert(smtpCredentials, organizationId, record)
-      return { record, password }
+      return { record, password, warnings }
     })
   }
 
@@ -103,20 +110,20 @@ export class SmtpCredentials {
       const { password, ...login } = this.#newLogin()
       const record = { ...stored.record, ...login, updatedAt: this.#options.clock.now() }
       change.replace(smtpCredentials, scope.organizationId, stored, record)
-      return { record, password }
+      return { record, password, warnings: [] }
     })
   }
 
   /** Only what is given changes. */
-  async update(scope: Scope, id: string, changes: SmtpCredentialChanges): Promise<SmtpCredential> {
+  async update(scope: Scope, id: string, changes: SmtpCredentialChanges): Promise<ChangedCredential> {
     const { writes, policies, clock } = this.#options
     return writes.run(scope.organizationId, async (change) => {
       const stored = await this.#get(scope, id)
       const now = clock.now()
-      const checked = checkChanges(changes, stored.record.projectId, await policies.of(scope.organizationId), now)
+      const { checked, warnings } = checkChanges(changes, stored.record.projectId, await policies.of(scope.organizationId), now)
       const record = { ...stored.record, ...checked, updatedAt: now }
       change.replace(smtpCredentials, scope.organizationId, stored, record)
-      return record
+      return { record, warnings }
     })
   }
 
@@ -159,18 +166,25 @@ function checkPlan(plan: GrantSettings['organization']['plan'], alive: number): 
   )
 }
 
-/** Toggles of the specification that have no effect yet, so that turning them on is refused instead of kept in silence. */
-const later = [
-  ['verpEnabled', 'verp_enabled', 'VERP'],
-  ['clickTrackingEnabled', 'click_tracking_enabled', 'click tracking'],
-  ['openTrackingEnabled', 'open_tracking_enabled', 'open tracking'],
+/** The toggles, with the feature that gates the effect of each. */
+const toggles = [
+  { field: 'verpEnabled', path: 'verp_enabled', feature: 'verp', what: 'VERP' },
+  { field: 'clickTrackingEnabled', path: 'click_tracking_enabled', feature: 'click_tracking', what: 'click tracking' },
+  { field: 'openTrackingEnabled', path: 'open_tracking_enabled', feature: 'open_tracking', what: 'open tracking' },
 ] as const
 
+type Checked = { -readonly [Field in keyof Mutable]?: Mutable[Field] }
+
 /** The changes that were given, in the form in which they are kept. Throws `validation_failed` naming every field that is wrong. */
-function checkChanges(changes: SmtpCredentialChanges, projectId: string, settings: GrantSettings, nowMs: number): Partial<Mutable> {
+function checkChanges(
+  changes: SmtpCredentialChanges,
+  projectId: string,
+  settings: GrantSettings,
+  nowMs: number,
+): { readonly checked: Partial<Mutable>; readonly warnings: readonly FieldProblem[] } {
   const problems: FieldProblem[] = []
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<Mutable>
-  const checked: { -readonly [Field in keyof Mutable]?: Mutable[Field] } = { ...given }
+  const checked: Checked = { ...given }
   if (given.allowedFromDomains) checked.allowedFromDomains = checkDomains(given.allowedFromDomains, problems)
   if (given.defaultDestinationId === '') checked.defaultDestinationId = null
   else if (given.defaultDestinationId && !isReachable(settings, given.defaultDestinationId, projectId))
@@ -181,11 +195,28 @@ function checkChanges(changes: SmtpCredentialChanges, projectId: string, setting
     if (domain) checked.verpBounceDomain = domain
     else problems.push({ path: 'verp_bounce_domain', message: 'must be a domain such as bounces.example.ch' })
   }
-  for (const [field, path, what] of later) if (given[field]) problems.push({ path, message: `${what} is not available yet; leave it out` })
   if (typeof given.expiresAt === 'number' && given.expiresAt <= nowMs)
     problems.push({ path: 'expires_at', message: 'must be in the future; null is for a credential that does not expire' })
   if (problems.length > 0) throw invalid(problems)
-  return checked
+  return { checked, warnings: gateToggles(checked, settings) }
+}
+
+/** Turns off what the plan does not include. What only a flag bars is kept, as its effect is decided with each message. Answers what to tell. */
+function gateToggles(checked: Checked, { organization }: GrantSettings): FieldProblem[] {
+  const warnings: FieldProblem[] = []
+  for (const { field, path, feature, what } of toggles) {
+    const bar = checked[field] ? featureBar(organization, feature) : undefined
+    if (bar === 'plan') {
+      checked[field] = false
+      warnings.push({ path, message: `the plan ${organization.plan} includes no ${what}; it stays off, raise the plan to use it` })
+    } else if (bar === 'flag') {
+      warnings.push({
+        path,
+        message: `${what} is switched off for this organization; the setting is kept and takes effect when that changes`,
+      })
+    }
+  }
+  return warnings
 }
 
 function isReachable({ destinations }: GrantSettings, destinationId: string, projectId: string): boolean {

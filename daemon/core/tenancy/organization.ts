@@ -12,6 +12,8 @@ export interface Organization {
   readonly name: string
   readonly plan: PlanName
   readonly defaultProjectId: string
+  /** By name of the feature; one that is not there has its default (`config/features.ts`). */
+  readonly flags?: Readonly<Record<string, boolean>> | undefined
   readonly createdAt: number
 }
 
@@ -32,7 +34,14 @@ export interface Project {
 
 export const organizations = defineRecord<Organization>({
   name: 'organization',
-  schema: z.strictObject({ id: z.string(), name: z.string(), plan: z.enum(planNames), defaultProjectId: z.string(), createdAt: z.int() }),
+  schema: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    plan: z.enum(planNames),
+    defaultProjectId: z.string(),
+    flags: z.record(z.string(), z.boolean()).optional(),
+    createdAt: z.int(),
+  }),
   isSetting: true,
 })
 

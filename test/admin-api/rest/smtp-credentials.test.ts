@@ -1,6 +1,8 @@
 import test from 'ava'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
 import { addDestination, errorOf, objectOf, refusal, startRig } from './rig.ts'
 
 const none = [404, 'not_found', 'No SMTP credential has this id.'] as const
@@ -69,17 +71,56 @@ test('createSmtpCredential names what is wrong, all of it', async (t) => {
   t.is(await message({ password: 'mine' }), 'password: is not a known field')
 })
 
-test('createSmtpCredential and updateSmtpCredential refuse to turn on what has no effect yet', async (t) => {
-  const { rest } = await startRig(t)
-  const toggles = { verp_enabled: true, click_tracking_enabled: true, open_tracking_enabled: true }
-  const fields = [
-    { path: 'verp_enabled', message: 'VERP is not available yet; leave it out' },
-    { path: 'click_tracking_enabled', message: 'click tracking is not available yet; leave it out' },
-    { path: 'open_tracking_enabled', message: 'open tracking is not available yet; leave it out' },
+const toggles = { verp_enabled: true, click_tracking_enabled: true, open_tracking_enabled: true }
+const allOff = { verp_enabled: false, click_tracking_enabled: false, open_tracking_enabled: false }
+
+test('createSmtpCredential and updateSmtpCredential turn on what the plan includes, without a warning', async (t) => {
+  const { rest } = await startRig(t, { plan: 'basic' })
+  const made = await rest.must('POST', path, toggles)
+  t.like(made, toggles)
+  t.false('warnings' in made)
+  const off = await rest.must('PATCH', `${path}/${String(made['id'])}`, { click_tracking_enabled: false, open_tracking_enabled: null })
+  t.like(off, { verp_enabled: true, click_tracking_enabled: false, open_tracking_enabled: false })
+  t.false('warnings' in off)
+})
+
+test('createSmtpCredential and updateSmtpCredential leave off what the plan does not include, and say so', async (t) => {
+  const { rest } = await startRig(t, { plan: 'free' })
+  const warning = (field: string, what: string) => ({
+    path: field,
+    message: `the plan free includes no ${what}; it stays off, raise the plan to use it`,
+  })
+  const warnings = [
+    warning('verp_enabled', 'VERP'),
+    warning('click_tracking_enabled', 'click tracking'),
+    warning('open_tracking_enabled', 'open tracking'),
   ]
-  t.deepEqual(errorOf(await rest.call('POST', path, toggles)).details, { fields })
-  const { id } = await rest.must('POST', path, {})
-  t.deepEqual(errorOf(await rest.call('PATCH', `${path}/${String(id)}`, toggles)).details, { fields })
+  const made = await rest.must('POST', path, toggles)
+  t.like(made, allOff)
+  t.deepEqual(made['warnings'], warnings)
+  const one = `${path}/${String(made['id'])}`
+  const changed = await rest.must('PATCH', one, { open_tracking_enabled: true })
+  t.like(changed, allOff)
+  t.deepEqual(changed['warnings'], warnings.slice(2))
+  const read = await rest.must('GET', one)
+  t.like(read, allOff)
+  t.false('warnings' in read)
+})
+
+test('createSmtpCredential keeps what only a flag of the organization bars, and says that it has no effect', async (t) => {
+  const { rest, database, organizationId } = await startRig(t)
+  const stored = await database.get(organizations, { organizationId }, organizationId)
+  if (!stored) throw new Error('no organization')
+  const flags = { click_tracking: false, verp: true }
+  await database.commit(new Change().replace(organizations, organizationId, stored, { ...stored.record, flags }))
+  const made = await rest.must('POST', path, toggles)
+  t.like(made, toggles)
+  t.deepEqual(made['warnings'], [
+    {
+      path: 'click_tracking_enabled',
+      message: 'click tracking is switched off for this organization; the setting is kept and takes effect when that changes',
+    },
+  ])
 })
 
 test('createSmtpCredential keeps to the number that the plan allows, also at the same time', async (t) => {
