@@ -1,12 +1,12 @@
 /** SMTP relay credentials: minting, reading, rotating, changing and revoking them. Spec "SMTP relay credential". */
 import { randomBytes } from 'node:crypto'
-import { plans } from '#config/plans.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { featureBar } from '../features.ts'
+import { requireRoom } from '../limits.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { isOpenTo, owningProject, reachableProject } from './project-choice.ts'
@@ -76,7 +76,7 @@ export class SmtpCredentials {
       const now = clock.now()
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const alive = await database.all(smtpCredentials, { organizationId })
-      checkPlan(settings.organization.plan, alive.length)
+      requireRoom(settings.organization, 'smtpCredentials', 'SMTP credential', alive.length)
       const { password, ...login } = this.#newLogin()
       const record = { ...defaults, ...checked, ...login, id: newId('smc', now), projectId, createdAt: now, updatedAt: now }
       change.insert(smtpCredentials, organizationId, record)
@@ -155,15 +155,6 @@ export class SmtpCredentials {
 function randomText(length: number): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
   return Array.from(randomBytes(length), (byte) => alphabet[byte & 31]).join('')
-}
-
-function checkPlan(plan: GrantSettings['organization']['plan'], alive: number): void {
-  const allowed = plans[plan].smtpCredentials
-  if (allowed === undefined || alive < allowed) return
-  throw new Refusal(
-    'quota_exhausted',
-    `The plan ${plan} allows ${allowed} SMTP credential${allowed === 1 ? '' : 's'}; revoke one, or raise the plan.`,
-  )
 }
 
 /** The toggles, with the feature that gates the effect of each. */

@@ -96,7 +96,7 @@ export class Accept {
     const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)
     const { recipientsMax, messageBytesMax } = this.#options
     const limits = passGates(
-      { submission, project, plan: policy.organization.plan, decision, nowMs, recipientsMax, messageBytesMax, previousMinute },
+      { submission, project, organization: policy.organization, decision, nowMs, recipientsMax, messageBytesMax, previousMinute },
       change,
     )
 
