@@ -5,6 +5,9 @@ import type { QueueEntry } from '#store/queue.ts'
 import type { VerifyOptions } from '#store/verify.ts'
 import { apiKeys } from './access/api-key.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
+import { auditEntries } from './audit.ts'
+import { planTerms } from './billing/plan-term.ts'
+import { prices } from './billing/price.ts'
 import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
@@ -33,6 +36,9 @@ const recordKinds = [
   templates,
   templateVersions,
   suppressions,
+  auditEntries,
+  planTerms,
+  prices,
 ] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -43,6 +49,8 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
       { name: 'idempotency' },
       { name: 'settings' },
+      { name: 'usage.held' },
+      { name: 'usage.stored' },
       { name: 'capture.pending', global: true },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },

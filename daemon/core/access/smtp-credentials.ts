@@ -6,6 +6,7 @@ import type { Stored } from '#store/record-kind.ts'
 import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { featureBar } from '../features.ts'
+import { meterHeld } from '../held-usage.ts'
 import { requireRoom } from '../limits.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
@@ -80,6 +81,8 @@ export class SmtpCredentials {
       const { password, ...login } = this.#newLogin()
       const record = { ...defaults, ...checked, ...login, id: newId('smc', now), projectId, createdAt: now, updatedAt: now }
       change.insert(smtpCredentials, organizationId, record)
+      const held = { before: alive.length, after: alive.length + 1 }
+      await meterHeld({ database, change, organizationId }, 'smtp_credentials', held, now)
       return { record, password, warnings }
     })
   }
@@ -129,10 +132,14 @@ export class SmtpCredentials {
 
   /** Ends a credential; one that is not there is no error. */
   async revoke(scope: Scope, id: string): Promise<void> {
-    const { database, writes } = this.#options
-    await writes.run(scope.organizationId, async (change) => {
+    const { database, writes, clock } = this.#options
+    const { organizationId } = scope
+    await writes.run(organizationId, async (change) => {
       const stored = await database.get(smtpCredentials, scope, id)
-      if (stored) change.remove(smtpCredentials, scope.organizationId, stored)
+      if (!stored) return
+      const before = (await database.all(smtpCredentials, { organizationId })).length
+      change.remove(smtpCredentials, organizationId, stored)
+      await meterHeld({ database, change, organizationId }, 'smtp_credentials', { before, after: before - 1 }, clock.now())
     })
   }
 

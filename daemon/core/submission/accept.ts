@@ -13,7 +13,7 @@ import { suppressionsAgainst, withoutSuppressed } from '../feedback/suppressed-r
 import { Refusal } from '../refusals.ts'
 import { matchRoute, type Route } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
-import { minuteOf, rateCounter } from '../tenancy/counters.ts'
+import { meter, minuteOf, rateCounter, storedTracesCounter } from '../tenancy/counters.ts'
 import type { Policies } from '../routing/policy.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
@@ -103,7 +103,9 @@ export class Accept {
     const inMemory = decision.outcome === 'relayed' ? submission.draft.inMemory() : undefined
     const whole = traceOf(submission, route, decision, submission.draft.seal(change), nowMs)
     const trace = await this.#withoutSuppressed(submission, whole)
-    change.insertUnchecked(traces, scope.organizationId, trace)
+    change.insertUnchecked(traces, scope.organizationId, trace).add(storedTracesCounter(scope.organizationId), 1)
+    if (trace.door === 'smtp') meter(change, 'smtp_messages', scope.organizationId, trace.projectId, nowMs)
+    if (trace.outcome !== 'relayed') meter(change, 'captures', scope.organizationId, trace.projectId, nowMs)
     const follow = this.#follow(change, submission, trace)
     if (submission.idempotencyKey !== undefined) {
       const key = idempotencyKey(submission)
