@@ -49,26 +49,22 @@ export const auditEntries = defineRecord<AuditEntry>({
 })
 
 export class Audit {
-  readonly #clock: Clock
+  readonly #options: { readonly database: Database; readonly clock: Clock }
 
-  constructor(clock: Clock) {
-    this.#clock = clock
+  constructor(options: { readonly database: Database; readonly clock: Clock }) {
+    this.#options = options
   }
 
   /** Adds the act to the write that carries it out, so that neither is there without the other. */
   record(change: Change, { organizationId, actor, act, target, details, projectId = undefined }: Act): void {
-    const at = this.#clock.now()
+    const at = this.#options.clock.now()
     const entry = { id: newId('aud', at), at, actor, act, target, projectId: projectId ?? null, details }
     change.insertUnchecked(auditEntries, organizationId, entry)
   }
-}
 
-/** Newest first. */
-export async function listAudit(
-  database: Database,
-  reach: Reach,
-  page: { readonly limit: number; readonly cursor?: string | undefined },
-): Promise<Page<AuditEntry>> {
-  const { rows, nextCursor } = await database.list(auditEntries, reach, page)
-  return { rows: rows.map(({ record }) => record), nextCursor }
+  /** Newest first. */
+  async list(reach: Reach, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<AuditEntry>> {
+    const { rows, nextCursor } = await this.#options.database.list(auditEntries, reach, page)
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
 }
