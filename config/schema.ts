@@ -181,7 +181,8 @@ export const schema = section({
   ),
   operatorKey: optionalWritten(
     {
-      description: 'Key of the operator of the service, for /operator/v1: plans, prices and flags of all organizations. Without it these do not exist.',
+      description:
+        'Key of the operator of the service, for /operator/v1: plans, prices and flags of all organizations. Without it these do not exist.',
       limit: 'svcop_ followed by 43 to 128 letters, digits, hyphens and underscores',
       secret: true,
     },

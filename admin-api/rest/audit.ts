@@ -31,7 +31,12 @@ export const auditOperations = (core: RestCore): readonly Operation[] => [
     response: pageOf(entryShape),
     async handle({ scope, query }) {
       const { rows, nextCursor } = await core.audit.list(scope, query)
-      const data = rows.map(({ projectId, at, details, ...entry }) => ({ ...entry, at: toWireTime(at), project_id: projectId, details: { ...details } }))
+      const data = rows.map(({ projectId, at, details, ...entry }) => ({
+        ...entry,
+        at: toWireTime(at),
+        project_id: projectId,
+        details: { ...details },
+      }))
       return { data, next_cursor: nextCursor ?? null }
     },
   }),

@@ -4,7 +4,17 @@ import type { Scope } from '#core/access/scope.ts'
 import { Refusal } from '#core/refusals.ts'
 import { raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
-import { invoiceCsv, invoiceCsvHeader, invoiceFormat, invoiceShape, period, toWireInvoice, toWireUsage, usageShape, type WireInvoice } from '../wire/usage.ts'
+import {
+  invoiceCsv,
+  invoiceCsvHeader,
+  invoiceFormat,
+  invoiceShape,
+  period,
+  toWireInvoice,
+  toWireUsage,
+  usageShape,
+  type WireInvoice,
+} from '../wire/usage.ts'
 import type { RestCore } from './core.ts'
 import { attachmentHeaders } from './download.ts'
 

@@ -37,7 +37,14 @@ export const noRoutePolicyBody = z
     message: `is required, once: ${noRoutePolicies.join(', ')}`,
   })
 
-export const toWireProject = ({ project, plan, sendsToday, sendsCap, capturesThisMonth, capturesCap }: ProjectState): z.input<typeof projectShape> => ({
+export const toWireProject = ({
+  project,
+  plan,
+  sendsToday,
+  sendsCap,
+  capturesThisMonth,
+  capturesCap,
+}: ProjectState): z.input<typeof projectShape> => ({
   status: project.status,
   project_id: project.id,
   name: project.name,

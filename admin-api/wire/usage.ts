@@ -7,11 +7,7 @@ import type { UsageReport } from '#core/billing/usage.ts'
 import { csvLine } from '#ingest/csv-cells.ts'
 import { toWireTime, wireTime } from './time.ts'
 
-export const period = z
-  .string()
-  .max(7)
-  .optional()
-  .meta({ description: 'A month in UTC such as 2026-11; the present one unless told.' })
+export const period = z.string().max(7).optional().meta({ description: 'A month in UTC such as 2026-11; the present one unless told.' })
 
 const axis = z.enum(axisNames)
 
@@ -23,9 +19,7 @@ export const usageShape = z
     plan: z.enum(planNames),
     sends: z.int().meta({ description: 'Accepted sends, by every door, with those that a replay queued again.' }),
     axes: z.array(z.object({ axis, label: z.string(), quantity: z.int() })),
-    projects: z.array(
-      z.object({ project_id: z.string(), name: z.string(), sends: z.int(), smtp_messages: z.int(), captures: z.int() }),
-    ),
+    projects: z.array(z.object({ project_id: z.string(), name: z.string(), sends: z.int(), smtp_messages: z.int(), captures: z.int() })),
     limits: z
       .array(z.object({ name: z.string(), used: z.int(), limit: z.int().nullable() }))
       .meta({ description: 'As it is now, whatever the period; a limit of null is none.' }),

@@ -24,8 +24,7 @@ export function limitsOf({ plan, overrides }: LimitSettings): Plan {
 }
 
 /** Whether use beyond what the plan includes is billed now instead of refused. */
-export const billsOverage = (settings: LimitSettings): boolean =>
-  limitsOf(settings).overageBilled && settings.paymentState === 'manual_ok'
+export const billsOverage = (settings: LimitSettings): boolean => limitsOf(settings).overageBilled && settings.paymentState === 'manual_ok'
 
 /** The refusal of volume beyond a plan whose overage could be billed. Spec "Limits" 1. */
 export function unpaidOverage({ plan, paymentState }: LimitSettings, what: string): Refusal {

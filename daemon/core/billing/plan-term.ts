@@ -35,7 +35,11 @@ export function termsWithin(
 }
 
 /** The term that a month is billed on: the one with the largest fee; a fee by contract counts as larger than any. */
-export function billedTerm(organization: Organization, terms: readonly PlanTerm[], { from, until }: Period): Pick<PlanTerm, 'plan' | 'overrides'> {
+export function billedTerm(
+  organization: Organization,
+  terms: readonly PlanTerm[],
+  { from, until }: Period,
+): Pick<PlanTerm, 'plan' | 'overrides'> {
   const within = termsWithin(organization, terms, from, until)
   const fee = (term: Pick<PlanTerm, 'plan' | 'overrides'>): number => limitsOf(term).monthlyFeeRappen ?? Infinity
   return within.reduce((dearest, term) => (fee(term) > fee(dearest) ? term : dearest), within[0] ?? organization)

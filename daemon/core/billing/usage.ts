@@ -81,7 +81,12 @@ export class Usage {
     }
   }
 
-  async #axes(organization: Organization, terms: readonly PlanTerm[], period: Period, daily: readonly number[]): Promise<Record<Axis, number>> {
+  async #axes(
+    organization: Organization,
+    terms: readonly PlanTerm[],
+    period: Period,
+    daily: readonly number[],
+  ): Promise<Record<Axis, number>> {
     const { id } = organization
     const axes = {} as Record<Axis, number>
     for (const axis of axisNames) {

@@ -44,7 +44,10 @@ export class Retention {
   start(): void {
     const { clock, random, onError } = this.#options
     this.#running = this.round().then(() => undefined, onError)
-    this.#timer = clock.after(everyMs * (1 + jitter * (2 * random() - 1)), () => void this.#running.then(() => this.#stopping || this.start()))
+    this.#timer = clock.after(
+      everyMs * (1 + jitter * (2 * random() - 1)),
+      () => void this.#running.then(() => this.#stopping || this.start()),
+    )
   }
 
   /** Ends between two batches; the next start goes on. */
@@ -100,7 +103,12 @@ export class Retention {
     const today = pack(storedTracesKey(organizationId, dayOf(clock.now())))
     const { start } = within([organizationId, 'usage.stored'])
     const count = encode(await this.#stored(organizationId))
-    for await (const { key, value } of database.kv.range({ start, end: Buffer.concat([today, Buffer.of(0xff)]), limit: 1, reverse: true })) {
+    for await (const { key, value } of database.kv.range({
+      start,
+      end: Buffer.concat([today, Buffer.of(0xff)]),
+      limit: 1,
+      reverse: true,
+    })) {
       if (Buffer.compare(key, today) === 0 || Buffer.compare(value, count) === 0) return
     }
     await database.commit(new Change().setNew(storedTracesKey(organizationId, dayOf(clock.now())), count))

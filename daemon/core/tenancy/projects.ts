@@ -42,10 +42,7 @@ export class Projects {
     const { database, clock } = this.#options
     const { organizationId } = scope
     const now = clock.now()
-    const [organization, stored] = await Promise.all([
-      database.get(organizations, { organizationId }, organizationId),
-      this.#get(scope),
-    ])
+    const [organization, stored] = await Promise.all([database.get(organizations, { organizationId }, organizationId), this.#get(scope)])
     if (!organization) throw new Error(`organization ${organizationId} is missing`)
     const [sendsToday, capturesThisMonth] = await Promise.all([
       database.kv.counter(pack(organizationSendCounter(organizationId, dayOf(now)))),

@@ -14,7 +14,8 @@ test('the prices are those of the specification', (t) => {
 })
 
 test('an amount is rounded half up to whole rappen', (t) => {
-  const amount = (quantity: number, unitPriceUrp: number) => invoiceLine('captures', '', { quantity, included: 0, unitPriceUrp }).amountRappen
+  const amount = (quantity: number, unitPriceUrp: number) =>
+    invoiceLine('captures', '', { quantity, included: 0, unitPriceUrp }).amountRappen
   t.deepEqual([amount(4, 100_000), amount(5, 100_000), amount(14, 100_000), amount(15, 100_000)], [0, 1, 1, 2])
   t.is(amount(1, 499_999), 0)
   t.is(amount(3, 500_000), 2)
@@ -55,7 +56,13 @@ test('lines, net, VAT and total are whole and even, whatever the quantities and 
 })
 
 test('a price holds from its month on, and the later of two for one month takes the place of the other', (t) => {
-  const price = (id: string, effectiveFrom: string, unitPriceUrp: number): Price => ({ id, axis: 'captures', unitPriceUrp, effectiveFrom, setAt: 0 })
+  const price = (id: string, effectiveFrom: string, unitPriceUrp: number): Price => ({
+    id,
+    axis: 'captures',
+    unitPriceUrp,
+    effectiveFrom,
+    setAt: 0,
+  })
   const own = [price('prc_3', '2026-03', 33), price('prc_1', '2026-01', 11), price('prc_2', '2026-03', 22)]
   const of = (month: string) => priceIn(month, 'captures', 'pro', own)
   t.deepEqual([of('2025-12'), of('2026-01'), of('2026-02'), of('2026-03'), of('2027-01')], [0, 11, 11, 33, 33])
@@ -64,5 +71,8 @@ test('a price holds from its month on, and the later of two for one month takes 
 test('plan enterprise has prices of its own or none', (t) => {
   t.is(priceIn('2026-01', 'sources', 'enterprise', []), 0)
   t.is(priceIn('2026-01', 'sources', 'pro', []), 350_000_000)
-  t.is(priceIn('2026-01', 'sources', 'enterprise', [{ id: 'prc_1', axis: 'sources', unitPriceUrp: 5, effectiveFrom: '2026-01', setAt: 0 }]), 5)
+  t.is(
+    priceIn('2026-01', 'sources', 'enterprise', [{ id: 'prc_1', axis: 'sources', unitPriceUrp: 5, effectiveFrom: '2026-01', setAt: 0 }]),
+    5,
+  )
 })
