@@ -72,7 +72,7 @@ export const overridesBody = z
 
 /** From wire names to ours. */
 export function toOverrideChanges(body: Readonly<Record<string, unknown>>): OverrideChanges {
-  return Object.fromEntries(limits.map((limit) => [limit, body[wireNames.get(limit) ?? limit]])) as OverrideChanges
+  return Object.fromEntries(limits.map((limit) => [limit, body[wireNames.get(limit) ?? limit]]))
 }
 
 const flagFields = Object.fromEntries(featureNames.map((flag) => [flag, z.boolean().nullable().optional()]))

@@ -56,7 +56,7 @@ export class Audit {
   }
 
   /** Adds the act to the write that carries it out, so that neither is there without the other. */
-  record(change: Change, { organizationId, actor, act, target, details, projectId = undefined }: Act): void {
+  record(change: Change, { organizationId, actor, act, target, details, projectId }: Act): void {
     const at = this.#options.clock.now()
     const entry = { id: newId('aud', at), at, actor, act, target, projectId: projectId ?? null, details }
     change.insertUnchecked(auditEntries, organizationId, entry)

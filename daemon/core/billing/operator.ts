@@ -80,7 +80,7 @@ export class Operator {
   setOverrides(id: string, changes: OverrideChanges): Promise<OrganizationAccount> {
     const next = ({ overrides, ...before }: Organization): Organization => {
       const merged = merge(overrides, changes, [...countedLimits, ...includedFeatures])
-      return { ...before, ...(merged && { overrides: merged as PlanOverrides }) }
+      return { ...before, ...(merged && { overrides: merged }) }
     }
     return this.#change(id, 'organization.overrides_set', next, { overrides: changes })
   }

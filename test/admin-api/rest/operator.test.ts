@@ -43,7 +43,11 @@ test('organizations are listed page by page, and one that is missing is not foun
   const { operator, organizationId, addOrganization } = await startRig(t)
   const others = [await addOrganization('free'), await addOrganization('basic')]
   const rows = await Array.fromAsync(operator.rows(root, 1))
-  t.deepEqual(rows.map(({ id }) => id).toSorted(), [organizationId, ...others.map((one) => one.organizationId)].toSorted())
+  const ids = [organizationId, ...others.map((one) => one.organizationId)]
+  t.deepEqual(
+    rows.map(({ id }) => id),
+    ids.toSorted((a, b) => (a < b ? -1 : 1)),
+  )
   t.like(
     rows.find(({ id }) => id === others[0]?.organizationId),
     { name: 'Other', plan: 'free', payment_state: 'none' },
@@ -122,7 +126,8 @@ test('what the operator sets holds from the next request on', async (t) => {
   const send = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' }
   await operator.must('PUT', `${root}/${organizationId}/overrides`, { sends_per_day: 2 })
   const statuses = await Promise.all(Array.from({ length: 6 }, async () => (await rest.call('POST', '/v1/messages', send)).status))
-  t.deepEqual(statuses.toSorted(), [200, 200, 429, 429, 429, 429])
+  t.is(statuses.filter((status) => status === 200).length, 2)
+  t.is(statuses.filter((status) => status === 429).length, 4)
   t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 2, sends_cap: 2 })
   await operator.must('PUT', `${root}/${organizationId}/plan`, { plan: 'enterprise' })
   await operator.must('PUT', `${root}/${organizationId}/overrides`, { sends_per_day: null })
@@ -139,19 +144,18 @@ test('the export of invoices has all organizations, and no cell that a spreadshe
   const cells = await Array.fromAsync(readCsv(asBytes(csv)))
   t.deepEqual(cells[0]?.cells.slice(0, 3), ['organization_id', 'organization', 'axis'])
   t.is(cells[1]?.cells[1], `'${name}`)
+  const sums = cells.filter(({ cells: row }) => row[2] === 'total').map(({ cells: row }) => [row[0], row.at(-1)] as const)
   t.deepEqual(
-    cells
-      .filter(({ cells: row }) => row[2] === 'total')
-      .map(({ cells: row }) => [row[0], row.at(-1)])
-      .toSorted(),
-    [
+    Object.fromEntries(sums),
+    Object.fromEntries([
       [organizationId, '1081'],
       [other.organizationId, '5297'],
-    ].toSorted(),
+    ]),
   )
   t.true(cells.every(({ cells: row }) => row.length === 9 && row.every((cell) => !/^[=+@\t\r-]/.test(cell))))
   const json = objectOf(await operator.call('GET', '/operator/v1/invoices/export?format=json&period=2030-01'))
-  t.deepEqual((json['data'] as { total_rappen: number }[]).map((invoice) => invoice.total_rappen).toSorted(), [1081, 5297])
+  const invoices = json['data'] as { organization_id: string; total_rappen: number }[]
+  t.deepEqual(Object.fromEntries(invoices.map((one) => [one.organization_id, String(one.total_rappen)])), Object.fromEntries(sums))
   t.is((await operator.call('GET', '/operator/v1/invoices/export?period=2030-02')).status, 400, 'a month to come')
 })
 
