@@ -8,7 +8,10 @@ export interface FeatureFlag {
   readonly what: string
   /** The yes-or-no limit of the plan that must include it too. */
   readonly plan?: keyof Plan
-  /** Beginnings of paths; every operation under them needs the flag, but those of `always`. */
+  /**
+   * Beginnings of paths; every operation under them that asks for a key needs the flag, but those of `always`. What is open to
+   * strangers asks for the flag of the organization that owns it by itself.
+   */
   readonly routes: readonly string[]
   /** Names of agent tools that need the flag. */
   readonly tools: readonly string[]
@@ -63,7 +66,7 @@ export const features = {
   bounce_sources: {
     default: true,
     what: 'Taking in bounces and complaints',
-    routes: ['/v1/bounce-sources', '/v1/mailenable'],
+    routes: ['/v1/ingest-sources', '/v1/mailenable'],
     tools: [
       'bounce_source_create',
       'bounce_source_list',
@@ -151,7 +154,7 @@ export const features = {
   forms: {
     default: true,
     what: 'Forms',
-    routes: ['/v1/forms', '/v1/public/forms'],
+    routes: ['/v1/forms'],
     tools: ['form_create', 'form_publish', 'form_embed_snippet_generate', 'form_list', 'form_reply_draft_create', 'form_reply_send'],
     screens: ['forms', 'submissions'],
     always: [],

@@ -8,7 +8,10 @@ const aheadMaxMs = 3 * 24 * 3600 * 1000
 /** Throws `quota_exhausted` when the plan has no scheduled sends, and `validation_failed` for a time that is past or too far ahead. */
 export function checkSendAt(sendAt: number, organization: LimitSettings, nowMs: number): void {
   if (!limitsOf(organization).scheduledSends)
-    throw new Refusal('quota_exhausted', `The plan ${organization.plan} has no scheduled sends; leave send_at out to send now, or raise the plan.`)
+    throw new Refusal(
+      'quota_exhausted',
+      `The plan ${organization.plan} has no scheduled sends; leave send_at out to send now, or raise the plan.`,
+    )
   const now = new Date(nowMs).toISOString()
   if (sendAt <= nowMs) throw wrong(`must be in the future, and here it is ${now}; give a later time, or leave it out to send now`)
   const latest = nowMs + aheadMaxMs

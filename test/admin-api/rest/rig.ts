@@ -135,7 +135,10 @@ export interface Rig {
   closeStore(): Promise<void>
 }
 
-export async function startRig(t: ExecutionContext, options: { readonly plan?: PlanName; readonly hasOperator?: boolean } = {}): Promise<Rig> {
+export async function startRig(
+  t: ExecutionContext,
+  options: { readonly plan?: PlanName; readonly hasOperator?: boolean } = {},
+): Promise<Rig> {
   const folder = await temporaryFolder('rest')
   const kv = await LevelKv.open(join(folder.path, 'store'))
   const database = new Database(kv)
