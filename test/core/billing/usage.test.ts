@@ -5,9 +5,11 @@ import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage.ts'
+import { integrityChecks } from '#core/integrity.ts'
 import { Retention } from '#core/retention/retention.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { organizations, type Organization } from '#core/tenancy/organization.ts'
+import { verify } from '#store/verify.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { startOfTime } from '../fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, secrets } from '../house.ts'
@@ -103,6 +105,7 @@ test('the most SMTP credentials at a time are billed beyond what the plan includ
   house.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 0)
   t.is((await usage.of(organizationId, '2030-01')).axes.smtp_credentials, 3, 'the past stays as it was')
+  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
 })
 
 test('traces stored are the average over the days of the month', async (t) => {
@@ -163,6 +166,7 @@ test('a month is billed on the plan with the largest fee that was in force in it
   house.clock.advance(31 * dayMs)
   t.deepEqual(await bill('2030-03'), ['basic', 777, 63, 840])
   t.deepEqual(await bill('2030-01'), ['pro', 4900, 397, 5297], 'the past stays as it was')
+  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
 })
 
 test('a period is a month that has begun', async (t) => {
