@@ -14,6 +14,8 @@ const wireNames = new Map(limits.map((limit) => [limit, wireName(limit)]))
 
 /** Far beyond any use, and far below where sums of integers lose their exactness. */
 const numberMax = 1_000_000_000
+/** Ten thousand francs. */
+const unitPriceMax = 1_000_000_000_000
 
 const organizationFields = {
   id: z.string(),
@@ -84,7 +86,7 @@ export const pricesBody = z.strictObject({
     .array(
       z.strictObject({
         axis: z.enum(axisNames),
-        unit_price_urp: z.int().min(0).max(Number.MAX_SAFE_INTEGER).meta({ description: 'Millionths of a rappen for one unit.' }),
+        unit_price_urp: z.int().min(0).max(unitPriceMax).meta({ description: 'Millionths of a rappen for one unit.' }),
         effective_from: z
           .string()
           .regex(/^20\d\d-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')

@@ -9,7 +9,7 @@ import type { Scope } from '../access/scope.ts'
 import type { GrantSettingsSource } from '../access/settings.ts'
 import type { Clock } from '../clock.ts'
 import { requireFlag } from '../features.ts'
-import { requireRoom } from '../limits.ts'
+import { limitsOf, requireRoom } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { checkContent, renderContent, type RenderedTemplate } from './content.ts'
@@ -91,7 +91,8 @@ export class Templates {
       const { organization, projects } = await policies.of(organizationId)
       const projectId = owningProject(scope, projects, named)
       await this.#checkSlugIsFree(scope, projectId, slug)
-      requireRoom(organization, 'templates', 'template', (await database.all(templates, { organizationId })).length)
+      if (limitsOf(organization).templates !== undefined)
+        requireRoom(organization, 'templates', 'template', (await database.all(templates, { organizationId })).length)
       const now = clock.now()
       const template = { id: newId('tpl', now), projectId, slug, name, currentVersion: 1, createdAt: now, updatedAt: now }
       change.insert(templates, organizationId, template)

@@ -156,6 +156,27 @@ test('inboxes lose the captures and stay', async (t) => {
   t.is((await house.database.all(inboxes, scope)).length, 1)
 })
 
+test('an inbox that is listed while its messages go shows those that are left', async (t) => {
+  const house = await houseWith(t, {})
+  const ids = await submitted(house, 5)
+  const { database } = house
+  const list = database.list.bind(database)
+  let isFirst = true
+  database.list = async (kind, reach, page) => {
+    const found = await list(kind, reach, page)
+    if (isFirst) {
+      isFirst = false
+      t.true(await removeTrace(database, organizationId, ids[1] ?? ''))
+    }
+    return found
+  }
+  const { rows } = await house.inboxes.messages(scope, 'inb_1', { limit: 10 })
+  t.deepEqual(
+    rows.map(({ trace }) => trace.id),
+    [ids[4], ids[3], ids[2], ids[0]],
+  )
+})
+
 test('rounds begin with the start and come about every hour; a service where nothing happens writes nothing', async (t) => {
   const house = await houseWith(t, { plan: 'enterprise' })
   await submitted(house, 2)

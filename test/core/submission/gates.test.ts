@@ -59,7 +59,9 @@ for (const paymentState of [undefined, 'none', 'past_due'] as const) {
     t.is(await sendsOf(house), 100)
     t.is(await house.kv.counter(pack([organizationId, 'counter', 'sends', projectId, '2030-01-15'])), 100)
     t.is(await house.kv.counter(pack(storedTracesCounter(organizationId))), 100)
-    house.clock.advance(12 * 3600 * 1000)
+    house.clock.advance(12 * 3600 * 1000 - 1)
+    await t.throwsAsync(house.submit(), { code: 'quota_exceeded' }, 'one millisecond before midnight')
+    house.clock.advance(1)
     t.is((await house.submit()).outcome, 'captured.no_route')
   })
 }
