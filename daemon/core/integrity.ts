@@ -54,6 +54,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'capture.pending', global: true },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
+      { name: 'unsubscribe.kept', global: true },
     ],
     contents: {
       of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),

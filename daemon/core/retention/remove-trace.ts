@@ -1,10 +1,11 @@
-/** Removes a trace with all that belongs to it, in one write: content, attempts, captures and readings that are due. */
+/** Removes a trace with all that belongs to it, in one write: content, attempts, captures and readings that are due. Its unsubscribe link works on. */
 import { Change } from '#store/change.ts'
 import { contentRowKey } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { within } from '#store/tuple.ts'
 import { captures } from '../capture/capture.ts'
 import { pendingReadKey } from '../capture/pending-read.ts'
+import { keepUnsubscribe } from '../feedback/kept-unsubscribe.ts'
 import { storedTracesCounter } from '../tenancy/counters.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 
@@ -14,11 +15,12 @@ export const isSettled = ({ status }: Trace): boolean => status !== 'pending' &&
 const capturesMax = 10
 
 /** False when the trace is gone, is queued again, or changed at the same moment: then nothing is removed. */
-export async function removeTrace(database: Database, organizationId: string, traceId: string): Promise<boolean> {
+export async function removeTrace(database: Database, organizationId: string, traceId: string, nowMs: number): Promise<boolean> {
   const stored = await database.get(traces, { organizationId }, traceId)
   if (!stored || !isSettled(stored.record)) return false
   const { content, outcome } = stored.record
   const change = new Change().remove(traces, organizationId, stored).add(storedTracesCounter(organizationId), -1)
+  keepUnsubscribe(change, organizationId, stored.record, nowMs)
   for (let row = 0; row < content.rows; row++) change.delete(contentRowKey(organizationId, content.id, row))
   for await (const { key } of database.kv.range(within([organizationId, 'event', traceId]))) change.deletes.push(key)
   if (outcome !== 'relayed') {

@@ -79,7 +79,7 @@ export class Retention {
   /** Removes at most so many settled traces, the oldest first, that were accepted before the time. */
   async #remove(organizationId: string, beforeMs: number, atMost: number): Promise<number> {
     if (beforeMs === -Infinity || atMost <= 0) return 0
-    const { database } = this.#options
+    const { database, clock } = this.#options
     const prefix = indexPrefix(traces.name, organizationId, 'time')
     const all = within(prefix)
     const end = beforeMs === Infinity ? all.end : pack([...prefix, beforeMs])
@@ -91,7 +91,7 @@ export class Retention {
         start = Buffer.concat([key, Buffer.of(0)]) // what is queued is passed over
       }
       if (ids.length === 0) break
-      const gone = await Promise.all(ids.map((id) => removeTrace(database, organizationId, id)))
+      const gone = await Promise.all(ids.map((id) => removeTrace(database, organizationId, id, clock.now())))
       removed += gone.filter(Boolean).length
     }
     return removed

@@ -72,6 +72,7 @@ export class SendMessages {
       rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
       facts,
       template: rendered?.from,
+      hasUnsubscribeLink: order.listUnsubscribe,
       draft,
       destinationId: order.destinationId,
       idempotencyKey: order.idempotencyKey,

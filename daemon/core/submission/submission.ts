@@ -39,6 +39,8 @@ export interface Submission {
   readonly attachments?: number | undefined
   /** What the content was rendered from (REST). */
   readonly template?: Trace['template']
+  /** The message has a link by which its one recipient unsubscribes. */
+  readonly hasUnsubscribeLink?: boolean | undefined
   /** Who submitted: id of the SMTP credential or API key. */
   readonly submittedBy: string
   /** A sliding-window limit of the submitter, in messages a minute. */

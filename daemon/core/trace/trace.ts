@@ -79,6 +79,8 @@ export interface Trace {
   readonly route: { readonly by: string; readonly ruleId: string | null; readonly reason: string }
   /** What it was rendered from, when it was. */
   readonly template?: { readonly id: string; readonly slug: string; readonly version: number } | undefined
+  /** The message has a link by which its recipient unsubscribes. */
+  readonly hasUnsubscribeLink?: true | undefined
   readonly content: ContentRef
   /** Our trace headers, which go before the content as submitted; `X-Service-Ref` joins them on the way out. */
   readonly prefix: string
@@ -150,6 +152,7 @@ export const traces = defineRecord<Trace>({
       .optional(),
     route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string() }),
     template: z.strictObject({ id: z.string(), slug: z.string(), version: z.int() }).optional(),
+    hasUnsubscribeLink: z.literal(true).optional(),
     content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),
     prefix: z.string(),
     signedBy: z.array(z.strictObject({ domain: z.string(), selector: z.string() })).optional(),

@@ -1,5 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { captures, inboxes } from '#core/capture/capture.ts'
+import { suppressions } from '#core/feedback/suppression.ts'
+import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { routingRules } from '#core/routing/rule.ts'
 import { Retention } from '#core/retention/retention.ts'
@@ -11,7 +13,7 @@ import { decode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { verify } from '#store/verify.ts'
 import { startOfTime } from '../fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, scope, type House } from '../house.ts'
+import { houseOf, organizationId, projectId, quiet, scope, secrets, type House } from '../house.ts'
 
 const dayMs = 86_400_000
 
@@ -81,7 +83,7 @@ test('what is queued stays, however old, and goes once it is settled', async (t)
   t.deepEqual(await kept(house), [queued])
   const stored = await house.database.get(traces, scope, queued)
   await house.put<Trace>(traces, { ...stored!.record, status: 'failed' })
-  t.true(await removeTrace(house.database, organizationId, queued))
+  t.true(await removeTrace(house.database, organizationId, queued, house.clock.now()))
   t.is(await counted(house), 0)
 })
 
@@ -142,7 +144,7 @@ test('a trace that is queued again while it is looked at stays', async (t) => {
     isFirst = false
     await house.put<Trace>(traces, { ...stored!.record, status: 'queued' })
   }
-  t.false(await removeTrace(house.database, organizationId, id))
+  t.false(await removeTrace(house.database, organizationId, id, house.clock.now()))
   t.is((await house.trace(id)).status, 'queued')
   t.is(await counted(house), 1)
 })
@@ -166,7 +168,7 @@ test('an inbox that is listed while its messages go shows those that are left', 
     const found = await list(kind, reach, page)
     if (isFirst) {
       isFirst = false
-      t.true(await removeTrace(database, organizationId, ids[1] ?? ''))
+      t.true(await removeTrace(database, organizationId, ids[1] ?? '', house.clock.now()))
     }
     return found
   }
@@ -175,6 +177,32 @@ test('an inbox that is listed while its messages go shows those that are left', 
     rows.map(({ trace }) => trace.id),
     [ids[4], ids[3], ids[2], ids[0]],
   )
+})
+
+test('an unsubscribe link works on when its message is gone, for a year', async (t) => {
+  const house = await houseWith(t, {})
+  await house.destination()
+  await house.rule({ any: true })
+  const [id = '', other = ''] = [...(await submitted(house, 1, { hasUnsubscribeLink: true })), ...(await submitted(house, 1))]
+  for (const one of [id, other]) {
+    const stored = await house.database.get(traces, scope, one)
+    await house.put<Trace>(traces, { ...stored!.record, status: 'sent' })
+  }
+  const { database, clock } = house
+  const unsubscribes = new Unsubscribes({ database, clock, secrets, baseUrl: 'https://post.test' })
+  const tokenOf = (one: string): string => unsubscribes.fieldsFor(one)[0]?.value.slice(1, -1).split('/').at(-1) ?? ''
+  house.clock.advance(31 * dayMs)
+  t.is(await retentionOf(house).round(), 2)
+  t.deepEqual(await unsubscribes.look(tokenOf(id)), { recipient: 'anna@example.net', sender: 'shop@example.com' })
+  await t.throwsAsync(unsubscribes.look(tokenOf(other)), { code: 'not_found' }, 'its message had no link')
+  await unsubscribes.unsubscribe(tokenOf(id))
+  t.deepEqual(
+    (await database.all(suppressions, scope)).map(({ record }) => record.email),
+    ['anna@example.net'],
+  )
+  house.clock.advance(334 * dayMs)
+  await database.sweep(clock.now())
+  await t.throwsAsync(unsubscribes.look(tokenOf(id)), { code: 'not_found' })
 })
 
 test('rounds begin with the start and come about every hour; a service where nothing happens writes nothing', async (t) => {
