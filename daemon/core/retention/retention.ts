@@ -3,7 +3,7 @@
  * the plan stores. Each goes in a write of its own, so a crash leaves nothing half removed and the next round goes on.
  * Spec "Limits".
  */
-import { Change, encode } from '#store/change.ts'
+import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
@@ -100,18 +100,16 @@ export class Retention {
   /** Notes once a day how many traces are stored, for the average of the month; nothing is written while that is as before. */
   async #note(organizationId: string): Promise<void> {
     const { database, clock } = this.#options
-    const today = pack(storedTracesKey(organizationId, dayOf(clock.now())))
+    const today = storedTracesKey(organizationId, dayOf(clock.now()))
     const { start } = within([organizationId, 'usage.stored'])
-    const count = encode(await this.#stored(organizationId))
-    for await (const { key, value } of database.kv.range({
-      start,
-      end: Buffer.concat([today, Buffer.of(0xff)]),
-      limit: 1,
-      reverse: true,
-    })) {
-      if (Buffer.compare(key, today) === 0 || Buffer.compare(value, count) === 0) return
+    const latest = { start, end: Buffer.concat([pack(today), Buffer.of(0xff)]), limit: 1, reverse: true }
+    const count = await this.#stored(organizationId)
+    let before = 0
+    for await (const { key, value } of database.kv.range(latest)) {
+      if (Buffer.compare(key, pack(today)) === 0) return
+      before = decode<number>(value)
     }
-    await database.commit(new Change().setNew(storedTracesKey(organizationId, dayOf(clock.now())), count))
+    if (count !== before) await database.commit(new Change().setNew(today, encode(count)))
   }
 
   #stored(organizationId: string): Promise<number> {
