@@ -101,15 +101,16 @@ export class Operator {
 
   /** Months that are over keep their prices. Throws `not_found`, and `validation_failed` for a month before the present one. */
   async setPrices(id: string, changes: readonly NewPrice[]): Promise<OrganizationAccount> {
-    const { writes, clock } = this.#options
+    const { database, writes, clock } = this.#options
     const now = clock.now()
     const month = monthOf(now)
     if (changes.some(({ effectiveFrom = month }) => effectiveFrom < month))
       throw invalid([{ path: 'effective_from', message: `must be ${month} or later; months that are over keep their prices` }])
     await writes.run(id, async (change) => {
       await this.#stored(id)
+      let number = (await database.all(prices, { organizationId: id })).length
       for (const { axis, unitPriceUrp, effectiveFrom = month } of changes) {
-        change.insert(prices, id, { id: newId('prc', now), axis, unitPriceUrp, effectiveFrom, setAt: now })
+        change.insert(prices, id, { id: newId('prc', now), axis, unitPriceUrp, effectiveFrom, setAt: now, number: number++ })
         this.#record(change, id, 'organization.price_set', { axis, unit_price_urp: unitPriceUrp, effective_from: effectiveFrom })
       }
     })
@@ -139,10 +140,10 @@ export class Operator {
     const now = clock.now()
     const organizationId = before.id
     const terms = await database.all(planTerms, { organizationId })
-    const term = ({ plan, overrides }: Organization, from: number) =>
-      change.insert(planTerms, organizationId, { id: newId('trm', now), plan, ...(overrides && { overrides }), from })
-    if (terms.length === 0) term(before, before.createdAt)
-    term(after, now)
+    const term = ({ plan, overrides }: Organization, from: number, number: number) =>
+      change.insert(planTerms, organizationId, { id: newId('trm', now), plan, ...(overrides && { overrides }), from, number })
+    if (terms.length === 0) term(before, before.createdAt, 0)
+    term(after, now, Math.max(terms.length, 1))
   }
 
   #record(change: Change, organizationId: string, act: string, details: Readonly<Record<string, unknown>>): void {

@@ -12,11 +12,19 @@ export interface PlanTerm {
   readonly plan: PlanName
   readonly overrides?: PlanOverrides | undefined
   readonly from: number
+  /** Counts up with every term of the organization. */
+  readonly number: number
 }
 
 export const planTerms = defineRecord<PlanTerm>({
   name: 'plan_term',
-  schema: z.strictObject({ id: z.string(), plan: z.enum(planNames), overrides: planOverridesSchema.optional(), from: z.int() }),
+  schema: z.strictObject({
+    id: z.string(),
+    plan: z.enum(planNames),
+    overrides: planOverridesSchema.optional(),
+    from: z.int(),
+    number: z.int(),
+  }),
 })
 
 /** What the organization was on in the whole or a part of the time from `from` until `until`, in order of time. */
@@ -27,7 +35,7 @@ export function termsWithin(
   until: number,
 ): readonly Pick<PlanTerm, 'plan' | 'overrides'>[] {
   if (terms.length === 0) return [organization]
-  const ordered = terms.toSorted((a, b) => a.from - b.from || (a.id < b.id ? -1 : 1))
+  const ordered = terms.toSorted((a, b) => a.number - b.number)
   return ordered.filter((term, i) => {
     const end = ordered[i + 1]?.from ?? Infinity
     return term.from < until && end > from && end > term.from

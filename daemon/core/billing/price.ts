@@ -13,6 +13,8 @@ export interface Price {
   /** `2026-11`. */
   readonly effectiveFrom: string
   readonly setAt: number
+  /** Counts up with every price of the organization. */
+  readonly number: number
 }
 
 export const prices = defineRecord<Price>({
@@ -23,6 +25,7 @@ export const prices = defineRecord<Price>({
     unitPriceUrp: z.int().min(0),
     effectiveFrom: z.string(),
     setAt: z.int(),
+    number: z.int(),
   }),
 })
 
@@ -30,7 +33,7 @@ export const prices = defineRecord<Price>({
 export function priceIn(month: string, axis: Axis, plan: PlanName, own: readonly Price[]): number {
   const inForce = own
     .filter((price) => price.axis === axis && price.effectiveFrom <= month)
-    .toSorted((a, b) => compare(a.effectiveFrom, b.effectiveFrom) || compare(a.id, b.id))
+    .toSorted((a, b) => compare(a.effectiveFrom, b.effectiveFrom) || a.number - b.number)
     .at(-1)
   return inForce?.unitPriceUrp ?? (plan === 'enterprise' ? 0 : billableAxes[axis].unitPriceUrp)
 }

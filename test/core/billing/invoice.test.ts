@@ -56,14 +56,15 @@ test('lines, net, VAT and total are whole and even, whatever the quantities and 
 })
 
 test('a price holds from its month on, and the later of two for one month takes the place of the other', (t) => {
-  const price = (id: string, effectiveFrom: string, unitPriceUrp: number): Price => ({
-    id,
+  const price = (number: number, effectiveFrom: string, unitPriceUrp: number): Price => ({
+    id: `prc_${9 - number}`,
+    number,
     axis: 'captures',
     unitPriceUrp,
     effectiveFrom,
     setAt: 0,
   })
-  const own = [price('prc_3', '2026-03', 33), price('prc_1', '2026-01', 11), price('prc_2', '2026-03', 22)]
+  const own = [price(3, '2026-03', 33), price(1, '2026-01', 11), price(2, '2026-03', 22)]
   const of = (month: string) => priceIn(month, 'captures', 'pro', own)
   t.deepEqual([of('2025-12'), of('2026-01'), of('2026-02'), of('2026-03'), of('2027-01')], [0, 11, 11, 33, 33])
 })
@@ -72,7 +73,9 @@ test('plan enterprise has prices of its own or none', (t) => {
   t.is(priceIn('2026-01', 'sources', 'enterprise', []), 0)
   t.is(priceIn('2026-01', 'sources', 'pro', []), 350_000_000)
   t.is(
-    priceIn('2026-01', 'sources', 'enterprise', [{ id: 'prc_1', axis: 'sources', unitPriceUrp: 5, effectiveFrom: '2026-01', setAt: 0 }]),
+    priceIn('2026-01', 'sources', 'enterprise', [
+      { id: 'prc_1', axis: 'sources', unitPriceUrp: 5, effectiveFrom: '2026-01', setAt: 0, number: 0 },
+    ]),
     5,
   )
 })
