@@ -17,6 +17,7 @@ import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay-job.ts'
 import { templateDisagreements } from './templates/agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
+import { storedTracesCounter } from './tenancy/counters.ts'
 import { organizations, projects } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
@@ -56,6 +57,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'replay.open', global: true },
       { name: 'unsubscribe.kept', global: true },
     ],
+    counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
       of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),
       owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
