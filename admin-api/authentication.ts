@@ -1,4 +1,5 @@
 /** Who asks: the bearer key out of the request (RFC 6750 §2.1); whether it is good is for the injected check to say. */
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '#core/refusals.ts'
 import type { Scope } from '#core/access/scope.ts'
@@ -11,6 +12,20 @@ const bearer = /^bearer +([\w.~+/-]{1,4096}=*) *$/i
 /** Authentication by `Authorization: Bearer <key>`; `verify` turns the key into a scope or throws `unauthorized`. */
 export function bearerAuthentication(verify: (key: string, remoteAddress: string) => Promise<Scope>): Authenticate {
   return (headers, remoteAddress) => verify(bearerKey(headers.authorization), remoteAddress)
+}
+
+/** The check of the operator's key. No key of a tenant is taken: the two have different beginnings. */
+export function operatorAuthentication(operatorKey: string): (headers: IncomingHttpHeaders) => void {
+  const digest = hash('sha256', operatorKey, 'buffer')
+  return (headers) => {
+    if (timingSafeEqual(hash('sha256', bearerKey(headers.authorization), 'buffer'), digest)) return
+    throw new Refusal('unauthorized', 'This is not the operator key of the service.')
+  }
+}
+
+/** Where no operator key is set, what is the operator's is not there. */
+export function noOperator(): void {
+  throw new Refusal('not_found', 'There is nothing at this address; /openapi.json lists all of them.')
 }
 
 function bearerKey(header: string | undefined): string {

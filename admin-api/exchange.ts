@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import type { Feature } from '#config/features.ts'
 import { CursorInvalid } from '#store/database.ts'
 import { invalid, Refusal, type RefusalCode } from '#core/refusals.ts'
 import { requireRight, type Scope } from '#core/access/scope.ts'
@@ -39,6 +40,10 @@ export interface AdminApiEvents {
 /** What all exchanges of a server share. */
 export interface ExchangeSurroundings {
   readonly authenticate: Authenticate
+  /** Throws `unauthorized` unless the request carries the operator's key, `not_found` where there is none. */
+  readonly authenticateOperator: (headers: IncomingMessage['headers']) => void
+  /** Throws `feature_disabled` while the flag is off for the organization. */
+  readonly requireFlag: (scope: Scope, feature: Feature) => Promise<void>
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
   readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AdminApiEvents
@@ -122,10 +127,14 @@ export class Exchange {
     const { operation } = this
     const { req, res, remoteAddress, pathValues, search } = this.#incoming
     if (!operation.alwaysAdmitted) this.#around.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
-    if (operation.right !== 'none') {
+    if (operation.right === 'operator') {
+      this.#around.authenticateOperator(req.headers)
+    } else if (operation.right !== 'none') {
       this.#scope = await this.#around.authenticate(req.headers, remoteAddress)
       this.#assertOpen()
       requireRight(this.#scope, operation.right)
+      if (operation.feature !== undefined) await this.#around.requireFlag(this.#scope, operation.feature)
+      this.#assertOpen()
     }
     const params = check(operation.params, pathValues, 'path')
     const query = check(operation.query, search ? queryObject(search) : {}, 'query')

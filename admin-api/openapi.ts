@@ -34,7 +34,10 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
     components: {
       schemas: schemas.named(),
       headers: { RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } } },
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+        operator: { type: 'http', scheme: 'bearer', description: 'The key of the operator of the service.' },
+      },
     },
   }
 }
@@ -42,7 +45,9 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
 /** Every refusal an operation can give: its own, and those its shape brings with it. */
 export function refusalCodes(operation: Operation): readonly RefusalCode[] {
   const codes = new Set<RefusalCode>(operation.errors)
-  if (operation.right !== 'none') codes.add('unauthorized').add('insufficient_scope')
+  if (operation.right !== 'none') codes.add('unauthorized')
+  if (operation.right !== 'none' && operation.right !== 'operator') codes.add('insufficient_scope')
+  if (operation.feature !== undefined) codes.add('feature_disabled')
   const takesInput = [operation.params, operation.query].some((schema) => Object.keys(schema.shape).length > 0)
   if (takesInput || operation.body) codes.add('validation_failed')
   if (operation.body) codes.add('request_too_large').add('unsupported_media_type')
@@ -60,8 +65,13 @@ function describe(operation: Operation, schemas: SchemaCollection): Json {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body ? { requestBody: requestBody(operation, operation.body, schemas) } : {}),
     responses: { ...goodResponses(operation, schemas), ...refusalResponses(operation, schemas) },
-    security: operation.right === 'none' ? [] : [{ bearer: [operation.right] }],
+    security: securityOf(operation),
   }
+}
+
+function securityOf({ right }: Operation): Json[] {
+  if (right === 'operator') return [{ operator: [] }]
+  return right === 'none' ? [] : [{ bearer: [right] }]
 }
 
 function parametersOf(fields: z.ZodObject, where: 'path' | 'query', schemas: SchemaCollection): Json[] {

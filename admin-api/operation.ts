@@ -2,6 +2,7 @@
 import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
+import { featureOfRoute, type Feature } from '#config/features.ts'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Right, Scope } from '#core/access/scope.ts'
 import type { Answer, ResponseShape } from './answer.ts'
@@ -9,8 +10,8 @@ import type { BodyStream, StreamShape } from './body-stream.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The right a caller needs; `none` means that nobody is asked who they are. */
-export type Access = Right | 'none'
+/** The right a caller needs; `none` means that nobody is asked who they are, `operator` is the operator's key alone. */
+export type Access = Right | 'none' | 'operator'
 
 /** What is the same for every operation, whatever its schemas are. */
 export interface OperationFacts {
@@ -46,7 +47,7 @@ export interface HandlerInput<P, Q, B, S> {
   readonly params: P
   readonly query: Q
   readonly body: B
-  /** Who asks; `undefined` where the right is `none`. */
+  /** Who asks; `undefined` where the right is `none` or `operator`. */
   readonly scope: S
   /** Aborts when the client has gone, the deadline has passed or the server closes. */
   readonly signal: AbortSignal
@@ -64,7 +65,7 @@ type Handled<R extends ResponseShape> = Answer | (R extends z.ZodType ? z.input<
 /** What a handler gets as the body: the checked value, or the stream. */
 type BodyFor<B extends z.ZodType | StreamShape> = B extends z.ZodType ? z.output<B> : BodyStream
 
-type ScopeFor<A extends Access> = A extends 'none' ? undefined : Scope
+type ScopeFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Scope
 
 interface OperationSpec<
   P extends z.ZodObject,
@@ -89,6 +90,8 @@ interface OperationSpec<
 /** An operation as the machinery sees it: the types of its schemas are forgotten, the schemas are not. */
 export interface Operation extends OperationFacts {
   readonly right: Access
+  /** The flag without which it is refused; the registry of flags says so by its path. */
+  readonly feature: Feature | undefined
   readonly params: z.ZodObject
   readonly query: z.ZodObject
   readonly body: z.ZodType | StreamShape | undefined
@@ -120,7 +123,8 @@ export function operation<
     assert(!lax, `${spec.operationId}: ${where} must say what happens to unknown fields, with z.strictObject`)
   }
   assert(!(spec.body && spec.method === 'GET'), `${spec.operationId}: GET has no body`)
-  return { examples: {}, ...(spec as object), params, query, body: spec.body } as unknown as Operation
+  const feature = featureOfRoute(spec.path, spec.operationId)
+  return { examples: {}, ...(spec as object), feature, params, query, body: spec.body } as unknown as Operation
 }
 
 /** The names in braces of a path, in order. */

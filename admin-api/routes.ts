@@ -59,6 +59,7 @@ function refusing(operationId: string, refusal: () => Refusal): Operation {
     summary: '',
     tags: [],
     right: 'none',
+    feature: undefined,
     alwaysAdmitted: true,
     params: z.looseObject({}),
     query: z.looseObject({}),

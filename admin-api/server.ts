@@ -1,10 +1,12 @@
 /** The HTTP listener: Node's server under h3, with every limit set, and a close that lets requests finish. */
 import { once } from 'node:events'
 import { randomBytes } from 'node:crypto'
-import type { RequestListener, Server } from 'node:http'
+import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { serve } from 'h3'
-import type { Authenticate } from './authentication.ts'
+import type { Feature } from '#config/features.ts'
+import type { Scope } from '#core/access/scope.ts'
+import { noOperator, type Authenticate } from './authentication.ts'
 import type { AdminApiEvents, Exchange, ExchangeSurroundings } from './exchange.ts'
 import { answerHttpFault } from './http-faults.ts'
 import type { Operation } from './operation.ts'
@@ -40,6 +42,10 @@ export interface AdminApiOptions {
   readonly version: string
   readonly operations: readonly Operation[]
   readonly authenticate: Authenticate
+  /** Throws unless the request carries the operator's key; without it nobody is the operator. */
+  readonly authenticateOperator?: ((headers: IncomingHttpHeaders) => void) | undefined
+  /** Throws `feature_disabled` while the flag is off for the organization. */
+  readonly requireFlag: (scope: Scope, feature: Feature) => Promise<void>
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
   readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AdminApiEvents
@@ -129,6 +135,8 @@ export class AdminApi {
   #surroundings(): ExchangeSurroundings {
     return {
       authenticate: this.#options.authenticate,
+      authenticateOperator: this.#options.authenticateOperator ?? noOperator,
+      requireFlag: this.#options.requireFlag,
       admission: this.#options.admission,
       events: this.#options.events,
       bodyMemory: new BodyMemory(this.#limits.bodyMemoryBytesMax),

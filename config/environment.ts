@@ -22,6 +22,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_INBOUND_DOMAIN: { path: 'inboundDomain', form: 'text' },
   POSTERN_SMTP_HOST: { path: 'smtpHost', form: 'text' },
   POSTERN_ADMIN_KEY: { path: 'adminKey', form: 'text' },
+  POSTERN_OPERATOR_KEY: { path: 'operatorKey', form: 'text' },
   POSTERN_MASTER_KEY: { path: 'masterKey', form: 'text' },
   POSTERN_MASTER_KEY_FILE: { path: 'masterKeyFile', form: 'text' },
   POSTERN_PLAN: { path: 'plan', form: 'text' },
@@ -55,6 +56,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_DELIVERY_MEMORY_BUDGET_BYTES: { path: 'delivery.memoryBudgetBytes', form: 'number' },
   POSTERN_STORE_LOW_DISK_BYTES: { path: 'store.lowDiskBytes', form: 'number' },
   POSTERN_STORE_BALLAST_BYTES: { path: 'store.ballastBytes', form: 'number' },
+  POSTERN_VAT_BASIS_POINTS: { path: 'billing.vatBasisPoints', form: 'number' },
 }
 
 const nameByPath = new Map(Object.entries(variables).map(([name, { path }]) => [path, name]))

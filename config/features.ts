@@ -1,6 +1,182 @@
-/** Features that an organization has beyond its plan's say, each with a flag of that name. */
+/** Every feature that can be switched off for an organization: one registry of flags, and what hangs on each. */
+import type { Plan } from './plans.ts'
 
-/** The flags, and what each is in an organization that says nothing of it. */
-export const featureDefaults = { verp: true, click_tracking: true, open_tracking: true } as const satisfies Record<string, boolean>
+export interface FeatureFlag {
+  /** What it is in an organization that says nothing of it. */
+  readonly default: boolean
+  /** Completes the sentence "… is switched off for this organization". */
+  readonly what: string
+  /** The yes-or-no limit of the plan that must include it too. */
+  readonly plan?: keyof Plan
+  /**
+   * Beginnings of paths; every operation under them that asks for a key needs the flag, but those of `always`. What is open to
+   * strangers asks for the flag of the organization that owns it by itself.
+   */
+  readonly routes: readonly string[]
+  /** Names of agent tools that need the flag. */
+  readonly tools: readonly string[]
+  /** Names of dashboard screens that need the flag. */
+  readonly screens: readonly string[]
+  /** Operations under `routes`, by id, and tools that stay when the flag is off. */
+  readonly always: readonly string[]
+}
 
-export type Feature = keyof typeof featureDefaults
+const effectOnly = { routes: [], tools: [], screens: [], always: [] }
+
+export const features = {
+  templates: {
+    default: true,
+    what: 'Sending from templates',
+    routes: ['/v1/templates'],
+    tools: [
+      'email_template_create',
+      'email_template_list',
+      'email_template_versions_list',
+      'email_template_render_preview',
+      'email_template_delete',
+    ],
+    screens: ['templates'],
+    always: [],
+  },
+  bulk_replay: {
+    default: true,
+    what: 'Bulk replay',
+    plan: 'bulkReplay',
+    routes: ['/v1/replays'],
+    tools: ['email_bulk_replay', 'email_bulk_replay_status'],
+    screens: ['replays'],
+    always: [],
+  },
+  inspect: {
+    default: true,
+    what: 'The deliverability test',
+    routes: ['/v1/inspect'],
+    tools: ['email_inspect_address_create', 'email_inspect_report_get'],
+    screens: ['inspect'],
+    always: [],
+  },
+  inbound_routes: {
+    default: true,
+    what: 'Routing of incoming mail',
+    routes: ['/v1/inbound'],
+    tools: ['email_inbound_route_create', 'email_inbound_messages_list'],
+    screens: ['inbound-routes'],
+    always: [],
+  },
+  bounce_sources: {
+    default: true,
+    what: 'Taking in bounces and complaints',
+    routes: ['/v1/ingest-sources', '/v1/mailenable'],
+    tools: [
+      'bounce_source_create',
+      'bounce_source_list',
+      'bounce_source_get',
+      'bounce_source_revoke',
+      'mailenable_postoffice_map_create',
+      'mailenable_postoffice_map_list',
+      'mailenable_postoffice_map_delete',
+    ],
+    screens: ['bounce-sources'],
+    always: [],
+  },
+  smtp_relay: {
+    default: true,
+    what: 'Sending by SMTP',
+    routes: ['/v1/smtp-credentials'],
+    tools: [
+      'smtp_credential_create',
+      'smtp_credential_list',
+      'smtp_credential_rotate',
+      'smtp_credential_update',
+      'smtp_credential_test_connection',
+      'smtp_credential_revoke',
+    ],
+    screens: ['smtp-credentials'],
+    always: ['revokeSmtpCredential', 'smtp_credential_revoke'],
+  },
+  tenant_partitions: {
+    default: true,
+    what: 'Projects below a project',
+    routes: ['/v1/projects/sub'],
+    tools: ['project_sub_create', 'project_sub_list', 'project_sub_delete', 'project_sub_set_quota'],
+    screens: ['sub-projects'],
+    always: [],
+  },
+  webhooks: {
+    default: true,
+    what: 'Event webhooks',
+    routes: ['/v1/webhooks'],
+    tools: [
+      'webhook_endpoint_create',
+      'webhook_endpoint_list',
+      'webhook_endpoint_rotate_secret',
+      'webhook_endpoint_delete',
+      'webhook_attempts_list',
+    ],
+    screens: ['webhooks'],
+    always: [],
+  },
+  virtual_inboxes: {
+    default: true,
+    what: 'Making virtual inboxes',
+    routes: ['/v1/inboxes'],
+    tools: ['virtual_inbox_create', 'virtual_inbox_update', 'virtual_inbox_delete', 'virtual_inbox_messages_clear'],
+    screens: ['virtual-inboxes'],
+    always: [
+      'listInboxes',
+      'readInbox',
+      'listInboxMessages',
+      'readInboxMessage',
+      'readRawInboxMessage',
+      'readInboxAttachment',
+      'waitForInboxMessage',
+      'virtual_inbox_list',
+      'virtual_inbox_get',
+      'virtual_inbox_messages_list',
+      'virtual_inbox_message_get',
+      'virtual_inbox_message_wait',
+    ],
+  },
+  publishable_keys: {
+    default: true,
+    what: 'Publishable keys',
+    routes: ['/v1/publishable-keys'],
+    tools: [
+      'publishable_key_create',
+      'publishable_key_list',
+      'publishable_key_rotate',
+      'publishable_key_revoke',
+      'email_html_snippet_generate',
+    ],
+    screens: ['publishable-keys'],
+    always: [],
+  },
+  forms: {
+    default: true,
+    what: 'Forms',
+    routes: ['/v1/forms'],
+    tools: ['form_create', 'form_publish', 'form_embed_snippet_generate', 'form_list', 'form_reply_draft_create', 'form_reply_send'],
+    screens: ['forms', 'submissions'],
+    always: [],
+  },
+  managed_websites: { default: true, what: 'Managed Websites', routes: ['/v1/sites'], tools: [], screens: ['websites'], always: [] },
+  bounce_auto_suppress: { ...effectOnly, default: false, what: 'Suppression of recipients after a bounce or complaint' },
+  verp: { ...effectOnly, default: true, what: 'VERP', plan: 'tracking' },
+  click_tracking: { ...effectOnly, default: true, what: 'Click tracking', plan: 'tracking' },
+  open_tracking: { ...effectOnly, default: true, what: 'Open tracking', plan: 'tracking' },
+} as const satisfies Record<string, FeatureFlag>
+
+export type Feature = keyof typeof features
+
+export const featureNames = Object.keys(features) as readonly Feature[]
+
+/** The entry of a flag, whatever fields it leaves out. */
+export const featureFlag = (feature: Feature): FeatureFlag => features[feature]
+
+/** The flag that an operation needs, by its path and id. */
+export const featureOfRoute = (path: string, operationId: string): Feature | undefined =>
+  featureNames.find(
+    (name) =>
+      featureFlag(name).routes.some((route) => path === route || path.startsWith(`${route}/`)) &&
+      !featureFlag(name).always.includes(operationId),
+  )

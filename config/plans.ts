@@ -2,12 +2,20 @@
 
 /** The limits of one plan; undefined means that there is none. */
 export interface Plan {
+  /** For a month, in rappen, without VAT; undefined is by contract. */
+  readonly monthlyFeeRappen: number | undefined
   /** Accepted sends of an organization in one UTC day. */
   readonly sendsPerDay: number | undefined
-  /** Sends over `sendsPerDay` are billed and not refused. Spec "Limits" 1. */
+  /** More sends, traces and SMTP credentials than included are billed and not refused. Spec "Limits" 1. */
   readonly overageBilled: boolean
+  /** Traces of an organization that are kept; beyond it the oldest settled ones go. */
+  readonly tracesStored: number | undefined
+  /** Days after which settled traces go. */
+  readonly retentionDays: number | undefined
   /** SMTP credentials alive at the same time. Spec "Limits" 3. */
   readonly smtpCredentials: number | undefined
+  /** Team organizations alive at the same time. Spec "Limits" 3. */
+  readonly teamOrganizations: number | undefined
   /** Captured messages of a project in one calendar month. Spec "Limits" 8. */
   readonly capturesPerMonth: number | undefined
   /** Templates of an organization. Spec "Limits" 5. */
@@ -29,65 +37,104 @@ export const planNames = ['anonymous', 'free', 'basic', 'pro', 'enterprise'] as 
 
 export type PlanName = (typeof planNames)[number]
 
+/** The limits that are numbers. */
+export const countedLimits = [
+  'monthlyFeeRappen',
+  'sendsPerDay',
+  'tracesStored',
+  'retentionDays',
+  'smtpCredentials',
+  'teamOrganizations',
+  'capturesPerMonth',
+  'templates',
+] as const satisfies readonly (keyof Plan)[]
+
+/** The limits that are yes or no. */
+export const includedFeatures = [
+  'overageBilled',
+  'attachments',
+  'bulkReplay',
+  'orgDestinations',
+  'scheduledSends',
+  'tracking',
+] as const satisfies readonly (keyof Plan)[]
+
+/** What an organization has in place of its plan's limits; -1 is no limit. */
+export type PlanOverrides = { readonly [Limit in (typeof countedLimits)[number]]?: number | undefined } & {
+  readonly [Limit in (typeof includedFeatures)[number]]?: boolean | undefined
+}
+
+const small = {
+  templates: 3,
+  attachments: false,
+  bulkReplay: false,
+  orgDestinations: false,
+  scheduledSends: false,
+}
+const large = {
+  overageBilled: false,
+  capturesPerMonth: undefined,
+  templates: undefined,
+  attachments: true,
+  bulkReplay: true,
+  orgDestinations: true,
+  scheduledSends: true,
+  tracking: true,
+}
+
 export const plans: Readonly<Record<PlanName, Plan>> = {
   anonymous: {
+    ...small,
+    monthlyFeeRappen: 0,
     sendsPerDay: 100,
     overageBilled: false,
+    tracesStored: 100,
+    retentionDays: 7,
     smtpCredentials: 0,
+    teamOrganizations: 0,
     capturesPerMonth: undefined,
-    templates: 3,
-    attachments: false,
-    bulkReplay: false,
-    orgDestinations: false,
-    scheduledSends: false,
     tracking: false,
   },
   free: {
+    ...small,
+    monthlyFeeRappen: 0,
     sendsPerDay: 100,
     overageBilled: true,
+    tracesStored: 1000,
+    retentionDays: 7,
     smtpCredentials: 1,
+    teamOrganizations: 0,
     capturesPerMonth: 5000,
-    templates: 3,
-    attachments: false,
-    bulkReplay: false,
-    orgDestinations: false,
-    scheduledSends: false,
     tracking: false,
   },
   basic: {
+    ...small,
+    monthlyFeeRappen: 1000,
     sendsPerDay: 5000,
     overageBilled: false,
+    tracesStored: 50_000,
+    retentionDays: 30,
     smtpCredentials: 10,
+    teamOrganizations: 1,
     capturesPerMonth: undefined,
-    templates: 3,
-    attachments: false,
-    bulkReplay: false,
-    orgDestinations: false,
-    scheduledSends: false,
     tracking: true,
   },
   pro: {
+    ...large,
+    monthlyFeeRappen: 4900,
     sendsPerDay: 50_000,
-    overageBilled: false,
+    tracesStored: 500_000,
+    retentionDays: 90,
     smtpCredentials: 100,
-    capturesPerMonth: undefined,
-    templates: undefined,
-    attachments: true,
-    bulkReplay: true,
-    orgDestinations: true,
-    scheduledSends: true,
-    tracking: true,
+    teamOrganizations: 100,
   },
   enterprise: {
+    ...large,
+    monthlyFeeRappen: undefined,
     sendsPerDay: undefined,
-    overageBilled: false,
+    tracesStored: undefined,
+    retentionDays: undefined,
     smtpCredentials: undefined,
-    capturesPerMonth: undefined,
-    templates: undefined,
-    attachments: true,
-    bulkReplay: true,
-    orgDestinations: true,
-    scheduledSends: true,
-    tracking: true,
+    teamOrganizations: undefined,
   },
 }

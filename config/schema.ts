@@ -12,6 +12,7 @@ const endpoint = { parse: parseEndpoint, format: formatEndpoint }
 const network = { parse: parseAllowedNetwork, format: formatAllowedNetwork }
 const masterKey = { parse: parseMasterKey, format: formatMasterKey }
 const path = accepting((text) => text.length > 0 && !text.includes('\0'))
+const operatorKey = accepting((text) => /^svcop_[A-Za-z0-9_-]{43,128}$/.test(text))
 const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text))
 const address = accepting(isAddress)
 const hostName: TextForm<string> = { parse: parseHostName, format: (text) => text }
@@ -150,6 +151,10 @@ const store = section({
   ballastBytes: whole('Size of a file that is deleted to recover from a full disk, in bytes; 0 for none.', 0, 2 ** 40, 64 * mebibyte),
 })
 
+const billing = section({
+  vatBasisPoints: whole('VAT of invoices, in hundredths of a percent (810 is 8.1 %).', 0, 10_000, 0),
+})
+
 /** The schema of the configuration file; its output is what `loadConfig` returns. */
 export const schema = section({
   dataDir: written({ description: 'Folder of everything that Postern stores.', limit: 'the path of a folder' }, path, './data'),
@@ -180,6 +185,15 @@ export const schema = section({
     },
     adminKey,
   ),
+  operatorKey: optionalWritten(
+    {
+      description:
+        'Key of the operator of the service, for /operator/v1: plans, prices and flags of all organizations. Without it these do not exist.',
+      limit: 'svcop_ followed by 43 to 128 letters, digits, hyphens and underscores',
+      secret: true,
+    },
+    operatorKey,
+  ),
   masterKey: optionalWritten(
     {
       description: 'Key under which stored secrets are encrypted. Without it one is made in the data folder at the first start.',
@@ -199,6 +213,7 @@ export const schema = section({
   outbound: outbound.prefault({}),
   delivery: delivery.prefault({}),
   store: store.prefault({}),
+  billing: billing.prefault({}),
 })
 
 /** An object that knows all of its settings. */

@@ -1,14 +1,16 @@
 /** The `postern` command line: words in, a command out. Reads nothing and does nothing. */
 import { parseArgs } from 'node:util'
 import { closest } from '#config/closest.ts'
+import { readOperatorWords, type OperatorRequest } from './operator-words.ts'
 
 /** What the caller wants. `usage` is an error in the words; the process ends with 64. */
 export type Command =
   | { readonly name: 'serve'; readonly readyFile: string | undefined }
-  | { readonly name: 'verify' | 'doctor' | 'config' | 'help' | 'version' }
+  | { readonly name: 'verify' | 'doctor' | 'config' | 'help' | 'operator help' | 'version' }
+  | { readonly name: 'operator'; readonly request: OperatorRequest }
   | { readonly name: 'usage'; readonly message: string }
 
-const names = ['serve', 'verify', 'doctor', 'config'] as const
+const names = ['serve', 'verify', 'doctor', 'config', 'operator'] as const
 
 /** Printed for `--help`. */
 export const helpText = `Usage: postern COMMAND
@@ -18,6 +20,8 @@ export const helpText = `Usage: postern COMMAND
   verify                     check that records and indexes of a stopped daemon's data agree
   doctor                     check this machine and the configuration
   config                     print the effective configuration, secrets masked
+  operator WHAT              plans, flags, prices and invoices of all organizations;
+                             postern operator --help tells more
 
   --help, --version
 
@@ -26,6 +30,7 @@ Settings come from the JSON file that POSTERN_CONFIG names and from POSTERN_* va
 
 /** Reads the words after the program's name. */
 export function parseCommandLine(words: readonly string[]): Command {
+  if (words[0] === 'operator') return operatorCommand(words.slice(1))
   const parsed = parseWords(words)
   if (typeof parsed === 'string') return usage(parsed)
   const { values, positionals } = parsed
@@ -34,11 +39,19 @@ export function parseCommandLine(words: readonly string[]): Command {
   const [name, surplus] = positionals
   if (name === undefined) return usage(`Say what to do: ${names.join(', ')}.`)
   const known = names.find((candidate) => candidate === name)
+  if (known === 'operator') return usage('operator comes before its options.')
   if (!known) return usage(unknownCommand(name))
   if (surplus !== undefined) return usage(`${known} takes no ${JSON.stringify(surplus)}.`)
   const readyFile = values['ready-file']
   if (known === 'serve') return readyFile === '' ? usage('--ready-file needs a path.') : { name: known, readyFile }
   return readyFile === undefined ? { name: known } : usage(`--ready-file belongs to serve, not to ${known}.`)
+}
+
+function operatorCommand(words: readonly string[]): Command {
+  const read = readOperatorWords(words)
+  if (read === 'help') return { name: 'operator help' }
+  if ('wrong' in read) return { name: 'usage', message: `${read.wrong} Try postern operator --help.` }
+  return { name: 'operator', request: read }
 }
 
 function parseWords(words: readonly string[]) {

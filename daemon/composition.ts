@@ -22,6 +22,7 @@ import { Signer } from '#core/domains/signer.ts'
 import { addressGuard, type AddressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
+import { Retention } from '#core/retention/retention.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
@@ -35,9 +36,10 @@ import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { Database } from '#store/database.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
-import { bearerAuthentication } from '../admin-api/authentication.ts'
+import { bearerAuthentication, operatorAuthentication } from '../admin-api/authentication.ts'
 import type { Operation } from '../admin-api/operation.ts'
-import { restOperations } from '../admin-api/rest/operations.ts'
+import { operatorOperations } from '../admin-api/operator/operations.ts'
+import { flagCheck, restOperations } from '../admin-api/rest/operations.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
@@ -78,6 +80,7 @@ export interface Daemon {
   readonly reader: MessageReader
   readonly backgroundRead: BackgroundRead
   readonly housekeeping: Housekeeping
+  readonly retention: Retention
   readonly transport: Transport
   readonly probes: Probes
   readonly queue: DeliveryQueue
@@ -116,6 +119,7 @@ const T = {
   Policies: token<Policies>('Policies'),
   Queue: token<DeliveryQueue>('Queue'),
   Reader: token<MessageReader>('Reader'),
+  Retention: token<Retention>('Retention'),
   ReplayRunner: token<ReplayRunner>('ReplayRunner'),
   Resolver: token<Resolver & RecordResolver>('Resolver'),
   Rest: token<readonly Operation[]>('Rest'),
@@ -140,6 +144,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     reader: c.resolve(T.Reader),
     backgroundRead: c.resolve(T.BackgroundRead),
     housekeeping: c.resolve(T.Housekeeping),
+    retention: c.resolve(T.Retention),
     transport: c.resolve(T.Transport),
     probes: c.resolve(T.Probes),
     queue: c.resolve(T.Queue),
@@ -209,6 +214,10 @@ function addCore(add: Add, foundation: Foundation): void {
   add(T.Policies, (c) => new Policies(c.resolve(T.Database)))
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database)))
   add(T.Bell, () => new CaptureBell())
+  add(T.Retention, (c) => {
+    const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)
+    return new Retention({ ...base(c), random: Math.random, onError })
+  })
   add(T.BackgroundRead, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
     return new BackgroundRead({ database: c.resolve(T.Database), reader: c.resolve(T.Reader), onError })
@@ -340,12 +349,16 @@ function addDoors(add: Add, foundation: Foundation): void {
       }),
   )
   add(T.Http, (c) => {
+    const core = restCore(restParts(c, foundation))
+    const { operatorKey } = config
     return new AdminApi({
       listen: config.http.listen,
       baseUrl: publicUrl(config, config.http.listen),
       version,
-      operations: restOperations(restCore(restParts(c, foundation))),
+      operations: [...restOperations(core), ...(operatorKey === null ? [] : operatorOperations(core))],
       authenticate: bearerAuthentication((key) => c.resolve(T.ApiKeys).authenticate(key)),
+      authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
+      requireFlag: flagCheck(c.resolve(T.Policies)),
       admission: c.resolve(T.Admission),
       events: c.resolve(T.Observer),
       health: c.resolve(T.Health),

@@ -7,6 +7,7 @@ import { printConfig } from '#config/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
 import { helpText, parseCommandLine, type Command } from './command-line.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
+import { operatorHelp } from './operator-words.ts'
 import { StartRefused } from './start-refused.ts'
 
 enableCompileCache()
@@ -18,6 +19,8 @@ async function run(wanted: Command): Promise<ExitCode> {
   switch (wanted.name) {
     case 'help':
       return say(helpText)
+    case 'operator help':
+      return say(operatorHelp)
     case 'version':
       return say(`${version()}\n`)
     case 'usage':
@@ -27,6 +30,8 @@ async function run(wanted: Command): Promise<ExitCode> {
       return say(printConfig(configuration()))
     case 'doctor':
       return (await import('./doctor.ts')).doctor(configuration(), process.stdout)
+    case 'operator':
+      return (await import('./operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':
       return (await import('./verify-command.ts')).verifyStore(configuration(), process.stdout)
     case 'serve':

@@ -19,6 +19,10 @@ import { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { Database } from '#store/database.ts'
 import type { RestCore } from '../admin-api/rest/operations.ts'
+import { Audit } from '#core/audit.ts'
+import { Invoices } from '#core/billing/invoice.ts'
+import { Operator } from '#core/billing/operator.ts'
+import { Usage } from '#core/billing/usage.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
@@ -59,6 +63,8 @@ export function restCore(parts: RestParts): RestCore {
   const { config, secrets, database, clock, policies, writes, smtpCredentials, transport, replayRunner } = parts
   const settings = { database, clock, policies, secrets, writes }
   const templates = new Templates(settings)
+  const usage = new Usage(settings)
+  const audit = new Audit(settings)
   const baseUrl = publicUrl(config, config.http.listen)
   const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
   return {
@@ -94,6 +100,10 @@ export function restCore(parts: RestParts): RestCore {
     suppressionImport: new SuppressionImport(settings),
     unsubscribes,
     engagements: parts.engagements,
+    usage,
+    invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
+    audit,
+    operator: new Operator({ ...settings, audit }),
     inboxes: new Inboxes({ ...settings, reader: parts.reader, bell: parts.bell }),
     policies,
     clock,

@@ -74,7 +74,7 @@ async function build(config: Config, log: Logger, lifecycle: Lifecycle, version:
 
 /** In order: what works in the background, then the doors; so the doors close first. */
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
-  const { queue, replayRunner, transport, probes, reader, backgroundRead, housekeeping, admission, submission, http } = daemon
+  const { queue, replayRunner, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } = daemon
   const { rewriter, engagements } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
@@ -82,6 +82,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({ name: 'openings and clicks', start: async () => {}, stop: () => engagements.settled() })
   await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
   await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
+  await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
   await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'probes', start: async () => {}, stop: () => probes.stop() })
   await lifecycle.start({

@@ -10,6 +10,7 @@ import { globalKey } from './record-kind.ts'
 import { elementsOf, pack, within, type Element } from './tuple.ts'
 import { Balance } from './verify-balance.ts'
 import { ContentMeasure, contentSummary, missingContents, verifyContent, type ContentOwner } from './verify-content.ts'
+import { RecordCounts, type CountedKind } from './verify-counts.ts'
 import { describeKey, distinctRows, missingRows, readRecord, verifyIndexRow, verifyRecord, type AnyKind } from './verify-records.ts'
 
 /** Keys that are no records, such as `[organization, 'event', …]` or, when global, `['', 'capture.pending', …]`. */
@@ -25,6 +26,7 @@ export interface Family {
 export interface VerifyOptions {
   readonly kinds: readonly AnyKind[]
   readonly families?: readonly Family[]
+  readonly counted?: readonly CountedKind[]
   /** Numbers of lost group commits; see `LevelKv`. */
   readonly missingGroups?: readonly number[]
   /** What is wrong with a record beyond its schema and its index rows, one sentence each. */
@@ -74,6 +76,7 @@ class Verifier {
   readonly #options: VerifyOptions
   readonly #rows = new Map<AnyKind, Balance>()
   readonly #contents = new Balance()
+  readonly #recordCounts: RecordCounts
   /** Contents that are just being written: never many. */
   readonly #open = new Set<string>()
   readonly #counts = { records: 0, indexRows: 0, contents: 0, queueEntries: 0 }
@@ -84,6 +87,7 @@ class Verifier {
   constructor(database: Database, options: VerifyOptions) {
     this.#database = database
     this.#options = options
+    this.#recordCounts = new RecordCounts(options.counted ?? [])
   }
 
   async run(): Promise<void> {
@@ -95,6 +99,7 @@ class Verifier {
     const uneven = [...this.#rows].flatMap(([kind, balance]) => (balance.even ? [] : [kind]))
     if (uneven.length > 0 || !this.#contents.even) await this.#walk(this.#explainingChecks(uneven))
     await this.#compareQueueLength()
+    this.#tell(...(await this.#recordCounts.problems(this.#database)))
     if (missingGroups.length === 0) return
     this.#tell(`The log of writes is damaged: ${missingGroups.length} group commits from number ${missingGroups[0]} on are lost.`)
   }
@@ -166,6 +171,7 @@ class Verifier {
     checks.set(familyName(false, kind.name), (key, entry) => {
       this.#counts.records++
       const organizationId = String(key[0])
+      this.#recordCounts.meet(organizationId, kind.name)
       const { record, problem } = readRecord(kind, key, entry)
       if (problem !== undefined) return this.#tell(`${kind.name} ${describeKey(entry.key)}: ${problem}`)
       for (const row of distinctRows(kind, organizationId, record)) rows.expect(row.key, row.value)

@@ -1,10 +1,16 @@
 /** What the REST operations need of the core, and what they must know of the service. */
 import type { ApiKeys } from '#core/access/api-keys.ts'
+import type { Feature } from '#config/features.ts'
 import { reachableProject } from '#core/access/project-choice.ts'
 import type { Scope } from '#core/access/scope.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
+import type { Audit } from '#core/audit.ts'
+import type { Invoices } from '#core/billing/invoice.ts'
+import type { Operator } from '#core/billing/operator.ts'
+import type { Usage } from '#core/billing/usage.ts'
 import type { Inboxes } from '#core/capture/inboxes.ts'
 import type { Clock } from '#core/clock.ts'
+import { requireFlag } from '#core/features.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
@@ -45,6 +51,10 @@ export interface RestCore {
   readonly unsubscribes: Unsubscribes
   readonly engagements: Engagements
   readonly inboxes: Inboxes
+  readonly usage: Usage
+  readonly invoices: Invoices
+  readonly audit: Audit
+  readonly operator: Operator
   readonly policies: Policies
   readonly clock: Clock
   /** Public address of the service, without a slash at the end. */
@@ -58,3 +68,9 @@ export async function projectFilter(core: RestCore, scope: Scope, project: strin
   const { projects } = await core.policies.of(scope.organizationId)
   return reachableProject(scope, projects, project, 'project')
 }
+
+/** The check of flags before an operation, for `AdminApi`. */
+export const flagCheck =
+  (policies: Policies) =>
+  async ({ organizationId }: Scope, feature: Feature): Promise<void> =>
+    requireFlag((await policies.of(organizationId)).organization, feature)

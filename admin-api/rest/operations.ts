@@ -2,10 +2,13 @@
 import type { Operation } from '../operation.ts'
 import { apiKeyOperations } from './api-keys.ts'
 import type { RestCore } from './core.ts'
+import { auditOperations } from './audit.ts'
+import { billingOperations } from './billing.ts'
 import { destinationHealthOperations } from './destination-health.ts'
 import { destinationOperations } from './destinations.ts'
 import { domainOperations } from './domains.ts'
 import { failoverPolicyOperations } from './failover-policies.ts'
+import { flagOperations } from './flags.ts'
 import { inboxOperations } from './inboxes.ts'
 import { messageOperations } from './messages.ts'
 import { projectOperations } from './projects.ts'
@@ -20,7 +23,7 @@ import { traceOperations } from './traces.ts'
 import { trackingOperations } from './tracking.ts'
 import { unsubscribeOperations } from './unsubscribe.ts'
 
-export type { RestCore } from './core.ts'
+export { flagCheck, type RestCore } from './core.ts'
 
 /** The table that the HTTP side serves under `/v1` and `/share`, and behind links in mail. */
 export const restOperations = (core: RestCore): readonly Operation[] => [
@@ -42,4 +45,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),
   ...inboxOperations(core),
+  ...billingOperations(core),
+  ...flagOperations(core),
+  ...auditOperations(core),
 ]

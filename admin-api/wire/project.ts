@@ -37,7 +37,14 @@ export const noRoutePolicyBody = z
     message: `is required, once: ${noRoutePolicies.join(', ')}`,
   })
 
-export const toWireProject = ({ project, plan, sendsToday, sendsCap, capturesThisMonth }: ProjectState): z.input<typeof projectShape> => ({
+export const toWireProject = ({
+  project,
+  plan,
+  sendsToday,
+  sendsCap,
+  capturesThisMonth,
+  capturesCap,
+}: ProjectState): z.input<typeof projectShape> => ({
   status: project.status,
   project_id: project.id,
   name: project.name,
@@ -54,6 +61,6 @@ export const toWireProject = ({ project, plan, sendsToday, sendsCap, capturesThi
     magic_link_pending: false,
   },
   no_route_policy: project.noRoutePolicy,
-  monthly_capture_cap: project.monthlyCaptureCap,
+  monthly_capture_cap: capturesCap,
   captures_this_month: capturesThisMonth,
 })

@@ -1,5 +1,5 @@
 /** The first start: an organization with its project Default, the project's catch-all inbox, and a key to begin with. */
-import { plans, type PlanName } from '#config/plans.ts'
+import type { PlanName } from '#config/plans.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -59,7 +59,7 @@ function addOrganization(change: Change, now: number, plan: PlanName): string {
       isDefault: true,
       noRoutePolicy: 'capture',
       sendBudget: null,
-      monthlyCaptureCap: plans[plan].capturesPerMonth ?? null,
+      monthlyCaptureCap: null,
       createdAt: now,
     })
     .insert(inboxes, id, { id: newId('inb', now), projectId, addressPattern: '*', name: 'Catch-all', createdAt: now })

@@ -5,6 +5,9 @@ import type { QueueEntry } from '#store/queue.ts'
 import type { VerifyOptions } from '#store/verify.ts'
 import { apiKeys } from './access/api-key.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
+import { auditEntries } from './audit.ts'
+import { planTerms } from './billing/plan-term.ts'
+import { prices } from './billing/price.ts'
 import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
@@ -14,6 +17,7 @@ import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay-job.ts'
 import { templateDisagreements } from './templates/agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
+import { storedTracesCounter } from './tenancy/counters.ts'
 import { organizations, projects } from './tenancy/organization.ts'
 import { engagements, type Engagement } from './trace/engagement.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
@@ -36,6 +40,9 @@ const recordKinds = [
   templates,
   templateVersions,
   suppressions,
+  auditEntries,
+  planTerms,
+  prices,
 ] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -46,6 +53,8 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
       { name: 'idempotency' },
       { name: 'settings' },
+      { name: 'usage.held' },
+      { name: 'usage.stored' },
       { name: 'capture.pending', global: true },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
@@ -57,7 +66,9 @@ export function integrityChecks(database: Database): VerifyOptions {
           return missing(database, organizationId, 'trace', traceId)
         },
       },
+      { name: 'unsubscribe.kept', global: true },
     ],
+    counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
       of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),
       owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,

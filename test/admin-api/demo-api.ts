@@ -124,6 +124,7 @@ export async function startDemo(t: ExecutionContext, options: Partial<AdminApiOp
     version: '1.2.3',
     operations: demoOperations,
     authenticate: bearerAuthentication(verifyDemoKey),
+    requireFlag: async () => {},
     admission: { check() {} },
     events: { answered: (line) => answered.push(line), failed: (error) => failures.push(error), connectionDropped() {} },
     health: { ready: () => [] },

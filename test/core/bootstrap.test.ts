@@ -51,7 +51,7 @@ test('bootstrap() makes an organization, its project Default, a catch-all inbox 
     isDefault: true,
     noRoutePolicy: 'capture',
     sendBudget: null,
-    monthlyCaptureCap: 5000,
+    monthlyCaptureCap: null,
   })
   t.like((await database.find(inboxes, reach, 'pattern', [scope.projectId, '*']))?.record, { name: 'Catch-all' })
   t.deepEqual((await verify(database, integrityChecks(database))).problems, [])

@@ -1,23 +1,38 @@
 import test from 'ava'
-import { featureDefaults, type Feature } from '#config/features.ts'
+import { featureFlag, featureNames } from '#config/features.ts'
 import { planNames } from '#config/plans.ts'
-import { featureBar } from '#core/features.ts'
+import { featureBar, requireFlag } from '#core/features.ts'
 
-const features = Object.keys(featureDefaults) as Feature[]
+const everythingOn = Object.fromEntries(featureNames.map((name) => [name, true]))
 
 test('A feature needs a plan that includes it, whatever its flag says', (t) => {
-  const open = planNames.filter((plan) => features.every((feature) => featureBar({ plan }, feature) === undefined))
-  t.deepEqual(open, ['basic', 'pro', 'enterprise'])
-  for (const plan of ['anonymous', 'free'] as const)
-    for (const feature of features) t.is(featureBar({ plan, flags: { [feature]: true } }, feature), 'plan')
+  for (const feature of featureNames) {
+    const open = planNames.filter((plan) => featureBar({ plan, flags: everythingOn }, feature) !== 'plan')
+    const needed = featureFlag(feature).plan
+    const expected = { tracking: ['basic', 'pro', 'enterprise'], bulkReplay: ['pro', 'enterprise'] }[needed as 'tracking'] ?? planNames
+    t.deepEqual(open, [...expected], feature)
+  }
 })
 
 test('A flag that is off bars its own feature and no other', (t) => {
-  for (const feature of features) {
-    const flags = { [feature]: false }
+  for (const feature of featureNames) {
+    const settings = { plan: 'pro' as const, flags: { ...everythingOn, [feature]: false } }
     t.deepEqual(
-      features.filter((one) => featureBar({ plan: 'pro', flags }, one) === 'flag'),
+      featureNames.filter((one) => featureBar(settings, one) === 'flag'),
       [feature],
     )
+    t.throws(() => requireFlag(settings, feature), { code: 'feature_disabled' })
   }
+})
+
+test('A flag that an organization says nothing of has its default', (t) => {
+  t.deepEqual(
+    featureNames.filter((one) => featureBar({ plan: 'enterprise' }, one) === 'flag'),
+    ['bounce_auto_suppress'],
+  )
+})
+
+test('An override gives and takes away what the plan does not say', (t) => {
+  t.is(featureBar({ plan: 'free', overrides: { tracking: true } }, 'verp'), undefined)
+  t.is(featureBar({ plan: 'pro', overrides: { bulkReplay: false } }, 'bulk_replay'), 'plan')
 })

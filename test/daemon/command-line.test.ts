@@ -16,7 +16,7 @@ test('parseCommandLine() reads every command', (t) => {
 
 test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
-    ['', /^Say what to do: serve, verify, doctor, config\./],
+    ['', /^Say what to do: serve, verify, doctor, config, operator\./],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],
     ['serve now', /^serve takes no "now"\./],

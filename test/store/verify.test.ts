@@ -211,6 +211,25 @@ test('verify() tells of queue entries that cannot be read, that the core objects
   ])
 })
 
+test('verify() tells of counters of records that are wrong, each way and in every organization', async (t) => {
+  const counter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'pets']
+  const right = (change: Change): Change => change.add(counter('org_1'), 1).add(counter('org_2'), 1)
+  const counted = [{ kind: 'pet', counter }]
+  t.deepEqual(await problemsAfter(t, right, { counted }), [])
+  t.deepEqual(await problemsAfter(t, (change) => right(change).add(counter('org_2'), -1), { counted }), [
+    'org_2 has 1 records of the kind pet, but their counter says 0.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => right(change).insert(pets, 'org_1', pet('pet_3')), { counted }), [
+    'org_1 has 2 records of the kind pet, but their counter says 1.',
+  ])
+  t.deepEqual(
+    await problemsAfter(t, (change) => right(change).insert(houses, 'org_3', { id: 'hse_2', street: 'Low' }).add(counter('org_3'), 5), {
+      counted,
+    }),
+    ['org_3 has 0 records of the kind pet, but their counter says 5.'],
+  )
+})
+
 test('verify() asks the owner of records and families, and reports lost group commits', async (t) => {
   const checkRecord = async (kind: string, organizationId: string, record: unknown): Promise<readonly string[]> =>
     kind === 'house' ? [`${organizationId}|${(record as { street: string }).street}.`] : []

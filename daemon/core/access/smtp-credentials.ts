@@ -1,12 +1,13 @@
 /** SMTP relay credentials: minting, reading, rotating, changing and revoking them. Spec "SMTP relay credential". */
 import { randomBytes } from 'node:crypto'
-import { plans } from '#config/plans.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { featureBar } from '../features.ts'
+import { meterHeld } from '../held-usage.ts'
+import { requireRoom } from '../limits.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { isOpenTo, owningProject, reachableProject } from './project-choice.ts'
@@ -78,10 +79,12 @@ export class SmtpCredentials {
       const now = clock.now()
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const alive = await database.all(smtpCredentials, { organizationId })
-      checkPlan(settings.organization.plan, alive.length)
+      requireRoom(settings.organization, 'smtpCredentials', 'SMTP credential', alive.length)
       const { password, ...login } = this.#newLogin()
       const record = { ...defaults, ...checked, ...login, id: newId('smc', now), projectId, createdAt: now, updatedAt: now }
       change.insert(smtpCredentials, organizationId, record)
+      const held = { before: alive.length, after: alive.length + 1 }
+      await meterHeld({ database, change, organizationId }, 'smtp_credentials', held, now)
       return { record, password, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
     })
   }
@@ -131,10 +134,14 @@ export class SmtpCredentials {
 
   /** Ends a credential; one that is not there is no error. */
   async revoke(scope: Scope, id: string): Promise<void> {
-    const { database, writes } = this.#options
-    await writes.run(scope.organizationId, async (change) => {
+    const { database, writes, clock } = this.#options
+    const { organizationId } = scope
+    await writes.run(organizationId, async (change) => {
       const stored = await database.get(smtpCredentials, scope, id)
-      if (stored) change.remove(smtpCredentials, scope.organizationId, stored)
+      if (!stored) return
+      const before = (await database.all(smtpCredentials, { organizationId })).length
+      change.remove(smtpCredentials, organizationId, stored)
+      await meterHeld({ database, change, organizationId }, 'smtp_credentials', { before, after: before - 1 }, clock.now())
     })
   }
 
@@ -164,15 +171,6 @@ export class SmtpCredentials {
 function randomText(length: number): string {
   const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
   return Array.from(randomBytes(length), (byte) => alphabet[byte & 31]).join('')
-}
-
-function checkPlan(plan: GrantSettings['organization']['plan'], alive: number): void {
-  const allowed = plans[plan].smtpCredentials
-  if (allowed === undefined || alive < allowed) return
-  throw new Refusal(
-    'quota_exhausted',
-    `The plan ${plan} allows ${allowed} SMTP credential${allowed === 1 ? '' : 's'}; revoke one, or raise the plan.`,
-  )
 }
 
 /** The toggles, with the feature that gates the effect of each. */

@@ -75,7 +75,12 @@ export class Inboxes {
       ascending: page.since !== undefined,
       cursor: page.cursor ?? (page.since && cursorAfter(scope, inbox.projectId, page.since)),
     })
-    const summaries = await Promise.all(rows.map(async ({ record }) => ({ capture: record, trace: await this.#trace(scope, record) })))
+    const found = await Promise.all(rows.map(({ record }) => this.#options.database.get(traces, scope, record.traceId)))
+    // a trace that is not there went with its capture after that was listed
+    const summaries = rows.flatMap(({ record }, i) => {
+      const trace = found[i]
+      return trace ? [{ capture: record, trace: trace.record }] : []
+    })
     return { rows: summaries, nextCursor }
   }
 

@@ -5,6 +5,7 @@ import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import { traceOfToken, traceToken } from '../trace/trace-token.ts'
+import { keptUnsubscribe, linkedMessage, type LinkedMessage } from './kept-unsubscribe.ts'
 import { traces } from '../trace/trace.ts'
 import { placeSuppressions } from './place.ts'
 import { foldEmail } from './suppression.ts'
@@ -18,10 +19,7 @@ export interface UnsubscribesOptions {
 }
 
 /** Who would be unsubscribed from whom. */
-export interface Subscription {
-  readonly recipient: string
-  readonly sender: string
-}
+export type Subscription = Pick<LinkedMessage, 'recipient' | 'sender'>
 
 const purpose = 'unsubscribe.v1'
 
@@ -43,34 +41,36 @@ export class Unsubscribes {
 
   /** Whom the link is about; changes nothing, as links are followed by scanners too. Throws `not_found`. */
   async look(token: string): Promise<Subscription> {
-    const { trace } = await this.#find(token)
-    return { recipient: trace.recipients[0]?.address ?? '', sender: trace.headerFrom || trace.mailFrom }
+    const { recipient, sender } = await this.#find(token)
+    return { recipient, sender }
   }
 
   /** Puts the recipient on the suppression list of the sender's organization; again, it changes nothing. Throws `not_found`. */
   async unsubscribe(token: string): Promise<Subscription> {
     const { database, clock } = this.#options
-    const { trace, organizationId } = await this.#find(token)
-    const recipient = trace.recipients[0]?.address ?? ''
+    const { organizationId, projectId, traceId, recipient, sender } = await this.#find(token)
     const now = clock.now()
     const entry = {
       id: newId('sup', now),
       email: foldEmail(recipient),
-      reason: `Unsubscribed by the link in the message ${trace.id}.`,
-      projectId: trace.projectId,
+      reason: `Unsubscribed by the link in the message ${traceId}.`,
+      projectId,
       source: 'unsubscribe' as const,
       expiresAt: null,
       createdAt: now,
     }
     await placeSuppressions(database, organizationId, [entry], now)
-    return { recipient, sender: trace.headerFrom || trace.mailFrom }
+    return { recipient, sender }
   }
 
-  async #find(token: string) {
+  async #find(token: string): Promise<LinkedMessage> {
     const { database, secrets } = this.#options
     const traceId = traceOfToken(secrets, purpose, token)
-    const found = traceId === undefined ? undefined : await database.lookup(traces, 'id', [traceId])
-    if (!found) throw new Refusal('not_found', 'This unsubscribe link is not valid; it may have been cut off.')
-    return { trace: found.record, organizationId: found.organizationId }
+    if (traceId !== undefined) {
+      const found = await database.lookup(traces, 'id', [traceId])
+      const message = found ? linkedMessage(found.organizationId, found.record) : await keptUnsubscribe(database, traceId)
+      if (message) return message
+    }
+    throw new Refusal('not_found', 'This unsubscribe link is not valid; it may have been cut off.')
   }
 }

@@ -1,7 +1,7 @@
 /** Where a destination belongs: to one project, or to the whole organization. Pure. Spec "Project rules" 5 and 6. */
-import { plans } from '#config/plans.ts'
 import { reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
+import { limitsOf } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Destination } from './destination.ts'
 import type { Policy } from './policy.ts'
@@ -57,9 +57,9 @@ function requireOrganization({ bound }: Scope): void {
   throw new Refusal('insufficient_scope', message)
 }
 
-function requirePlan({ organization: { plan } }: Policy): void {
-  if (plans[plan].orgDestinations) return
-  const message = `The plan ${plan} marks no destination organization-wide; raise the plan to pro or enterprise.`
+function requirePlan({ organization }: Policy): void {
+  if (limitsOf(organization).orgDestinations) return
+  const message = `The plan ${organization.plan} marks no destination organization-wide; raise the plan to pro or enterprise.`
   throw new Refusal('quota_exhausted', message)
 }
 

@@ -14,7 +14,7 @@ import { suppressionsAgainst, withoutSuppressed } from '../feedback/suppressed-r
 import { Refusal } from '../refusals.ts'
 import { matchRoute, type Route } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
-import { minuteOf, rateCounter } from '../tenancy/counters.ts'
+import { meter, minuteOf, rateCounter, storedTracesCounter } from '../tenancy/counters.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import { giveReturnPaths } from '../trace/return-paths.ts'
 import { advance } from '../trace/states.ts'
@@ -111,7 +111,7 @@ export class Accept {
     const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)
     const { recipientsMax, messageBytesMax } = this.#options
     const limits = passGates(
-      { submission, project, plan: policy.organization.plan, decision, nowMs, recipientsMax, messageBytesMax, previousMinute },
+      { submission, project, organization: policy.organization, decision, nowMs, recipientsMax, messageBytesMax, previousMinute },
       change,
     )
 
@@ -121,7 +121,9 @@ export class Accept {
     const inMemory = isRelayed ? draft.inMemory() : undefined
     const whole = { ...traceOf(submission, route, decision, draft.seal(change), nowMs), ...(tracking && { tracking }) }
     const trace = this.#withReturnPaths(change, submission, policy, await this.#withoutSuppressed(submission, whole))
-    change.insertUnchecked(traces, scope.organizationId, trace)
+    change.insertUnchecked(traces, scope.organizationId, trace).add(storedTracesCounter(scope.organizationId), 1)
+    if (trace.door === 'smtp') meter(change, 'smtp_messages', scope.organizationId, trace.projectId, nowMs)
+    if (trace.outcome !== 'relayed') meter(change, 'captures', scope.organizationId, trace.projectId, nowMs)
     const follow = this.#follow(change, submission, trace)
     if (submission.idempotencyKey !== undefined) {
       const key = idempotencyKey(submission)
@@ -238,6 +240,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     destinationId: decision.destinationId,
     route: { by: route.by, ruleId: route.ruleId, reason: route.reason },
     ...(submission.template && { template: submission.template }),
+    ...(submission.hasUnsubscribeLink && { hasUnsubscribeLink: true as const }),
     content,
     prefix: facts.prefix,
     eightBit: facts.eightBit,

@@ -2,12 +2,13 @@
  * Every gate a send passes, on one screen: doors as columns, gates as rows in a fixed order. A gate throws a refusal,
  * or adds a bounded counter to the write, which then fails as a whole when the bound is met; so a refused send consumes nothing.
  */
-import { plans, type PlanName } from '#config/plans.ts'
 import type { Change } from '#store/change.ts'
 import { pack, type Element } from '#store/tuple.ts'
+import { requireFlag, type FeatureSettings } from '../features.ts'
+import { billsOverage, limitsOf, unpaidOverage } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import type { Decision } from '../routing/outcome.ts'
-import type { Project } from '../tenancy/organization.ts'
+import { captureCapOf, type Project } from '../tenancy/organization.ts'
 import { captureCounter, dayOf, minuteOf, monthOf, organizationSendCounter, rateCounter, sendCounter } from '../tenancy/counters.ts'
 import type { Door } from '../trace/trace.ts'
 import { assertFits } from './message-size.ts'
@@ -24,7 +25,7 @@ export type Sendable = Pick<Submission, 'scope' | 'rcptTo' | 'attachments' | 'se
 export interface Candidate {
   readonly submission: Sendable
   readonly project: Project
-  readonly plan: PlanName
+  readonly organization: FeatureSettings
   readonly decision: Decision
   readonly nowMs: number
   readonly recipientsMax: number
@@ -50,6 +51,7 @@ const gate = (pass: Pass, doors: readonly Sendable['door'][]): Gate => ({ name: 
 
 // prettier-ignore
 const gates: readonly Gate[] = [
+  gate(smtpRelay,      [      SMTP        ]),
   gate(recipientCount, [REST, SMTP        ]),
   gate(messageSize,    [REST, SMTP        ]),
   gate(attachments,    [REST              ]),
@@ -75,6 +77,10 @@ function bounded(change: Change, limits: Limits, key: readonly Element[], limit:
   limits.set(limitKey(pack(key)), refusal)
 }
 
+function smtpRelay({ organization }: Candidate): void {
+  requireFlag(organization, 'smtp_relay')
+}
+
 function recipientCount({ submission, recipientsMax }: Candidate): void {
   if (submission.rcptTo.length === 0)
     throw new Refusal('validation_failed', 'The message has no recipient; name at least one in to, cc or bcc.')
@@ -91,13 +97,13 @@ function messageSize({ submission, messageBytesMax }: Candidate): void {
 }
 
 /** Spec "Limits" 7. */
-function attachments({ submission, plan }: Candidate): void {
-  if ((submission.attachments ?? 0) === 0 || plans[plan].attachments) return
-  throw new Refusal('quota_exhausted', `The plan ${plan} sends no attachments; link to the files, or raise the plan.`)
+function attachments({ submission, organization }: Candidate): void {
+  if ((submission.attachments ?? 0) === 0 || limitsOf(organization).attachments) return
+  throw new Refusal('quota_exhausted', `The plan ${organization.plan} sends no attachments; link to the files, or raise the plan.`)
 }
 
-function schedule({ submission, plan, nowMs }: Candidate): void {
-  if (submission.sendAt !== undefined) checkSendAt(submission.sendAt, plan, nowMs)
+function schedule({ submission, organization, nowMs }: Candidate): void {
+  if (submission.sendAt !== undefined) checkSendAt(submission.sendAt, organization, nowMs)
 }
 
 /** The two-bucket sliding window: what is left of the previous minute counts by its share. */
@@ -113,19 +119,22 @@ function submitterRate({ submission, nowMs, previousMinute }: Candidate, change:
   change.expire(nowMs + 3 * 60_000, key)
 }
 
-function captureCap({ submission, project, decision, nowMs }: Candidate, change: Change, limits: Limits): void {
+function captureCap({ submission, organization, project, decision, nowMs }: Candidate, change: Change, limits: Limits): void {
   if (decision.outcome === 'relayed') return
   const key = captureCounter(submission.scope.organizationId, project.id, monthOf(nowMs))
-  if (project.monthlyCaptureCap === null) return void change.add(key, 1)
-  const message = `This project captured its ${project.monthlyCaptureCap} messages of this month; wait for the next month, promote the destination to live, or raise the plan.`
-  bounded(change, limits, key, project.monthlyCaptureCap, new Refusal('quota_exhausted_captures', message))
+  const cap = captureCapOf(project, organization)
+  if (cap === undefined) return void change.add(key, 1)
+  const message = `This project captured its ${cap} messages of this month; wait for the next month, promote the destination to live, or raise the plan.`
+  bounded(change, limits, key, cap, new Refusal('quota_exhausted_captures', message))
 }
 
 /** Spec "Limits" 1 and 2: a fixed plan refuses what goes beyond it; where the overage is billed, it is only counted. */
-function planSends({ submission, plan, nowMs }: Candidate, change: Change, limits: Limits): void {
-  const { sendsPerDay, overageBilled } = plans[plan]
-  if (sendsPerDay === undefined || overageBilled) return
+function planSends({ submission, organization, nowMs }: Candidate, change: Change, limits: Limits): void {
+  const { plan } = organization
+  const { sendsPerDay, overageBilled } = limitsOf(organization)
   const key = organizationSendCounter(submission.scope.organizationId, dayOf(nowMs))
+  if (sendsPerDay === undefined || billsOverage(organization)) return void change.add(key, 1)
+  if (overageBilled) return bounded(change, limits, key, sendsPerDay, unpaidOverage(organization, `${sendsPerDay} sends a day`))
   const message = `The ${sendsPerDay} sends a day of the plan ${plan} are used up; raise the plan, or send again after midnight UTC.`
   bounded(change, limits, key, sendsPerDay, new Refusal('quota_exhausted', message, { retryAfterSeconds: secondsToMidnight(nowMs) }))
 }

@@ -165,7 +165,7 @@ export class ReplayRunner {
     } as const
     const decision = { outcome: 'relayed', destinationId: trace.destinationId, reason: '' } as const
     const bounds = { recipientsMax: Infinity, messageBytesMax: Infinity, previousMinute: 0 }
-    return passGates({ submission, project, plan: organization.plan, decision, nowMs: this.#options.clock.now(), ...bounds }, change)
+    return passGates({ submission, project, organization, decision, nowMs: this.#options.clock.now(), ...bounds }, change)
   }
 
   #end(organizationId: string, jobId: string, because: string): Promise<void> {

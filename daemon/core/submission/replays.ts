@@ -1,5 +1,4 @@
 /** Bulk replay: failed messages go again, on request and in the background. Spec "Bulk replay job", "Limits" 14. */
-import { plans } from '#config/plans.ts'
 import type { Database, Page } from '#store/database.ts'
 import { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
@@ -7,6 +6,7 @@ import type { Stored } from '#store/record-kind.ts'
 import { isOpenTo, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
+import { limitsOf } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import type { TraceReader } from '../trace/read.ts'
@@ -120,8 +120,9 @@ export class Replays {
 
   async #check(scope: Scope, { filter, targetDestinationId }: ReplayRequest): Promise<ReplayFilter> {
     const policy = await this.#options.policies.of(scope.organizationId)
-    const { plan } = policy.organization
-    if (!plans[plan].bulkReplay) throw new Refusal('quota_exhausted', `The plan ${plan} has no bulk replay; raise the plan.`)
+    const { organization } = policy
+    if (!limitsOf(organization).bulkReplay)
+      throw new Refusal('quota_exhausted', `The plan ${organization.plan} has no bulk replay; raise the plan.`)
     const now = this.#options.clock.now()
     const { since, until = Infinity } = filter
     if (since !== undefined && since >= until) throw invalid([{ path: 'filter.since', message: 'must be before filter.until' }])

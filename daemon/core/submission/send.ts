@@ -80,6 +80,7 @@ export class SendMessages {
       rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
       facts: composed.facts,
       template: rendered?.from,
+      hasUnsubscribeLink: order.listUnsubscribe,
       draft,
       destinationId: order.destinationId,
       idempotencyKey: order.idempotencyKey,

@@ -73,6 +73,7 @@ const decidedBy: Readonly<Record<Outcome, SimulationStep['step']>> = {
 const countedAs: Partial<Record<RefusalCode, string>> = {
   rate_limit_exceeded: 'messages that this SMTP credential may still send in this minute',
   quota_exhausted_captures: 'captures that the project has in this month',
+  quota_exceeded: 'sends that the plan includes in this day',
   quota_exhausted: 'sends that the plan has in this day',
   project_budget_exhausted: "sends of the project's budget of this day",
 }
@@ -127,8 +128,8 @@ function routeOf({ steps }: Walk, submission: Sketch, { policy }: Ground): Route
 async function lookAtLimits(walk: Walk, submission: Sketch, ground: Ground, decision: Decision): Promise<void> {
   const { policy, project, limits, counter } = ground
   const change = new Change()
-  const { plan } = policy.organization
-  const refusals = attempt(walk, 'limits', () => passGates({ submission, project, plan, decision, ...limits }, change))
+  const { organization } = policy
+  const refusals = attempt(walk, 'limits', () => passGates({ submission, organization, project, decision, ...limits }, change))
   if (!refusals) return
   for (const { key, delta, limit } of change.adds) {
     const refusal = refusals.get(limitKey(key))

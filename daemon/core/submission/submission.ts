@@ -42,6 +42,8 @@ export interface Submission {
   readonly tracking?: TrackingWish | undefined
   /** What the content was rendered from (REST). */
   readonly template?: Trace['template']
+  /** The message has a link by which its one recipient unsubscribes. */
+  readonly hasUnsubscribeLink?: boolean | undefined
   /** Who submitted: id of the SMTP credential or API key. */
   readonly submittedBy: string
   /** Each recipient is to get a return path of its own; `bounceDomain` in place of that of the service. */

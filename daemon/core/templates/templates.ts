@@ -1,6 +1,5 @@
 /** Templates: saving, reading, and rendering a version of one. Spec "Template", "Versioning" 2. */
 import { isDeepStrictEqual } from 'node:util'
-import { plans, type PlanName } from '#config/plans.ts'
 import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -9,6 +8,8 @@ import { owningProject, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { GrantSettingsSource } from '../access/settings.ts'
 import type { Clock } from '../clock.ts'
+import { requireFlag } from '../features.ts'
+import { limitsOf, requireRoom } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { checkContent, renderContent, type RenderedTemplate } from './content.ts'
@@ -90,8 +91,8 @@ export class Templates {
       const { organization, projects } = await policies.of(organizationId)
       const projectId = owningProject(scope, projects, named)
       await this.#checkSlugIsFree(scope, projectId, slug)
-      const limit = plans[organization.plan].templates
-      if (limit !== undefined) checkPlan(organization.plan, limit, (await database.all(templates, { organizationId })).length)
+      if (limitsOf(organization).templates !== undefined)
+        requireRoom(organization, 'templates', 'template', (await database.all(templates, { organizationId })).length)
       const now = clock.now()
       const template = { id: newId('tpl', now), projectId, slug, name, currentVersion: 1, createdAt: now, updatedAt: now }
       change.insert(templates, organizationId, template)
@@ -175,6 +176,7 @@ export class Templates {
 
   /** For a send of this project. Throws `validation_failed` naming the field of the send that does not fit. */
   async render(scope: Scope, projectId: string, { template: named, version: asked, variables }: TemplateOrder): Promise<RenderedOrder> {
+    requireFlag((await this.#options.policies.of(scope.organizationId)).organization, 'templates')
     const template = await this.#ofProject(scope, projectId, named)
     const version = pinnedVersion(template, asked, 'template_version')
     const rendered = renderContent(await this.#version(scope, template, version), variables, 'template_vars')
@@ -234,12 +236,6 @@ function checkSlug(slug: string): void {
   if (slug.length <= templateLimits.slug && /^[a-z0-9][a-z0-9._-]*$/.test(slug) && !slug.startsWith('tpl_')) return
   const message = `must be a name such as order-confirmation: small letters, digits, ., _ and -, at most ${templateLimits.slug}, and no id`
   throw invalid([{ path: 'slug', message }])
-}
-
-/** Spec "Limits" 5. */
-function checkPlan(plan: PlanName, limit: number, count: number): void {
-  if (count < limit) return
-  throw new Refusal('quota_exhausted', `The plan ${plan} allows ${limit} templates; delete one, or raise the plan.`)
 }
 
 const noTemplate = (): Refusal => new Refusal('not_found', 'No template has this id.')

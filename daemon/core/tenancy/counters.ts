@@ -1,4 +1,5 @@
 /** The keys of usage counters, and the UTC windows they count in. */
+import type { Change } from '#store/change.ts'
 import type { Element } from '#store/tuple.ts'
 
 /** The UTC date of a time. Kept from call to call, because every send asks for it. */
@@ -38,3 +39,31 @@ export const rateCounter = (organizationId: string, submitter: string, minute: n
   submitter,
   minute,
 ]
+
+/** Axes that are counted as they happen. */
+export type EventAxis = 'inspect_tests' | 'captures' | 'vi_notifies' | 'smtp_messages' | 'pk_sends' | 'team_orgs'
+
+/** What happened in a month in the organization, or in one of its projects. */
+export const usageCounter = (organizationId: string, axis: EventAxis, month: string, projectId = ''): readonly Element[] => [
+  organizationId,
+  'counter',
+  'usage',
+  axis,
+  month,
+  projectId,
+]
+
+/**
+ * Counts what is billed by use, in the write that makes it happen: once, whatever crashes. `projectId` is left out for what
+ * belongs to the whole organization.
+ */
+export function meter(change: Change, axis: EventAxis, organizationId: string, projectId: string | undefined, nowMs: number): void {
+  const month = monthOf(nowMs)
+  change.add(usageCounter(organizationId, axis, month), 1)
+  if (projectId !== undefined) change.add(usageCounter(organizationId, axis, month, projectId), 1)
+}
+
+/** Traces that the organization has now. */
+export const storedTracesCounter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'traces']
+/** How many those were when first looked at in a day; a day without a row is as the one before. */
+export const storedTracesKey = (organizationId: string, day: string): readonly Element[] => [organizationId, 'usage.stored', day]

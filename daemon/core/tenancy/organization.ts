@@ -1,7 +1,8 @@
 /** Organizations and their projects: who owns what. Spec "Project rules". */
-import { planNames, type PlanName } from '#config/plans.ts'
+import { countedLimits, includedFeatures, planNames, type PlanName, type PlanOverrides } from '#config/plans.ts'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
+import { limitsOf, paymentStates, type LimitSettings, type PaymentState } from '../limits.ts'
 
 /** Spec "Relay or capture decision" 4. */
 export const noRoutePolicies = ['capture', 'reject', 'relay_default'] as const
@@ -11,6 +12,10 @@ export interface Organization {
   readonly id: string
   readonly name: string
   readonly plan: PlanName
+  /** What holds in place of the plan's limits. */
+  readonly overrides?: PlanOverrides | undefined
+  /** `none` unless told. */
+  readonly paymentState?: PaymentState | undefined
   readonly defaultProjectId: string
   /** By name of the feature; one that is not there has its default (`config/features.ts`). */
   readonly flags?: Readonly<Record<string, boolean>> | undefined
@@ -27,9 +32,20 @@ export interface Project {
   readonly noRoutePolicy: NoRoutePolicy
   /** Sends a day, UTC; null is no cap (spec "Project rules" 8). */
   readonly sendBudget: number | null
-  /** Captures a month, UTC; null is no cap (spec "Relay or capture decision" 5). */
+  /** Captures a month, UTC, where that is less than the plan's; null is the plan's (spec "Relay or capture decision" 5). */
   readonly monthlyCaptureCap: number | null
   readonly createdAt: number
+}
+
+const numbers = Object.fromEntries(countedLimits.map((limit) => [limit, z.int().min(-1).optional()]))
+const switches = Object.fromEntries(includedFeatures.map((limit) => [limit, z.boolean().optional()]))
+/** Overrides as they are kept. */
+export const planOverridesSchema = z.strictObject({ ...numbers, ...switches }) as z.ZodType<PlanOverrides>
+
+/** The captures that a project may have in a month; undefined is no cap. */
+export function captureCapOf({ monthlyCaptureCap }: Project, organization: LimitSettings): number | undefined {
+  const cap = Math.min(monthlyCaptureCap ?? Infinity, limitsOf(organization).capturesPerMonth ?? Infinity)
+  return cap === Infinity ? undefined : cap
 }
 
 export const organizations = defineRecord<Organization>({
@@ -38,6 +54,8 @@ export const organizations = defineRecord<Organization>({
     id: z.string(),
     name: z.string(),
     plan: z.enum(planNames),
+    overrides: planOverridesSchema.optional(),
+    paymentState: z.enum(paymentStates).optional(),
     defaultProjectId: z.string(),
     flags: z.record(z.string(), z.boolean()).optional(),
     createdAt: z.int(),

@@ -1,14 +1,15 @@
 /** The project a caller works in: its state, its use of what the plan allows, and its no-route policy. Spec "project state". */
-import { plans, type PlanName } from '#config/plans.ts'
+import type { PlanName } from '#config/plans.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
+import { limitsOf } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
-import { captureCounter, dayOf, monthOf, sendCounter } from './counters.ts'
-import { organizations, projects, type NoRoutePolicy, type Project } from './organization.ts'
+import { captureCounter, dayOf, monthOf, organizationSendCounter } from './counters.ts'
+import { captureCapOf, organizations, projects, type NoRoutePolicy, type Project } from './organization.ts'
 
 export interface ProjectOptions {
   readonly database: Database
@@ -25,6 +26,8 @@ export interface ProjectState {
   /** null: no cap. */
   readonly sendsCap: number | null
   readonly capturesThisMonth: number
+  /** null: no cap. */
+  readonly capturesCap: number | null
 }
 
 export class Projects {
@@ -39,21 +42,19 @@ export class Projects {
     const { database, clock } = this.#options
     const { organizationId } = scope
     const now = clock.now()
-    const [organization, stored, all] = await Promise.all([
-      database.get(organizations, { organizationId }, organizationId),
-      this.#get(scope),
-      database.all(projects, { organizationId }),
-    ])
+    const [organization, stored] = await Promise.all([database.get(organizations, { organizationId }, organizationId), this.#get(scope)])
     if (!organization) throw new Error(`organization ${organizationId} is missing`)
-    const count = database.kv
-    const sends = await Promise.all(all.map(({ record }) => count.counter(pack(sendCounter(organizationId, record.id, dayOf(now))))))
-    const { plan } = organization.record
+    const [sendsToday, capturesThisMonth] = await Promise.all([
+      database.kv.counter(pack(organizationSendCounter(organizationId, dayOf(now)))),
+      database.kv.counter(pack(captureCounter(organizationId, stored.record.id, monthOf(now)))),
+    ])
     return {
       project: stored.record,
-      plan,
-      sendsToday: sends.reduce((sum, n) => sum + n, 0),
-      sendsCap: plans[plan].sendsPerDay ?? null,
-      capturesThisMonth: await count.counter(pack(captureCounter(organizationId, stored.record.id, monthOf(now)))),
+      plan: organization.record.plan,
+      sendsToday,
+      sendsCap: limitsOf(organization.record).sendsPerDay ?? null,
+      capturesThisMonth,
+      capturesCap: captureCapOf(stored.record, organization.record) ?? null,
     }
   }
 

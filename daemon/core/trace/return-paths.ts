@@ -41,6 +41,11 @@ export function keepReturnPaths(change: Change, organizationId: string, trace: T
   }
 }
 
+/** Forgets the return paths of a trace that goes. */
+export function dropReturnPaths(change: Change, { recipients }: Trace): void {
+  for (const { verp } of recipients) if (verp !== undefined) change.delete(rowKey(verpIdOf(verp)))
+}
+
 /** Whom the return path was made for; undefined when it is not ours, or too old. Forms that forwarders wrapped are understood. */
 export async function recipientOfVerp(database: Database, secrets: SecretBox, returnPath: string): Promise<VerpRecipient | undefined> {
   const id = openVerpAddress(secrets, returnPath)

@@ -94,6 +94,8 @@ export interface Trace {
   /** There when openings or clicks were to be tracked. */
   readonly tracking?: TraceTracking | undefined
   /** The message as it is sent: as submitted, or as rewritten for tracking. */
+  /** The message has a link by which its recipient unsubscribes. */
+  readonly hasUnsubscribeLink?: true | undefined
   readonly content: ContentRef
   /** Our trace headers, which go before the content; `X-Service-Ref` joins them on the way out. */
   readonly prefix: string
@@ -170,6 +172,7 @@ export const traces = defineRecord<Trace>({
     route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string() }),
     template: z.strictObject({ id: z.string(), slug: z.string(), version: z.int() }).optional(),
     tracking: traceTracking.optional(),
+    hasUnsubscribeLink: z.literal(true).optional(),
     content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),
     prefix: z.string(),
     signedBy: z.array(z.strictObject({ domain: z.string(), selector: z.string() })).optional(),

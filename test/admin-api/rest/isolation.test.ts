@@ -123,7 +123,8 @@ test('the requests of these tests name every route that leads to one thing', asy
   const made = [...(await makeOneOfEach(rest)), ...(await makeOneOfEachShared(rest))]
   const { paths } = (await rest.must('GET', '/openapi.json')) as unknown as { readonly paths: Record<string, object> }
   for (const [path, item] of Object.entries(paths)) {
-    if (!path.includes('{') || /^\/(?:share|unsubscribe|t)\//.test(path)) continue
+    if (!path.includes('{') || path.startsWith('/share/') || path.startsWith('/unsubscribe/')) continue
+    if (path.startsWith('/operator/')) continue // no key of an organization opens these: operator.test.ts
     const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`)
     for (const method of Object.keys(item)) {
       const isIdempotentDelete = method === 'delete' && /^\/v1\/(smtp-credentials|suppressions)\//.test(path)

@@ -7,6 +7,10 @@ import type { Right } from '#core/access/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { bootstrap } from '#core/bootstrap.ts'
+import { Audit } from '#core/audit.ts'
+import { Invoices } from '#core/billing/invoice.ts'
+import { Operator } from '#core/billing/operator.ts'
+import { Usage } from '#core/billing/usage.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
@@ -43,14 +47,16 @@ import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
-import { bearerAuthentication } from '../../../admin-api/authentication.ts'
-import { restOperations } from '../../../admin-api/rest/operations.ts'
+import { bearerAuthentication, operatorAuthentication } from '../../../admin-api/authentication.ts'
+import { operatorOperations } from '../../../admin-api/operator/operations.ts'
+import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 
 export const baseUrl = 'https://post.example.ch'
+export const operatorKey = `svcop_${'o'.repeat(43)}`
 export const adminKey = `svckey_${'a'.repeat(43)}`
 
 /** Providers that answer a probe, and what they were asked with. */
@@ -117,6 +123,8 @@ export interface Rig {
   /** Listening address of the HTTP side. */
   readonly address: string
   readonly failures: unknown[]
+  /** The operator of the service. */
+  readonly operator: RestClient
   /** The administrator of the first organization. */
   readonly rest: RestClient
   /** A client with another key, closed with the test. */
@@ -133,7 +141,7 @@ export interface Rig {
 
 export async function startRig(
   t: ExecutionContext,
-  options: { readonly plan?: PlanName; readonly bounceDomain?: null } = {},
+  options: { readonly plan?: PlanName; readonly bounceDomain?: null; readonly hasOperator?: boolean } = {},
 ): Promise<Rig> {
   const folder = await temporaryFolder('rest')
   const kv = await LevelKv.open(join(folder.path, 'store'))
@@ -153,7 +161,9 @@ export async function startRig(
     listen: { host: '127.0.0.1', port: 0 },
     baseUrl,
     version: '1.2.3',
-    operations: restOperations(core),
+    operations: [...restOperations(core), ...(options.hasOperator === false ? [] : operatorOperations(core))],
+    authenticateOperator: options.hasOperator === false ? undefined : operatorAuthentication(operatorKey),
+    requireFlag: flagCheck(core.policies),
     authenticate: bearerAuthentication((key) => core.apiKeys.authenticate(key)),
     admission: { check() {} },
     events: { answered() {}, failed: (error) => failures.push(error), connectionDropped() {} },
@@ -180,8 +190,9 @@ export async function startRig(
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
   })
   const rest = client(adminKey)
+  const operator = client(operatorKey)
   return {
-    ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client },
+    ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)
@@ -213,6 +224,8 @@ function assemble(
   const base = { database, writes, policies, secrets, clock }
   const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
   const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
+  const usage = new Usage(base)
+  const audit = new Audit(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
   const templates = new Templates(base)
   const unsubscribes = new Unsubscribes({ ...base, baseUrl })
@@ -261,6 +274,10 @@ function assemble(
       },
     }),
     inboxes: new Inboxes({ ...base, reader, bell }),
+    usage,
+    invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
+    audit,
+    operator: new Operator({ ...base, audit }),
   }
 }
 

@@ -138,19 +138,31 @@ test('createSmtpCredential and updateSmtpCredential warn of VERP without a domai
 })
 
 test('createSmtpCredential keeps to the number that the plan allows, also at the same time', async (t) => {
-  const { rest } = await startRig(t, { plan: 'free' })
-  const answers = await Promise.all([1, 2, 3].map(() => rest.call('POST', path, { click_tracking_enabled: false })))
-  t.deepEqual(answers.map(({ status }) => String(status)).toSorted(), ['201', '429', '429'])
-  const [made] = answers.filter(({ status }) => status === 201)
-  const [refused] = answers.filter(({ status }) => status === 429)
-  t.like(refused && errorOf(refused), {
-    code: 'quota_exhausted',
-    message: 'The plan free allows 1 SMTP credential; revoke one, or raise the plan.',
-    next_action: 'upgrade',
-  })
+  const { rest } = await startRig(t, { plan: 'basic' })
+  const answers = await Promise.all(Array.from({ length: 30 }, () => rest.call('POST', path, {})))
+  const [made, ...others] = answers.filter(({ status }) => status === 201)
+  t.is(others.length, 9)
+  const refused = answers.filter(({ status }) => status === 429)
+  t.is(refused.length, 20)
+  for (const answer of refused)
+    t.like(errorOf(answer), {
+      code: 'quota_exhausted',
+      message: 'The plan basic allows 10 SMTP credentials; remove one, or raise the plan.',
+      next_action: 'upgrade',
+    })
   const id = String(made && objectOf(made)['id'])
   t.is((await rest.call('POST', `${path}/${id}/rotate`)).status, 200, 'rotation leaves the count unchanged')
   t.is((await rest.call('DELETE', `${path}/${id}`)).status, 204)
+  t.is((await rest.call('POST', path, {})).status, 201)
+})
+
+test('createSmtpCredential beyond what plan free includes needs somebody who answers for the bill', async (t) => {
+  const { rest, operator, organizationId } = await startRig(t, { plan: 'free' })
+  await rest.must('POST', path, {})
+  const refused = await rest.call('POST', path, {})
+  t.is(refused.status, 402)
+  t.like(errorOf(refused), { code: 'quota_exceeded', next_action: 'settle_payment' })
+  await operator.must('PUT', `/operator/v1/organizations/${organizationId}/payment-state`, { payment_state: 'manual_ok' })
   t.is((await rest.call('POST', path, {})).status, 201)
 })
 

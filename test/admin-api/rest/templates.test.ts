@@ -209,7 +209,7 @@ test('free plans have three templates', async (t) => {
   const made = await create(rig, { slug: 'a' })
   for (const slug of ['b', 'c']) await create(rig, { slug })
   const refused = await rig.rest.call('POST', '/v1/templates', welcome)
-  t.deepEqual(refusal(refused), [429, 'quota_exhausted', 'The plan free allows 3 templates; delete one, or raise the plan.'])
+  t.deepEqual(refusal(refused), [429, 'quota_exhausted', 'The plan free allows 3 templates; remove one, or raise the plan.'])
   t.is(errorOf(refused).next_action, 'upgrade')
   const path = `/v1/templates/${String(made['id'])}`
   t.is((await rig.rest.must('PUT', path, { subject_tmpl: 'Second' }))['current_version'], 2, 'versions are not counted')

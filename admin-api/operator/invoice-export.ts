@@ -1,0 +1,26 @@
+/** The invoices of all organizations as one file, written as it is read. */
+import type { Organization } from '#core/tenancy/organization.ts'
+import type { RestCore } from '../rest/core.ts'
+import { invoiceCsv, invoiceCsvHeader, toWireInvoice } from '../wire/usage.ts'
+
+const pageRows = 100
+
+export async function* exportedInvoices(core: RestCore, month: string, format: 'csv' | 'json'): AsyncGenerator<string> {
+  yield format === 'csv' ? invoiceCsvHeader('organization_id', 'organization') : '{"data":['
+  let isFirst = true
+  for await (const { id, name } of everyOrganization(core)) {
+    const invoice = toWireInvoice(await core.invoices.preview(id, month))
+    yield format === 'csv' ? invoiceCsv(invoice, id, name) : `${isFirst ? '' : ','}${JSON.stringify(invoice)}`
+    isFirst = false
+  }
+  if (format === 'json') yield ']}'
+}
+
+async function* everyOrganization({ operator }: RestCore): AsyncGenerator<Organization> {
+  for (let cursor: string | undefined; ;) {
+    const { rows, nextCursor } = await operator.list({ limit: pageRows, cursor })
+    yield* rows
+    if (nextCursor === undefined) return
+    cursor = nextCursor
+  }
+}

@@ -1,0 +1,112 @@
+/** Usage and invoices on the wire. Spec "Limits" 4. */
+import * as z from 'zod'
+import { axisNames, billableAxes } from '#config/prices.ts'
+import { planNames } from '#config/plans.ts'
+import type { Invoice } from '#core/billing/invoice.ts'
+import type { UsageReport } from '#core/billing/usage.ts'
+import { csvLine } from '#ingest/csv-cells.ts'
+import { toWireTime, wireTime } from './time.ts'
+
+export const period = z.string().max(7).optional().meta({ description: 'A month in UTC such as 2026-11; the present one unless told.' })
+
+const axis = z.enum(axisNames)
+
+export const usageShape = z
+  .object({
+    period: z.string(),
+    from: wireTime,
+    until: wireTime,
+    plan: z.enum(planNames),
+    sends: z.int().meta({ description: 'Accepted sends, by every door, with those that a replay queued again.' }),
+    axes: z.array(z.object({ axis, label: z.string(), quantity: z.int() })),
+    projects: z.array(z.object({ project_id: z.string(), name: z.string(), sends: z.int(), smtp_messages: z.int(), captures: z.int() })),
+    limits: z
+      .array(z.object({ name: z.string(), used: z.int(), limit: z.int().nullable() }))
+      .meta({ description: 'As it is now, whatever the period; a limit of null is none.' }),
+  })
+  .meta({ id: 'Usage' })
+
+export const toWireUsage = (report: UsageReport): z.input<typeof usageShape> => ({
+  period: report.period.month,
+  from: toWireTime(report.period.from),
+  until: toWireTime(report.period.until),
+  plan: report.plan,
+  sends: report.sends,
+  axes: axisNames.map((name) => ({ axis: name, label: billableAxes[name].label, quantity: report.axes[name] })),
+  projects: report.projects.map(({ projectId, name, sends, smtpMessages, captures }) => ({
+    ...{ project_id: projectId, name, sends },
+    smtp_messages: smtpMessages,
+    captures,
+  })),
+  limits: report.limits.map(({ name, used, limit }) => ({ name, used, limit: limit ?? null })),
+})
+
+export const invoiceShape = z
+  .object({
+    organization_id: z.string(),
+    period: z.string(),
+    from: wireTime,
+    until: wireTime,
+    plan: z.enum(planNames).meta({ description: 'The plan that the month is billed on: the one with the largest fee in it.' }),
+    currency: z.literal('CHF'),
+    lines: z.array(
+      z.object({
+        axis: z.enum([...axisNames, 'monthly_fee']),
+        label: z.string(),
+        quantity: z.int(),
+        included: z.int(),
+        billable: z.int(),
+        unit_price_urp: z.int().meta({ description: 'Millionths of a rappen.' }),
+        amount_rappen: z.int().meta({ description: 'billable times the unit price, rounded half up to whole rappen.' }),
+      }),
+    ),
+    net_rappen: z.int().meta({ description: 'The sum of the lines.' }),
+    vat_basis_points: z.int().meta({ description: 'Hundredths of a percent.' }),
+    vat_rappen: z.int().meta({ description: 'Of the net, rounded half up to whole rappen.' }),
+    total_rappen: z.int(),
+  })
+  .meta({ id: 'InvoicePreview' })
+
+export type WireInvoice = z.input<typeof invoiceShape>
+
+export const toWireInvoice = (invoice: Invoice): WireInvoice => ({
+  organization_id: invoice.organizationId,
+  period: invoice.period.month,
+  from: toWireTime(invoice.period.from),
+  until: toWireTime(invoice.period.until),
+  plan: invoice.plan,
+  currency: invoice.currency,
+  lines: invoice.lines.map((line) => ({
+    axis: line.axis,
+    label: line.label,
+    quantity: line.quantity,
+    included: line.included,
+    billable: line.billable,
+    unit_price_urp: line.unitPriceUrp,
+    amount_rappen: line.amountRappen,
+  })),
+  net_rappen: invoice.netRappen,
+  vat_basis_points: invoice.vatBasisPoints,
+  vat_rappen: invoice.vatRappen,
+  total_rappen: invoice.totalRappen,
+})
+
+const columns = ['axis', 'label', 'quantity', 'included', 'billable', 'unit_price_urp', 'amount_rappen'] as const
+
+/** The header row of invoices as CSV; `before` names columns that come first. */
+export const invoiceCsvHeader = (...before: readonly string[]): string => csvLine([...before, ...columns])
+
+/** The lines of an invoice with its sums, as CSV; `before` fills the columns that come first. */
+export function invoiceCsv(invoice: WireInvoice, ...before: readonly string[]): string {
+  const sums: readonly [string, string, number][] = [
+    ['net', 'Net', invoice.net_rappen],
+    ['vat', `VAT ${(invoice.vat_basis_points / 100).toFixed(2)} %`, invoice.vat_rappen],
+    ['total', 'Total', invoice.total_rappen],
+  ]
+  return [
+    ...invoice.lines.map((line) => csvLine([...before, ...columns.map((column) => String(line[column]))])),
+    ...sums.map(([name, label, amount]) => csvLine([...before, name, label, '', '', '', '', String(amount)])),
+  ].join('')
+}
+
+export const invoiceFormat = z.enum(['json', 'csv']).optional().meta({ description: 'json unless told.' })

@@ -1,0 +1,28 @@
+/** What is billed by use, and what it costs unless an organization has prices of its own. Spec "Limits" 4. */
+
+export interface BillableAxis {
+  /** Shown on invoices. */
+  readonly label: string
+  /** In millionths of a rappen (urp) for one unit of the quantity; 0 is not priced. */
+  readonly unitPriceUrp: number
+}
+
+const rappen = 1_000_000
+
+/** In the order of an invoice. */
+export const billableAxes = {
+  sources: { label: 'Active bounce sources, most at a time', unitPriceUrp: 350 * rappen },
+  inspect_tests: { label: 'Deliverability tests', unitPriceUrp: 10 * rappen },
+  traces_stored: { label: 'Traces stored, average of the days', unitPriceUrp: rappen / 10 },
+  smtp_credentials: { label: 'Active SMTP credentials, most at a time', unitPriceUrp: 100 * rappen },
+  team_orgs: { label: 'Team organizations created', unitPriceUrp: 50 * rappen },
+  captures: { label: 'Captured messages', unitPriceUrp: 0 },
+  vi_notifies: { label: 'Virtual inbox notifications', unitPriceUrp: 0 },
+  smtp_messages: { label: 'Messages sent by SMTP', unitPriceUrp: 0 },
+  pk_sends: { label: 'Sends with publishable keys', unitPriceUrp: 0 },
+  sends_overage: { label: 'Sends beyond those of the plan, day by day', unitPriceUrp: 0 },
+} as const satisfies Record<string, BillableAxis>
+
+export type Axis = keyof typeof billableAxes
+
+export const axisNames = Object.keys(billableAxes) as [Axis, ...Axis[]]

@@ -1,0 +1,171 @@
+/**
+ * What only the operator of the service does: plans, overrides, flags, prices and payment of every organization. Each act is
+ * in the organization's audit log, in the write that carries it out.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { featureNames, type Feature } from '#config/features.ts'
+import { countedLimits, includedFeatures, type PlanName, type PlanOverrides } from '#config/plans.ts'
+import type { Axis } from '#config/prices.ts'
+import type { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Audit } from '../audit.ts'
+import type { Clock } from '../clock.ts'
+import type { PaymentState } from '../limits.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { monthOf } from '../tenancy/counters.ts'
+import { allOrganizations } from '../tenancy/organization-list.ts'
+import { organizations, type Organization } from '../tenancy/organization.ts'
+import { planTerms } from './plan-term.ts'
+import { prices, type Price } from './price.ts'
+
+export interface OperatorOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly clock: Clock
+  readonly audit: Audit
+}
+
+/** An organization with the prices of its own. */
+export interface OrganizationAccount {
+  readonly organization: Organization
+  readonly prices: readonly Price[]
+}
+
+/** null takes a value back, so that the plan's or the default holds again; what is left out stays. */
+export type OverrideChanges = { readonly [Limit in keyof PlanOverrides]?: PlanOverrides[Limit] | null | undefined }
+export type FlagChanges = { readonly [Flag in Feature]?: boolean | null | undefined }
+
+export interface NewPrice {
+  readonly axis: Axis
+  readonly unitPriceUrp: number
+  /** A month such as `2026-11`, the present one or later; the present one unless told. */
+  readonly effectiveFrom?: string | undefined
+}
+
+const actor = { kind: 'operator', id: '' } as const
+
+export class Operator {
+  readonly #options: OperatorOptions
+
+  constructor(options: OperatorOptions) {
+    this.#options = options
+  }
+
+  /** In order of id, which is that of creation. The cursor is the id of the last one shown. */
+  async list({ limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Organization>> {
+    const rows: Organization[] = []
+    for await (const organization of allOrganizations(this.#options.database, cursor)) {
+      if (rows.length === limit) return { rows, nextCursor: rows.at(-1)?.id }
+      rows.push(organization)
+    }
+    return { rows, nextCursor: undefined }
+  }
+
+  /** Throws `not_found`. */
+  async get(id: string): Promise<OrganizationAccount> {
+    const { database } = this.#options
+    const { record } = await this.#stored(id)
+    const own = await database.all(prices, { organizationId: id })
+    return { organization: record, prices: own.map((price) => price.record) }
+  }
+
+  /** What it has already is kept; sends that are under way are judged by what they read. Throws `not_found`. */
+  setPlan(id: string, plan: PlanName): Promise<OrganizationAccount> {
+    return this.#change(id, 'organization.plan_set', (before) => ({ ...before, plan }), { plan })
+  }
+
+  /** Throws `not_found`. */
+  setOverrides(id: string, changes: OverrideChanges): Promise<OrganizationAccount> {
+    const next = ({ overrides, ...before }: Organization): Organization => {
+      const merged = merge(overrides, changes, [...countedLimits, ...includedFeatures])
+      return { ...before, ...(merged && { overrides: merged }) }
+    }
+    return this.#change(id, 'organization.overrides_set', next, { overrides: changes })
+  }
+
+  /** Takes effect with the next request. Throws `not_found`. */
+  setFlags(id: string, changes: FlagChanges): Promise<OrganizationAccount> {
+    const next = ({ flags, ...before }: Organization): Organization => {
+      const merged = merge(flags, changes, featureNames)
+      return { ...before, ...(merged && { flags: merged as Record<string, boolean> }) }
+    }
+    return this.#change(id, 'organization.flags_set', next, { flags: changes })
+  }
+
+  /** Throws `not_found`. */
+  setPaymentState(id: string, paymentState: PaymentState): Promise<OrganizationAccount> {
+    return this.#change(id, 'organization.payment_state_set', (before) => ({ ...before, paymentState }), { payment_state: paymentState })
+  }
+
+  /** Months that are over keep their prices. Throws `not_found`, and `validation_failed` for a month before the present one. */
+  async setPrices(id: string, changes: readonly NewPrice[]): Promise<OrganizationAccount> {
+    const { database, writes, clock } = this.#options
+    const now = clock.now()
+    const month = monthOf(now)
+    if (changes.some(({ effectiveFrom = month }) => effectiveFrom < month))
+      throw invalid([{ path: 'effective_from', message: `must be ${month} or later; months that are over keep their prices` }])
+    await writes.run(id, async (change) => {
+      await this.#stored(id)
+      let number = (await database.all(prices, { organizationId: id })).length
+      for (const { axis, unitPriceUrp, effectiveFrom = month } of changes) {
+        change.insert(prices, id, { id: newId('prc', now), axis, unitPriceUrp, effectiveFrom, setAt: now, number: number++ })
+        this.#record(change, id, 'organization.price_set', { axis, unit_price_urp: unitPriceUrp, effective_from: effectiveFrom })
+      }
+    })
+    return this.get(id)
+  }
+
+  async #change(
+    id: string,
+    act: string,
+    next: (before: Organization) => Organization,
+    details: Readonly<Record<string, unknown>>,
+  ): Promise<OrganizationAccount> {
+    await this.#options.writes.run(id, async (change) => {
+      const stored = await this.#stored(id)
+      const before = stored.record
+      const after = next(before)
+      if (isDeepStrictEqual(before, after)) return
+      change.replace(organizations, id, stored, after)
+      if (before.plan !== after.plan || !isDeepStrictEqual(before.overrides, after.overrides)) await this.#beginTerm(change, before, after)
+      this.#record(change, id, act, details)
+    })
+    return this.get(id)
+  }
+
+  async #beginTerm(change: Change, before: Organization, after: Organization): Promise<void> {
+    const { database, clock } = this.#options
+    const now = clock.now()
+    const organizationId = before.id
+    const terms = await database.all(planTerms, { organizationId })
+    const term = ({ plan, overrides }: Organization, from: number, number: number) =>
+      change.insert(planTerms, organizationId, { id: newId('trm', now), plan, ...(overrides && { overrides }), from, number })
+    if (terms.length === 0) term(before, before.createdAt, 0)
+    term(after, now, Math.max(terms.length, 1))
+  }
+
+  #record(change: Change, organizationId: string, act: string, details: Readonly<Record<string, unknown>>): void {
+    this.#options.audit.record(change, { organizationId, actor, act, target: organizationId, details })
+  }
+
+  async #stored(id: string) {
+    const stored = await this.#options.database.get(organizations, { organizationId: id }, id)
+    if (!stored) throw new Refusal('not_found', 'No organization has this id.')
+    return stored
+  }
+}
+
+/** The values after the changes, in the order of `names`; undefined when none is left. */
+function merge(
+  before: Readonly<Record<string, unknown>> | undefined,
+  changes: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, unknown> | undefined {
+  const merged = names.flatMap((name) => {
+    const value = changes[name] === undefined ? before?.[name] : changes[name]
+    return value === undefined || value === null ? [] : [[name, value] as const]
+  })
+  return merged.length === 0 ? undefined : Object.fromEntries(merged)
+}

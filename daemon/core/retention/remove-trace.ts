@@ -1,0 +1,39 @@
+/**
+ * Removes a trace with all that belongs to it, in one write: content, attempts, return paths,
+ * openings and clicks, captures and readings that are due. Its unsubscribe link works on.
+ */
+import { Change } from '#store/change.ts'
+import { contentRowKey } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { within } from '#store/tuple.ts'
+import { captures } from '../capture/capture.ts'
+import { pendingReadKey } from '../capture/pending-read.ts'
+import { keepUnsubscribe } from '../feedback/kept-unsubscribe.ts'
+import { storedTracesCounter } from '../tenancy/counters.ts'
+import { engagements } from '../trace/engagement.ts'
+import { dropReturnPaths } from '../trace/return-paths.ts'
+import { traces, type Trace } from '../trace/trace.ts'
+
+/** A trace that waits for nothing more: what is pending or queued is never removed. */
+export const isSettled = ({ status }: Trace): boolean => status !== 'pending' && status !== 'queued'
+
+const capturesMax = 10
+
+/** False when the trace is gone, is queued again, or changed at the same moment: then nothing is removed. */
+export async function removeTrace(database: Database, organizationId: string, traceId: string, nowMs: number): Promise<boolean> {
+  const stored = await database.get(traces, { organizationId }, traceId)
+  if (!stored || !isSettled(stored.record)) return false
+  const { content, outcome } = stored.record
+  const change = new Change().remove(traces, organizationId, stored).add(storedTracesCounter(organizationId), -1)
+  keepUnsubscribe(change, organizationId, stored.record, nowMs)
+  dropReturnPaths(change, stored.record)
+  const engagement = await database.get(engagements, { organizationId }, traceId)
+  if (engagement) change.remove(engagements, organizationId, engagement)
+  for (let row = 0; row < content.rows; row++) change.delete(contentRowKey(organizationId, content.id, row))
+  for await (const { key } of database.kv.range(within([organizationId, 'event', traceId]))) change.deletes.push(key)
+  if (outcome !== 'relayed') {
+    const { rows } = await database.list(captures, { organizationId }, { index: 'trace', values: [traceId], limit: capturesMax })
+    for (const capture of rows) change.remove(captures, organizationId, capture).delete(pendingReadKey(organizationId, capture.record.id))
+  }
+  return (await database.commit(change)).ok
+}

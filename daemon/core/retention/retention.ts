@@ -1,0 +1,118 @@
+/**
+ * Retention: settled traces go when they are older than the plan keeps them, and the oldest of them when there are more than
+ * the plan stores. Each goes in a write of its own, so a crash leaves nothing half removed and the next round goes on.
+ * Spec "Limits".
+ */
+import { Change, decode, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { indexPrefix } from '#store/record-kind.ts'
+import { pack, unpack, within } from '#store/tuple.ts'
+import type { Clock, Timer } from '../clock.ts'
+import { billsOverage, limitsOf } from '../limits.ts'
+import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
+import { allOrganizations } from '../tenancy/organization-list.ts'
+import type { Organization } from '../tenancy/organization.ts'
+import { traces } from '../trace/trace.ts'
+import { removeTrace } from './remove-trace.ts'
+
+export interface RetentionOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** From 0 up to 1. */
+  readonly random: () => number
+  readonly onError: (error: unknown) => void
+}
+
+const everyMs = 3_600_000
+/** Each pause is made longer or shorter by up to this share, so that services that started together do not sweep together. */
+const jitter = 0.1
+const dayMs = 86_400_000
+/** So many traces are removed at a time; their writes share a disk sync. */
+const batch = 100
+
+export class Retention {
+  readonly #options: RetentionOptions
+  #timer: Timer | undefined
+  #running: Promise<void> = Promise.resolve()
+  #stopping = false
+
+  constructor(options: RetentionOptions) {
+    this.#options = options
+  }
+
+  /** Begins a round at once, and further ones about every hour. */
+  start(): void {
+    const { clock, random, onError } = this.#options
+    this.#running = this.round().then(() => undefined, onError)
+    this.#timer = clock.after(
+      everyMs * (1 + jitter * (2 * random() - 1)),
+      () => void this.#running.then(() => this.#stopping || this.start()),
+    )
+  }
+
+  /** Ends between two batches; the next start goes on. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#timer?.cancel()
+    await this.#running
+  }
+
+  /** Goes over every organization once. Answers how many traces were removed. */
+  async round(): Promise<number> {
+    let removed = 0
+    for await (const organization of allOrganizations(this.#options.database)) {
+      if (this.#stopping) break
+      removed += await this.#sweep(organization)
+      await this.#note(organization.id)
+    }
+    return removed
+  }
+
+  async #sweep(organization: Organization): Promise<number> {
+    const { retentionDays, tracesStored } = limitsOf(organization)
+    const oldest = retentionDays === undefined ? -Infinity : this.#options.clock.now() - retentionDays * dayMs
+    const removed = await this.#remove(organization.id, oldest, Infinity)
+    if (tracesStored === undefined || billsOverage(organization)) return removed
+    return removed + (await this.#remove(organization.id, Infinity, (await this.#stored(organization.id)) - tracesStored))
+  }
+
+  /** Removes at most so many settled traces, the oldest first, that were accepted before the time. */
+  async #remove(organizationId: string, beforeMs: number, atMost: number): Promise<number> {
+    if (beforeMs === -Infinity || atMost <= 0) return 0
+    const { database, clock } = this.#options
+    const prefix = indexPrefix(traces.name, organizationId, 'time')
+    const all = within(prefix)
+    const end = beforeMs === Infinity ? all.end : pack([...prefix, beforeMs])
+    let removed = 0
+    for (let { start } = all; removed < atMost && !this.#stopping;) {
+      const ids: string[] = []
+      for await (const { key } of database.kv.range({ start, end, limit: Math.min(batch, atMost - removed) })) {
+        ids.push(String(unpack(key).at(-1)))
+        start = Buffer.concat([key, Buffer.of(0)]) // what is queued is passed over
+      }
+      if (ids.length === 0) break
+      const gone = await Promise.all(ids.map((id) => removeTrace(database, organizationId, id, clock.now())))
+      removed += gone.filter(Boolean).length
+    }
+    return removed
+  }
+
+  /** Notes once a day how many traces are stored, for the average of the month; nothing is written while that is as before. */
+  async #note(organizationId: string): Promise<void> {
+    const { database, clock } = this.#options
+    const today = storedTracesKey(organizationId, dayOf(clock.now()))
+    const { start } = within([organizationId, 'usage.stored'])
+    const latest = { start, end: Buffer.concat([pack(today), Buffer.of(0xff)]), limit: 1, reverse: true }
+    const count = await this.#stored(organizationId)
+    let before = 0
+    for await (const { key, value } of database.kv.range(latest)) {
+      if (Buffer.compare(key, pack(today)) === 0) return
+      before = decode<number>(value)
+    }
+    if (count !== before) await database.commit(new Change().setNew(today, encode(count)))
+  }
+
+  #stored(organizationId: string): Promise<number> {
+    return this.#options.database.kv.counter(pack(storedTracesCounter(organizationId)))
+  }
+}

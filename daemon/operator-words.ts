@@ -1,0 +1,140 @@
+/** The words of `postern operator`: in come words, out goes what to ask the daemon for. Reads nothing and does nothing. */
+import { parseArgs } from 'node:util'
+import { closest } from '#config/closest.ts'
+
+/** One request to a daemon, and how its answer is shown. */
+export interface OperatorRequest {
+  readonly method: 'GET' | 'PUT'
+  readonly path: string
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly show: 'organizations' | 'account' | 'usage' | 'invoice' | 'as it is'
+  /** Address of the daemon, where it is not the one of the configuration. */
+  readonly url: string | undefined
+  /** The answer as the daemon gave it, instead of tables. */
+  readonly asJson: boolean
+}
+
+export const operatorHelp = `Usage: postern operator WHAT [OPTIONS]
+
+  organizations                   list all organizations
+  show ORG                        plan, limits, flags and prices of one
+  usage ORG [--period MONTH]      what it used in a month
+  invoice ORG [--period MONTH]    its invoice as it would be now
+  export [--period MONTH]         the invoices of all organizations as CSV
+  plan ORG PLAN                   put it on a plan
+  limit ORG NAME=VALUE...         VALUE is a number, yes, no, none or plan
+  flag ORG NAME=VALUE...          VALUE is on, off or default
+  price ORG AXIS=URP...           millionths of a rappen; --from MONTH
+  payment ORG STATE               none, manual_ok or past_due
+
+  --url URL   the daemon, where it is not the one of the configuration
+  --json      the answer as JSON
+
+The daemon is called over HTTP with the key of POSTERN_OPERATOR_KEY. A MONTH is written 2026-11.
+`
+
+const options = {
+  period: { type: 'string' },
+  from: { type: 'string' },
+  url: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+interface Given {
+  readonly words: readonly string[]
+  readonly period: string | undefined
+  readonly from: string | undefined
+}
+type Wanted = Omit<OperatorRequest, 'url' | 'asJson'>
+
+const root = '/operator/v1/organizations'
+const put = (id: string, what: string, body: Readonly<Record<string, unknown>>): Wanted => ({
+  method: 'PUT',
+  path: `${pathOf(id)}/${what}`,
+  body,
+  show: 'account',
+})
+const pathOf = (id: string): string => `${root}/${encodeURIComponent(id)}`
+const inPeriod = ({ period }: Given): string => (period === undefined ? '' : `?period=${encodeURIComponent(period)}`)
+
+/** How many words each takes, and what becomes of them. */
+const commands: Readonly<Record<string, { readonly least: number; readonly most: number; make(given: Given): Wanted }>> = {
+  organizations: { least: 0, most: 0, make: () => ({ method: 'GET', path: root, show: 'organizations' }) },
+  show: { least: 1, most: 1, make: ({ words: [id = ''] }) => ({ method: 'GET', path: pathOf(id), show: 'account' }) },
+  usage: {
+    least: 1,
+    most: 1,
+    make: (given) => ({ method: 'GET', path: `${pathOf(given.words[0] ?? '')}/usage${inPeriod(given)}`, show: 'usage' }),
+  },
+  invoice: {
+    least: 1,
+    most: 1,
+    make: (given) => ({ method: 'GET', path: `${pathOf(given.words[0] ?? '')}/invoice-preview${inPeriod(given)}`, show: 'invoice' }),
+  },
+  export: {
+    least: 0,
+    most: 0,
+    make: (given) => ({ method: 'GET', path: `/operator/v1/invoices/export${inPeriod(given)}`, show: 'as it is' }),
+  },
+  plan: { least: 2, most: 2, make: ({ words: [id = '', plan] }) => put(id, 'plan', { plan }) },
+  limit: { least: 2, most: 50, make: ({ words: [id = '', ...pairs] }) => put(id, 'overrides', readPairs(pairs, readLimit)) },
+  flag: { least: 2, most: 50, make: ({ words: [id = '', ...pairs] }) => put(id, 'flags', readPairs(pairs, readFlag)) },
+  price: {
+    least: 2,
+    most: 50,
+    make: ({ words: [id = '', ...pairs], from }) => {
+      const prices = Object.entries(readPairs(pairs, readPrice)).map(([axis, price]) => ({
+        axis,
+        unit_price_urp: price,
+        ...(from !== undefined && { effective_from: from }),
+      }))
+      return put(id, 'prices', { prices })
+    },
+  },
+  payment: { least: 2, most: 2, make: ({ words: [id = '', state] }) => put(id, 'payment-state', { payment_state: state }) },
+}
+
+/** Words that cannot be understood; the message says why. */
+class WordsUnclear extends Error {}
+
+/** The request, `help`, or a sentence that says what is wrong with the words. */
+export function readOperatorWords(words: readonly string[]): OperatorRequest | 'help' | { readonly wrong: string } {
+  try {
+    const { values, positionals } = parseArgs({ args: [...words], allowPositionals: true, options })
+    if (values.help) return 'help'
+    const [name, ...rest] = positionals
+    const command = name === undefined || !Object.hasOwn(commands, name) ? undefined : commands[name]
+    if (!command) return { wrong: unknown(name) }
+    if (rest.length < command.least || rest.length > command.most) return { wrong: `${name} takes other words than these.` }
+    const wanted = command.make({ words: rest, period: values.period, from: values.from })
+    return { ...wanted, url: values.url, asJson: values.json ?? false }
+  } catch (error) {
+    return { wrong: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function unknown(name: string | undefined): string {
+  const names = Object.keys(commands)
+  if (name === undefined) return `Say what to do: ${names.join(', ')}.`
+  const near = closest(name, names)
+  return `operator knows no ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`
+}
+
+function readPairs(pairs: readonly string[], read: (value: string) => unknown): Record<string, unknown> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, name, value] = /^([a-z_]+)=(.+)$/.exec(pair) ?? []
+      const meaning = value === undefined ? undefined : read(value)
+      if (name === undefined || meaning === undefined) throw new WordsUnclear(`${JSON.stringify(pair)} cannot be understood.`)
+      return [name, meaning]
+    }),
+  )
+}
+
+const readNumber = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)
+const meaningOf = (words: Readonly<Record<string, unknown>>, text: string): unknown =>
+  Object.hasOwn(words, text) ? words[text] : undefined
+const readLimit = (text: string): unknown => readNumber(text) ?? meaningOf({ yes: true, no: false, none: -1, plan: null }, text)
+const readFlag = (text: string): unknown => meaningOf({ on: true, off: false, default: null }, text)
+const readPrice = readNumber

@@ -1,0 +1,178 @@
+/** What is metered, against what was done. */
+import test, { type ExecutionContext } from 'ava'
+import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
+import { Audit } from '#core/audit.ts'
+import { Invoices } from '#core/billing/invoice.ts'
+import { Operator } from '#core/billing/operator.ts'
+import { Usage } from '#core/billing/usage.ts'
+import { integrityChecks } from '#core/integrity.ts'
+import { Retention } from '#core/retention/retention.ts'
+import { SettingWrites } from '#core/setting-writes.ts'
+import { organizations, type Organization } from '#core/tenancy/organization.ts'
+import { verify } from '#store/verify.ts'
+import { Seeded } from '../../support/seeded.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { houseOf, organizationId, projectId, quiet, scope, secrets } from '../house.ts'
+
+const dayMs = 86_400_000
+
+async function officeOf(t: ExecutionContext, changes: Partial<Organization> = {}) {
+  const house = await houseOf(t, { deaf: true })
+  const organization = { id: organizationId, name: 'Acme', plan: 'pro' as const, defaultProjectId: projectId, createdAt: startOfTime }
+  await house.put(organizations, { ...organization, ...changes })
+  const { database, clock, policies } = house
+  const writes = new SettingWrites(database)
+  const usage = new Usage({ database, clock })
+  return {
+    house,
+    usage,
+    invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
+    operator: new Operator({ database, clock, writes, audit: new Audit({ database, clock }) }),
+    credentials: new SmtpCredentials({ database, clock, writes, policies, secrets, bounceDomain: null }),
+    retention: new Retention({ database, clock, random: () => 0.5, onError: (error) => t.fail(String(error)) }),
+  }
+}
+
+const amountOf = async (invoices: Invoices, axis: string, month?: string): Promise<number | undefined> =>
+  (await invoices.preview(organizationId, month)).lines.find((line) => line.axis === axis)?.amountRappen
+
+test('usage is the sum of what was done, by project and by month, whatever was refused between', async (t) => {
+  const { house, usage } = await officeOf(t, { overrides: { sendsPerDay: 40 } })
+  await house.destination()
+  await house.rule({ domain: 'live.test' })
+  await house.project({ id: 'prj_2', isDefault: false, sendBudget: 11 })
+  const random = new Seeded(7)
+  const done = new Map<string, number>()
+  const count = (what: string): unknown => done.set(what, (done.get(what) ?? 0) + 1)
+  for (let round = 0; round < 40; round++) {
+    const sends = Array.from({ length: random.between(0, 12) }, async () => {
+      const project = random.chance(0.4) ? 'prj_2' : projectId
+      const door = random.chance(0.5) ? ('smtp' as const) : ('rest' as const)
+      const headerFrom = random.chance(0.5) ? 'a@live.test' : 'a@other.test'
+      const month = new Date(house.clock.now()).toISOString().slice(0, 7)
+      const idempotencyKey = random.chance(0.3) ? `same ${random.between(1, 3)} ${String(round)}` : undefined
+      const facts = { ...defaultFacts, headerFrom }
+      const made = await house
+        .submit({ projectId: project, door, facts, ...(idempotencyKey !== undefined && { idempotencyKey }) })
+        .catch(() => undefined)
+      if (!made || made.repeated) return
+      for (const place of ['all', project]) {
+        count(`${month} ${place} sends`)
+        if (door === 'smtp') count(`${month} ${place} smtp`)
+        if (made.outcome !== 'relayed') count(`${month} ${place} captures`)
+      }
+    })
+    await Promise.all(sends)
+    house.clock.advance(random.between(0, dayMs))
+  }
+  t.true(done.size > 15, 'two months, two projects and every sort of send')
+  for (const month of ['2030-01', '2030-02']) {
+    const report = await usage.of(organizationId, month)
+    const of = (place: string, what: string): number => done.get(`${month} ${place} ${what}`) ?? 0
+    t.is(report.sends, of('all', 'sends'))
+    t.is(report.axes.smtp_messages, of('all', 'smtp'))
+    t.is(report.axes.captures, of('all', 'captures'))
+    for (const { projectId: id, sends, smtpMessages, captures } of report.projects)
+      t.deepEqual([sends, smtpMessages, captures], [of(id, 'sends'), of(id, 'smtp'), of(id, 'captures')], `${month} ${id}`)
+  }
+})
+
+const defaultFacts = {
+  prefix: '',
+  subject: 'hi',
+  messageId: 'm@example.com',
+  headerFrom: '',
+  headerAddresses: [],
+  eightBit: false,
+  utf8Headers: false,
+}
+
+test('the most SMTP credentials at a time are billed beyond what the plan includes, rotation unchanged', async (t) => {
+  const { house, usage, invoices, credentials } = await officeOf(t, { plan: 'free', paymentState: 'manual_ok' })
+  const [first, second] = [await credentials.create(scope, {}), await credentials.create(scope, {})]
+  const third = await credentials.create(scope, {})
+  await credentials.rotate(scope, first.record.id)
+  await credentials.revoke(scope, second.record.id)
+  await credentials.revoke(scope, third.record.id)
+  await credentials.revoke(scope, third.record.id)
+  t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 3)
+  t.is(await amountOf(invoices, 'smtp_credentials'), 200)
+  house.clock.advance(31 * dayMs)
+  t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'what is alive since last month counts on')
+  t.is(await amountOf(invoices, 'smtp_credentials'), 0)
+  await credentials.revoke(scope, first.record.id)
+  t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'it was alive in this month')
+  house.clock.advance(31 * dayMs)
+  t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 0)
+  t.is((await usage.of(organizationId, '2030-01')).axes.smtp_credentials, 3, 'the past stays as it was')
+  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+})
+
+test('traces stored are the average over the days of the month', async (t) => {
+  const { house, usage, retention } = await officeOf(t, { plan: 'enterprise' })
+  house.clock.advance(17 * dayMs - 12 * 3_600_000) // the first of February
+  for (let i = 0; i < 28; i++) await house.submit()
+  await quiet(house)
+  await retention.round()
+  house.clock.advance(7 * dayMs)
+  for (let i = 0; i < 28; i++) await house.submit()
+  await quiet(house)
+  await retention.round()
+  await retention.round()
+  house.clock.advance(dayMs)
+  // 28 traces on seven days, 56 on two, of 28 days
+  t.is((await usage.of(organizationId, '2030-02')).axes.traces_stored, 7 + 4)
+  house.clock.advance(30 * dayMs)
+  t.is((await usage.of(organizationId, '2030-02')).axes.traces_stored, 7 + 42, 'a day without a note is as the one before')
+  t.is((await usage.of(organizationId, '2030-01')).axes.traces_stored, 0)
+})
+
+test('sends beyond those of plan free are overage, day by day', async (t) => {
+  const { house, usage, operator, invoices } = await officeOf(t, { plan: 'free', paymentState: 'manual_ok', overrides: { sendsPerDay: 3 } })
+  const send = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) await house.submit()
+  }
+  await send(5)
+  house.clock.advance(dayMs)
+  await send(2)
+  house.clock.advance(dayMs)
+  await send(7)
+  t.is((await usage.of(organizationId, undefined)).axes.sends_overage, 2 + 0 + 4)
+  await operator.setPrices(organizationId, [{ axis: 'sends_overage', unitPriceUrp: 2_500_000 }])
+  t.is(await amountOf(invoices, 'sends_overage'), 15)
+  await operator.setPlan(organizationId, 'basic')
+  await operator.setOverrides(organizationId, { sendsPerDay: null })
+  t.is((await usage.of(organizationId, undefined)).axes.sends_overage, 2, 'a day on two plans has the larger number')
+  house.clock.advance(dayMs)
+  await send(9)
+  t.is((await usage.of(organizationId, undefined)).axes.sends_overage, 2)
+})
+
+test('a month is billed on the plan with the largest fee that was in force in it', async (t) => {
+  const { house, operator, invoices } = await officeOf(t, { plan: 'free' })
+  const bill = async (month: string) => {
+    const { plan, netRappen, vatRappen, totalRappen } = await invoices.preview(organizationId, month)
+    return [plan, netRappen, vatRappen, totalRappen]
+  }
+  t.deepEqual(await bill('2030-01'), ['free', 0, 0, 0])
+  await operator.setPlan(organizationId, 'pro')
+  house.clock.advance(1000)
+  await operator.setPlan(organizationId, 'basic')
+  t.deepEqual(await bill('2030-01'), ['pro', 4900, 397, 5297])
+  house.clock.advance(31 * dayMs)
+  t.deepEqual(await bill('2030-02'), ['basic', 1000, 81, 1081])
+  await operator.setOverrides(organizationId, { monthlyFeeRappen: 777 })
+  t.deepEqual(await bill('2030-02'), ['basic', 1000, 81, 1081], 'the larger fee of the month')
+  house.clock.advance(31 * dayMs)
+  t.deepEqual(await bill('2030-03'), ['basic', 777, 63, 840])
+  t.deepEqual(await bill('2030-01'), ['pro', 4900, 397, 5297], 'the past stays as it was')
+  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+})
+
+test('a period is a month that has begun', async (t) => {
+  const { usage } = await officeOf(t)
+  for (const month of ['2030-02', '2030-13', '2030-1', '2030', '', 'now', '2030-01-01'])
+    await t.throwsAsync(usage.of(organizationId, month), { code: 'validation_failed' }, month)
+  t.is((await usage.of(organizationId, '2029-02')).sends, 0)
+  await t.throwsAsync(usage.of('org_2', undefined), { code: 'not_found' })
+})
