@@ -6,6 +6,7 @@ import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
 import { publicUrl, type Config } from '#config/load.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
+import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { BackgroundRead } from '#core/capture/background-read.ts'
@@ -202,7 +203,7 @@ function addCore(add: Add, foundation: Foundation): void {
   addDelivery(add, foundation)
   const base = settingsOf(secrets)
   add(T.Policies, (c) => new Policies(c.resolve(T.Database)))
-  add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database)))
+  add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit(c.resolve(T.Clock))))
   add(T.Bell, () => new CaptureBell())
   add(T.Retention, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)

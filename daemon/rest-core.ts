@@ -1,6 +1,7 @@
 /** The core as the REST operations see it, from the parts that the composition root has. */
 import { publicUrl, type Config } from '#config/load.ts'
 import type { ApiKeys } from '#core/access/api-keys.ts'
+import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
@@ -59,7 +60,7 @@ export interface RestParts {
 
 export function restCore(parts: RestParts): RestCore {
   const { config, secrets, database, clock, policies, writes, smtpCredentials, transport, replayRunner } = parts
-  const settings = { database, clock, policies, secrets, writes }
+  const settings = { database, clock, policies, secrets, writes, audit: new Audit(clock) }
   const templates = new Templates(settings)
   const usage = new Usage(settings)
   const audit = new Audit(settings)

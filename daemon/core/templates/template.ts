@@ -52,6 +52,7 @@ export const templates = defineRecord<Template>({
     createdAt: z.int(),
     updatedAt: z.int(),
   }),
+  isTracked: true,
   indexes: { project: (template) => [[template.projectId]] },
   unique: { slug: (template) => [[template.projectId, template.slug]] },
   projectOf: (template) => template.projectId,

@@ -87,12 +87,12 @@ export class Templates {
     const { organizationId } = scope
     checkSlug(slug)
     checkContent(content)
-    return writes.run(organizationId, async (change) => {
-      const { organization, projects } = await policies.of(organizationId)
+    return writes.act(scope, 'template.created', async (change) => {
+      const { organization, projects, deleted } = await policies.of(organizationId)
       const projectId = owningProject(scope, projects, named)
       await this.#checkSlugIsFree(scope, projectId, slug)
       if (limitsOf(organization).templates !== undefined)
-        requireRoom(organization, 'templates', 'template', (await database.all(templates, { organizationId })).length)
+        requireRoom(organization, 'templates', 'template', (await database.all(templates, { organizationId, without: deleted })).length)
       const now = clock.now()
       const template = { id: newId('tpl', now), projectId, slug, name, currentVersion: 1, createdAt: now, updatedAt: now }
       change.insert(templates, organizationId, template)
@@ -121,7 +121,7 @@ export class Templates {
     const { writes, clock } = this.#options
     if (newSlug !== undefined) checkSlug(newSlug)
     checkContent(content)
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, 'template.saved', async (change) => {
       const stored = await this.#get(scope, id)
       const before = stored.record
       const slug = newSlug ?? before.slug
@@ -140,7 +140,7 @@ export class Templates {
   /** Ends a template with all its versions. */
   async remove(scope: Scope, id: string): Promise<void> {
     const { organizationId } = scope
-    await this.#options.writes.run(organizationId, async (change) => {
+    await this.#options.writes.act(scope, 'template.deleted', async (change) => {
       const stored = await this.#get(scope, id)
       change.remove(templates, organizationId, stored)
       for (let version = 1; version <= stored.record.currentVersion; version++)

@@ -6,6 +6,7 @@ import { ApiKeys, newApiKey } from '#core/access/api-keys.ts'
 import type { Right } from '#core/access/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
+import { Audit } from '#core/audit.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
@@ -208,9 +209,10 @@ function assemble(
   records: RecordResolver,
 ) {
   const policies = new Policies(database)
-  const writes = new SettingWrites(database)
+  const audit = new Audit(clock)
+  const writes = new SettingWrites(database, audit)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
-  const base = { database, writes, policies, secrets, clock }
+  const base = { database, writes, policies, secrets, clock, audit }
   const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
   const smtpCredentials = new SmtpCredentials(base)
   const usage = new Usage(base)
