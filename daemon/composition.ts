@@ -6,6 +6,7 @@ import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
 import { publicUrl, type Config } from '#config/load.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
+import type { Removals } from '#core/administration/removals.ts'
 import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
@@ -43,6 +44,7 @@ import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
 import { RelayTransport } from '../protocols/relay/transport.ts'
 import { SubmissionServer } from '../protocols/submission/server.ts'
+import { administration, type Administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import { Housekeeping } from './housekeeping.ts'
@@ -83,6 +85,7 @@ export interface Daemon {
   readonly probes: Probes
   readonly queue: DeliveryQueue
   readonly replayRunner: ReplayRunner
+  readonly removals: Removals
   readonly submission: SubmissionServer
   readonly http: AdminApi
   readonly health: Readiness
@@ -95,6 +98,7 @@ const token = <T>(name: string): InjectionToken<T> => Symbol(name)
 
 const T = {
   Accept: token<Accept>('Accept'),
+  Administration: token<Administration>('Administration'),
   Admission: token<Admission>('Admission'),
   ApiKeys: token<ApiKeys>('ApiKeys'),
   Attempts: token<Attempts>('Attempts'),
@@ -143,6 +147,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     probes: c.resolve(T.Probes),
     queue: c.resolve(T.Queue),
     replayRunner: c.resolve(T.ReplayRunner),
+    removals: c.resolve(T.Administration).removals,
     submission: c.resolve(T.Submission),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
@@ -203,7 +208,7 @@ function addCore(add: Add, foundation: Foundation): void {
   addDelivery(add, foundation)
   const base = settingsOf(secrets)
   add(T.Policies, (c) => new Policies(c.resolve(T.Database)))
-  add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit(c.resolve(T.Clock))))
+  add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
   add(T.Bell, () => new CaptureBell())
   add(T.Retention, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)
@@ -226,6 +231,11 @@ function addCore(add: Add, foundation: Foundation): void {
       recipientsMax: maxRecipients,
       messageBytesMax: maxMessageBytes,
     })
+  })
+  add(T.Administration, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a removal', error, id)
+    const parts = { writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), attempts: c.resolve(T.Attempts), onError }
+    return administration({ ...base(c), ...parts })
   })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes) }))
@@ -370,6 +380,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     replayRunner: c.resolve(T.ReplayRunner),
     reader: c.resolve(T.Reader),
     bell: c.resolve(T.Bell),
+    ...c.resolve(T.Administration),
   }
 }
 

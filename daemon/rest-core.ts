@@ -1,7 +1,6 @@
 /** The core as the REST operations see it, from the parts that the composition root has. */
 import { publicUrl, type Config } from '#config/load.ts'
 import type { ApiKeys } from '#core/access/api-keys.ts'
-import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
@@ -36,7 +35,9 @@ import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
-import { Projects } from '#core/tenancy/projects.ts'
+import { moveResource } from '#core/administration/move.ts'
+import type { Organizations } from '#core/administration/organizations.ts'
+import type { Projects } from '#core/administration/projects.ts'
 
 export interface RestParts {
   readonly config: Config
@@ -56,14 +57,16 @@ export interface RestParts {
   readonly replayRunner: ReplayRunner
   readonly reader: MessageReader
   readonly bell: CaptureBell
+  readonly projects: Projects
+  readonly organizations: Organizations
 }
 
 export function restCore(parts: RestParts): RestCore {
   const { config, secrets, database, clock, policies, writes, smtpCredentials, transport, replayRunner } = parts
-  const settings = { database, clock, policies, secrets, writes, audit: new Audit(clock) }
+  const audit = new Audit({ database, clock })
+  const settings = { database, clock, policies, secrets, writes, audit }
   const templates = new Templates(settings)
   const usage = new Usage(settings)
-  const audit = new Audit(settings)
   const baseUrl = publicUrl(config, config.http.listen)
   const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
   return {
@@ -85,7 +88,9 @@ export function restCore(parts: RestParts): RestCore {
       publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
     }),
     failoverPolicies: new FailoverPolicies(settings),
-    projects: new Projects(settings),
+    projects: parts.projects,
+    organizations: parts.organizations,
+    move: (scope, request) => moveResource({ ...settings, templates, smtpCredentials, destinations: parts.destinations }, scope, request),
     replays: new Replays({
       ...settings,
       traces: new TraceReader(database),
@@ -101,7 +106,7 @@ export function restCore(parts: RestParts): RestCore {
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,
-    operator: new Operator({ ...settings, audit }),
+    operator: new Operator(settings),
     inboxes: new Inboxes({ ...settings, reader: parts.reader, bell: parts.bell }),
     policies,
     clock,

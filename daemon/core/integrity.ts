@@ -3,8 +3,10 @@ import type { ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { VerifyOptions } from '#store/verify.ts'
+import { pack, type Element } from '#store/tuple.ts'
 import { apiKeys } from './access/api-key.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
+import { graceMs, organizationRemovalKey, projectRemovalKey } from './administration/removal-key.ts'
 import { auditEntries } from './audit.ts'
 import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
@@ -17,7 +19,7 @@ import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay-job.ts'
 import { templateDisagreements } from './templates/agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
-import { organizations, projects } from './tenancy/organization.ts'
+import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
 const recordKinds = [
@@ -55,12 +57,15 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
       { name: 'unsubscribe.kept', global: true },
+      { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
     ],
     contents: {
       of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),
       owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
     },
     async checkRecord(kind, organizationId, record) {
+      if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
+      if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
       if (kind !== captures.name) return templateDisagreements(database, kind, organizationId, record)
       return missing(database, organizationId, 'trace', (record as Capture).traceId)
     },
@@ -79,4 +84,27 @@ async function checkQueueEntry(database: Database, entry: QueueEntry): Promise<s
   if (stored.record.status !== 'queued')
     return [`the trace ${entry.traceId} is queued for delivery although its status is ${stored.record.status}`]
   return []
+}
+
+const neverRemoved = 'it is deleted, and nothing removes what is left of it'
+
+async function checkDeletedProject(database: Database, organizationId: string, { id, deletedAt }: Project): Promise<string[]> {
+  if (deletedAt === undefined) return []
+  return (await database.kv.get(pack(projectRemovalKey(deletedAt, organizationId, id)))) ? [] : [neverRemoved]
+}
+
+async function checkDeletedOrganization(database: Database, { id, deletedAt }: Organization): Promise<string[]> {
+  if (deletedAt === undefined) return []
+  return (await database.kv.get(pack(organizationRemovalKey(deletedAt, id)))) ? [] : [neverRemoved]
+}
+
+/** A removal is of something that was deleted then. */
+async function checkRemoval(database: Database, [, , at, organization, project]: readonly Element[]): Promise<string[]> {
+  const organizationId = String(organization)
+  const stored =
+    project === undefined
+      ? await database.get(organizations, { organizationId }, organizationId)
+      : await database.get(projects, { organizationId }, String(project))
+  const deletedAt = Number(at) - (project === undefined ? graceMs : 0)
+  return stored?.record.deletedAt === deletedAt ? [] : [`what it removes was not deleted at ${new Date(deletedAt).toISOString()}`]
 }

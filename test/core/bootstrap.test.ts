@@ -27,7 +27,7 @@ async function openStore(t: ExecutionContext) {
   })
   const database = new Database(kv)
   const clock = new ManualClock()
-  const options = { database, clock, policies: new Policies(database), writes: new SettingWrites(database, new Audit(clock)) }
+  const options = { database, clock, policies: new Policies(database), writes: new SettingWrites(database, new Audit({ database, clock })) }
   const keys = new ApiKeys(options)
   const start = (adminKey: string | undefined, plan: 'free' | 'enterprise' = 'enterprise') => bootstrap({ database, clock, adminKey, plan })
   const works = (key: string) =>

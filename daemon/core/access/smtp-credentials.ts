@@ -117,16 +117,19 @@ export class SmtpCredentials {
     })
   }
 
-  /** Only what is given changes. */
-  async update(scope: Scope, id: string, changes: SmtpCredentialChanges): Promise<ChangedCredential> {
+  /** Only what is given changes. With another project it moves there; a default destination that stays behind is a warning. */
+  async update(scope: Scope, id: string, request: SmtpCredentialChanges & { readonly projectId?: string | undefined }): Promise<ChangedCredential> {
     const { writes, policies, clock } = this.#options
+    const { projectId: named, ...changes } = request
     return writes.act(scope, 'smtp_credential.updated', async (change) => {
       const stored = await this.#get(scope, id)
+      const settings = await policies.of(scope.organizationId)
+      const projectId = named === undefined ? stored.record.projectId : owningProject(scope, settings.projects, named)
       const now = clock.now()
-      const { checked, warnings } = checkChanges(changes, stored.record.projectId, await policies.of(scope.organizationId), now)
-      const record = { ...stored.record, ...checked, updatedAt: now }
+      const { checked, warnings } = checkChanges(changes, projectId, settings, now)
+      const record = { ...stored.record, ...checked, projectId, updatedAt: now }
       change.replace(smtpCredentials, scope.organizationId, stored, record)
-      return { record, warnings }
+      return { record, warnings: [...warnings, ...leftBehind(settings, record)] }
     })
   }
 
@@ -215,6 +218,12 @@ function gateToggles(checked: Checked, { organization }: GrantSettings): FieldPr
     }
   }
   return warnings
+}
+
+/** A default destination that the credential cannot use where it is now. */
+function leftBehind(settings: GrantSettings, { defaultDestinationId, projectId }: SmtpCredential): FieldProblem[] {
+  if (defaultDestinationId === null || isReachable(settings, defaultDestinationId, projectId)) return []
+  return [{ path: 'default_destination_id', message: 'is of another project, so nothing can be sent with it; name one of this project' }]
 }
 
 function isReachable({ destinations }: GrantSettings, destinationId: string, projectId: string): boolean {

@@ -9,6 +9,7 @@ import { Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Trace } from '../trace/trace.ts'
+import { waitingEntry } from '../trace/waiting-entry.ts'
 
 export interface ScheduledSendsOptions {
   readonly database: Database
@@ -74,11 +75,3 @@ function canceledTrace(trace: Trace, nowMs: number, by: string): Trace {
   const status = advance(trace.status, 'canceled')
   return { ...trace, status, recipients, nextAttemptAt: null, updatedAt: nowMs, canceled: { at: nowMs, by } }
 }
-
-const waitingEntry = (organizationId: string, { id, destinationId, nextAttemptAt, attempts }: Trace) => ({
-  destinationId: destinationId ?? '',
-  dueMs: nextAttemptAt ?? 0,
-  traceId: id,
-  organizationId,
-  attempts,
-})

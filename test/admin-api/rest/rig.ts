@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { apiKeys, hashApiKey, previewApiKey } from '#core/access/api-key.ts'
 import { ApiKeys, newApiKey } from '#core/access/api-keys.ts'
-import type { Right } from '#core/access/scope.ts'
+import type { Right, Scope } from '#core/access/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import { Audit } from '#core/audit.ts'
+import { moveResource, type MoveRequest } from '#core/administration/move.ts'
+import type { Removals } from '#core/administration/removals.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
@@ -37,7 +38,6 @@ import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
-import { Projects } from '#core/tenancy/projects.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import type { PlanName } from '#config/plans.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
@@ -49,6 +49,7 @@ import { bearerAuthentication, operatorAuthentication } from '../../../admin-api
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
+import { administration } from '../../../daemon/administration.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
@@ -117,6 +118,8 @@ export interface Rig {
   readonly records: PlayedRecords
   readonly organizationId: string
   readonly bell: CaptureBell
+  /** What removes the rows of what was deleted. */
+  readonly removals: Removals
   /** Listening address of the HTTP side. */
   readonly address: string
   readonly failures: unknown[]
@@ -185,6 +188,7 @@ export async function startRig(
   const rest = client(adminKey)
   const operator = client(operatorKey)
   return {
+    removals: core.removals,
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)
@@ -209,14 +213,13 @@ function assemble(
   records: RecordResolver,
 ) {
   const policies = new Policies(database)
-  const audit = new Audit(clock)
+  const audit = new Audit({ database, clock })
   const writes = new SettingWrites(database, audit)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const base = { database, writes, policies, secrets, clock, audit }
   const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
   const smtpCredentials = new SmtpCredentials(base)
   const usage = new Usage(base)
-  const audit = new Audit(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
   const templates = new Templates(base)
   const unsubscribes = new Unsubscribes({ ...base, baseUrl })
@@ -235,6 +238,13 @@ function assemble(
       throw error
     },
   })
+  const made = administration({
+    ...{ database, policies, clock, writes, accept },
+    attempts: { breakOff: async () => {} },
+    onError: (error) => {
+      throw error
+    },
+  })
   return {
     ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
@@ -247,7 +257,10 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain: 'in.example.ch', mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    projects: new Projects(base),
+    projects: made.projects,
+    organizations: made.organizations,
+    removals: made.removals,
+    move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     traces: new TraceReader(database, secrets),
@@ -260,7 +273,7 @@ function assemble(
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
     audit,
-    operator: new Operator({ ...base, audit }),
+    operator: new Operator(base),
   }
 }
 
