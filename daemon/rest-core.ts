@@ -36,6 +36,7 @@ import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { moveResource } from '#core/administration/move.ts'
+import { restoreOrganization } from '#core/administration/restore.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 
@@ -107,6 +108,7 @@ export function restCore(parts: RestParts): RestCore {
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,
     operator: new Operator(settings),
+    restoreOrganization: (id) => restoreOrganization(settings, id),
     inboxes: new Inboxes({ ...settings, reader: parts.reader, bell: parts.bell }),
     policies,
     clock,

@@ -29,6 +29,7 @@ import type { Templates } from '#core/templates/templates.ts'
 import type { MoveRequest, MoveWarnings } from '#core/administration/move.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
+import type { Organization } from '#core/tenancy/organization.ts'
 import type { TraceReader } from '#core/trace/read.ts'
 
 export interface RestCore {
@@ -58,6 +59,7 @@ export interface RestCore {
   readonly invoices: Invoices
   readonly audit: Audit
   readonly operator: Operator
+  readonly restoreOrganization: (id: string) => Promise<Organization>
   readonly policies: Policies
   readonly clock: Clock
   /** Public address of the service, without a slash at the end. */

@@ -7,6 +7,7 @@ import type { Right, Scope } from '#core/access/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { moveResource, type MoveRequest } from '#core/administration/move.ts'
+import { restoreOrganization } from '#core/administration/restore.ts'
 import type { Removals } from '#core/administration/removals.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Audit } from '#core/audit.ts'
@@ -274,6 +275,7 @@ function assemble(
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
     audit,
     operator: new Operator(base),
+    restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
 }
 
