@@ -103,7 +103,7 @@ export class Audit {
         details: { ...describe(touched), ...(kind === noun && details) },
       }
       this.record(change, { ...entry, organizationId, projectId: projectId || undefined })
-      if (organizationId !== asker.organizationId) this.record(change, { ...entry, organizationId: asker.organizationId })
+      if (organizationId !== asker.organizationId && kind === noun) this.record(change, { ...entry, organizationId: asker.organizationId })
     }
   }
 

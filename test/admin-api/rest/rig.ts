@@ -47,6 +47,7 @@ import { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { bearerAuthentication, operatorAuthentication } from '../../../admin-api/authentication.ts'
+import type { Operation } from '../../../admin-api/operation.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
@@ -124,6 +125,8 @@ export interface Rig {
   /** Listening address of the HTTP side. */
   readonly address: string
   readonly failures: unknown[]
+  /** Every operation that is served. */
+  readonly operations: readonly Operation[]
   /** The operator of the service. */
   readonly operator: RestClient
   /** The administrator of the first organization. */
@@ -156,11 +159,12 @@ export async function startRig(
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
   const core = assemble(database, clock, transport, board, bell, reader, records)
   const failures: unknown[] = []
+  const operations = [...restOperations(core), ...(options.hasOperator === false ? [] : operatorOperations(core))]
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
     baseUrl,
     version: '1.2.3',
-    operations: [...restOperations(core), ...(options.hasOperator === false ? [] : operatorOperations(core))],
+    operations,
     authenticateOperator: options.hasOperator === false ? undefined : operatorAuthentication(operatorKey),
     requireFlag: flagCheck(core.policies),
     authenticate: bearerAuthentication((key) => core.apiKeys.authenticate(key)),
@@ -181,6 +185,7 @@ export async function startRig(
   t.teardown(async () => {
     for (const one of clients) one[Symbol.dispose]()
     await api.close(0)
+    await core.removals.stop()
     await reader[Symbol.asyncDispose]()
     await kv[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
@@ -189,7 +194,7 @@ export async function startRig(
   const rest = client(adminKey)
   const operator = client(operatorKey)
   return {
-    removals: core.removals,
+    ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)

@@ -1,0 +1,195 @@
+/**
+ * Every operation of the table, asked by everybody who must not: another organization, another project, too small a scope, and
+ * keys that are no good. They are refused, and the rows of the owner stay as they are to the byte.
+ */
+import test, { type ExecutionContext } from 'ava'
+import { pack, within } from '#store/tuple.ts'
+import type { Operation } from '../../../admin-api/operation.ts'
+import type { RestAnswer, RestClient } from '../../support/rest.ts'
+import { makeOneOfEach, requestsOf, type Made, type Request } from './requests.ts'
+import { errorOf, startRig, type Rig } from './rig.ts'
+
+interface Site extends Rig {
+  readonly made: Made
+  readonly requests: Readonly<Record<string, Request>>
+  /** In the order in which the owner can make all of the requests. */
+  readonly walk: readonly Operation[]
+}
+
+async function siteOf(t: ExecutionContext): Promise<Site> {
+  const rig = await startRig(t)
+  const made = await makeOneOfEach(rig)
+  const requests = requestsOf(made)
+  const names = Object.keys(requests)
+  const known = rig.operations.filter(({ operationId }) => operationId in requests)
+  const walk = known.toSorted((a, b) => names.indexOf(a.operationId) - names.indexOf(b.operationId))
+  return { ...rig, made, requests, walk }
+}
+
+function ask(client: RestClient, { method, path }: Operation, { params = {}, query, body }: Request): Promise<RestAnswer> {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'missing')
+  return client.call(method, query === undefined ? filled : `${filled}?${query}`, body)
+}
+
+const requestOf = ({ requests }: Site, { operationId }: Operation): Request => requests[operationId] ?? { stranger: 'refused' }
+
+/** The rows of the organization, and those of the whole store that name it. */
+async function rowsOf({ database, organizationId }: Rig): Promise<Map<string, string>> {
+  const rows = new Map<string, string>()
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
+  for await (const { key, value } of database.kv.range(within([organizationId]))) rows.set(text(key), text(value))
+  for await (const { key, value } of database.kv.range(within(['']))) {
+    if (text(key).includes(organizationId) || text(value).includes(organizationId)) rows.set(text(key), text(value))
+  }
+  return rows
+}
+
+/** Nobody needs a key for these. */
+const isOpen = ({ right }: Operation): boolean => right === 'none'
+
+test('every operation has a request, and the owner can make it', async (t) => {
+  const site = await siteOf(t)
+  const inTable = site.operations.map(({ operationId }) => operationId)
+  t.deepEqual(Object.keys(site.requests).toSorted(), inTable.toSorted(), 'each operation needs a request in requests.ts, and no other')
+  for (const operation of site.walk) {
+    const owner = operation.right === 'operator' ? site.operator : site.rest
+    if (operation.operationId === 'unsubscribe') continue // takes a form: unsubscribe.test.ts
+    const { status, bytes } = await ask(owner, operation, requestOf(site, operation))
+    t.true(status >= 200 && status < 300, `${operation.operationId} answered ${status}: ${bytes.toString().slice(0, 300)}`)
+  }
+})
+
+/** Administrators' operations that change nothing, or nothing of the organization. */
+const noActs = new Set(['listAudit', 'testDestination'])
+
+test('every act of an administrator is in the audit log, with the key that did it and without a secret', async (t) => {
+  const site = await siteOf(t)
+  const acts = async () => (await site.rest.must('GET', '/v1/audit?limit=200'))['data'] as { id: string; act: string; actor: object }[]
+  for (const operation of site.walk) {
+    if (operation.right === 'operator' || operation.operationId === 'unsubscribe') continue
+    const before = new Set((await acts()).map(({ id }) => id))
+    await ask(site.rest, operation, requestOf(site, operation))
+    const fresh = (await acts()).filter(({ id }) => !before.has(id))
+    const isAct = operation.right === 'api:admin' && !noActs.has(operation.operationId)
+    t.is(fresh.length > 0, isAct, `${operation.operationId}: ${JSON.stringify(fresh)}`)
+    for (const { actor } of fresh) t.deepEqual(actor, { kind: 'api_key', id: 'key_environment' })
+  }
+  t.notRegex(JSON.stringify(await acts()), /svckey_|sealed|sha256|fingerprint|"password"/)
+})
+
+test('another organization reads and changes nothing', async (t) => {
+  const site = await siteOf(t)
+  const stranger = await site.addOrganization()
+  const before = await rowsOf(site)
+  const ids = Object.values(site.made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|org)_/.test(id))
+  for (const operation of site.walk) {
+    if (isOpen(operation)) continue
+    const request = requestOf(site, operation)
+    const answer = await ask(stranger.rest, operation, request)
+    const expected = operation.right === 'operator' ? 'unauthorized' : request.stranger
+    t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
+    if (expected === 'own') for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
+    t.deepEqual(await changedSince(site, before), [], operation.operationId)
+  }
+})
+
+test('a key of another project reads nothing of this one, and leaves what was there as it was', async (t) => {
+  const site = await siteOf(t)
+  const project = await site.addProject()
+  const neighbour = await site.withKey(['api:admin'], project)
+  const before = await rowsOf(site)
+  for (const operation of site.walk) {
+    if (isOpen(operation)) continue
+    const request = requestOf(site, operation)
+    const expected = operation.right === 'operator' ? 'unauthorized' : (request.neighbour ?? request.stranger)
+    const answer = await ask(neighbour, operation, request)
+    if (expected === 'shared') continue
+    t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
+    if (expected === 'own') t.false(answer.bytes.includes(site.made.project), `${operation.operationId} shows the project`)
+  }
+  const changed = await changedSince(site, before)
+  t.deepEqual(
+    changed.filter((key) => before.has(key) && !key.includes(project) && !isOfEverybody(site, key)),
+    [],
+  )
+})
+
+/** Keys of rows that are new, gone or different. */
+async function changedSince(site: Site, before: ReadonlyMap<string, string>): Promise<string[]> {
+  const now = await rowsOf(site)
+  return [...new Set([...before.keys(), ...now.keys()])].filter((key) => now.get(key) !== before.get(key))
+}
+
+/** What belongs to the organization as a whole, and the row by which its settings take turns. */
+const isOfEverybody = ({ made }: Site, key: string): boolean =>
+  key.includes(made.domain) || key.includes('suppression') || key === Buffer.from(pack([made.organizationId, 'settings'])).toString('latin1')
+
+test('too small a scope is refused, and changes nothing', async (t) => {
+  const site = await siteOf(t)
+  const reader = await site.withKey(['api:read'])
+  const sender = await site.withKey(['api:send'])
+  const before = await rowsOf(site)
+  for (const operation of site.walk) {
+    if (operation.right !== 'api:send' && operation.right !== 'api:admin') continue
+    for (const client of operation.right === 'api:send' ? [reader] : [reader, sender]) {
+      const answer = await ask(client, operation, requestOf(site, operation))
+      t.is(answer.status, 403, operation.operationId)
+      t.is(errorOf(answer).code, 'insufficient_scope', operation.operationId)
+      t.deepEqual(await changedSince(site, before), [], operation.operationId)
+    }
+  }
+})
+
+test('no key, and keys that are no good, open nothing', async (t) => {
+  const site = await siteOf(t)
+  const bad = await badKeys(site)
+  const before = await rowsOf(site)
+  for (const operation of site.walk) {
+    if (isOpen(operation)) continue
+    for (const [what, key] of Object.entries(bad)) {
+      const answer = await ask(site.client(key), operation, requestOf(site, operation))
+      t.is(answer.status, 401, `${operation.operationId} with ${what}`)
+    }
+    t.deepEqual(await changedSince(site, before), [], operation.operationId)
+  }
+})
+
+/** Every sort of credential that must not work, by name; a new sort of token joins here. */
+async function badKeys({ rest, clock, client, removals, organizationId }: Site): Promise<Record<string, string>> {
+  const mint = async (changes: object = {}): Promise<{ id: string; key: string }> =>
+    (await rest.must('POST', '/v1/api-keys', { name: 'bad', scopes: ['api:admin'], ...changes })) as { id: string; key: string }
+  const expired = await mint({ expires_at: new Date(clock.now() + 1000).toISOString() })
+  const revoked = await mint()
+  await rest.must('DELETE', `/v1/api-keys/${revoked.id}`)
+  const rotated = await mint()
+  await rest.must('POST', `/v1/api-keys/${rotated.id}/rotate`)
+  const project = await rest.must('POST', '/v1/projects', { name: 'Short-lived' })
+  const ofProject = await mint({ project_id: project['id'] })
+  await rest.must('DELETE', `/v1/projects/${String(project['id'])}`)
+  const team = await rest.must('POST', '/v1/organizations', { name: 'Short-lived' })
+  await client(String(team['api_key'])).must('GET', '/v1/projects/me')
+  await rest.must('DELETE', `/v1/organizations/${String(team['id'])}`)
+  await removals.idle()
+  clock.advance(1000)
+  return {
+    nothing: '',
+    garbage: 'garbage',
+    'an unknown key': `svckey_${'b'.repeat(43)}`,
+    'a publishable key': `svcpub_${'b'.repeat(43)}`,
+    'an id for a key': organizationId,
+    'an expired key': expired.key,
+    'a revoked key': revoked.key,
+    'a key before its rotation': rotated.key,
+    'a key of a deleted project': ofProject.key,
+    'a key of a deleted organization': String(team['api_key']),
+  }
+}
+
+function judge({ status, body }: RestAnswer): string {
+  if (status === 204) return 'silent'
+  if (status >= 200 && status < 300) return 'own'
+  if (status === 401) return 'unauthorized'
+  if (status === 403) return 'forbidden'
+  const namesId = status === 400 && /has this id/.test((body as { error: { message: string } }).error.message)
+  return status === 404 || namesId ? 'refused' : `status ${status}`
+}
