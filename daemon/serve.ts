@@ -74,7 +74,8 @@ async function build(config: Config, log: Logger, lifecycle: Lifecycle, version:
 
 /** In order: what works in the background, then the doors; so the doors close first. */
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
-  const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } = daemon
+  const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
+    daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })

@@ -143,8 +143,7 @@ export class Change implements Write {
     if (kind.isSetting) this.settingsOf.add(organizationId)
     if (kind.isOftenEmpty) this.fills.add(fillName(kind.name, organizationId))
     const record = after ?? before
-    if (kind.isTracked && record)
-      this.touched.push({ kind: kind.name, organizationId, projectId: kind.projectOf(record), before, after })
+    if (kind.isTracked && record) this.touched.push({ kind: kind.name, organizationId, projectId: kind.projectOf(record), before, after })
     return this
   }
 }

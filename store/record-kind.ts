@@ -37,7 +37,16 @@ export interface RecordKind<R extends Identified> {
 
 /** Fills in what a kind leaves out. */
 export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'name' | 'schema'> & Partial<RecordKind<R>>): RecordKind<R> {
-  return { indexes: {}, unique: {}, lookups: {}, isSetting: false, isOftenEmpty: false, isTracked: false, projectOf: () => undefined, ...kind }
+  return {
+    indexes: {},
+    unique: {},
+    lookups: {},
+    isSetting: false,
+    isOftenEmpty: false,
+    isTracked: false,
+    projectOf: () => undefined,
+    ...kind,
+  }
 }
 
 /** Keys that belong to no organization. */

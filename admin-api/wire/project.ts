@@ -113,7 +113,13 @@ export const toNewProject = (body: z.output<typeof newProjectBody>): NewProject 
   parentId: body.parent_id,
 })
 
-export const toWireProject = ({ project, subProjectIds, sendsToday, capturesThisMonth, capturesCap }: ProjectView): z.input<typeof projectShape> => ({
+export const toWireProject = ({
+  project,
+  subProjectIds,
+  sendsToday,
+  capturesThisMonth,
+  capturesCap,
+}: ProjectView): z.input<typeof projectShape> => ({
   id: project.id,
   name: project.name,
   parent_id: project.parentId ?? null,

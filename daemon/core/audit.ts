@@ -117,7 +117,11 @@ export class Audit {
     for (let scanned = 0; scanned < scanMax && rows.length < limit;) {
       // as many as are missing, so that the cursor stands right behind the last row shown;
       // what became of a deleted project stays in the log of its organization
-      const page = await this.#options.database.list(auditEntries, { ...reach, without: undefined }, { limit: limit - rows.length, cursor: next })
+      const page = await this.#options.database.list(
+        auditEntries,
+        { ...reach, without: undefined },
+        { limit: limit - rows.length, cursor: next },
+      )
       scanned += page.rows.length
       rows.push(...page.rows.map(({ record }) => record).filter((entry) => passes(entry, filter)))
       next = page.nextCursor

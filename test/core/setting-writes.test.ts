@@ -40,7 +40,10 @@ test('run() lets changes of one organization follow each other', async (t) => {
 
 test('run() decides again when another process wrote settings meanwhile', async (t) => {
   const database = await openStore(t)
-  const [ours, theirs] = [new SettingWrites(database, new Audit({ database, clock: new FakeClock() })), new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))]
+  const [ours, theirs] = [
+    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
+    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
+  ]
   let decided = 0
   await ours.run('o', async (change) => {
     if (decided++ === 0) await theirs.run('o', (other) => other.insert(routingRules, 'o', rule('theirs')))
@@ -55,7 +58,10 @@ test('run() decides again when another process wrote settings meanwhile', async 
 
 test('run() gives up with a conflict when others are always faster', async (t) => {
   const database = await openStore(t)
-  const [ours, theirs] = [new SettingWrites(database, new Audit({ database, clock: new FakeClock() })), new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))]
+  const [ours, theirs] = [
+    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
+    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
+  ]
   let round = 0
   const run = ours.run('o', async (change) => {
     await theirs.run('o', (other) => other.insert(routingRules, 'o', rule(`theirs ${round++}`)))

@@ -118,7 +118,11 @@ export class SmtpCredentials {
   }
 
   /** Only what is given changes. With another project it moves there; a default destination that stays behind is a warning. */
-  async update(scope: Scope, id: string, request: SmtpCredentialChanges & { readonly projectId?: string | undefined }): Promise<ChangedCredential> {
+  async update(
+    scope: Scope,
+    id: string,
+    request: SmtpCredentialChanges & { readonly projectId?: string | undefined },
+  ): Promise<ChangedCredential> {
     const { writes, policies, clock } = this.#options
     const { projectId: named, ...changes } = request
     return writes.act(scope, 'smtp_credential.updated', async (change) => {

@@ -104,7 +104,10 @@ export class Organizations {
     await writes.act(scope, 'organization.deleted', async (change) => {
       const stored = await this.#stored(scope, id)
       if (id === scope.organizationId)
-        throw new Refusal('conflict', 'An organization is deleted with a key of the one that made it; this one was made by nobody or by another.')
+        throw new Refusal(
+          'conflict',
+          'An organization is deleted with a key of the one that made it; this one was made by nobody or by another.',
+        )
       const policy = await policies.of(id)
       if (!discardQueued) await refuseWhileQueued(database, policy, new Set(policy.projects.keys()), 'organization')
       const deletedAt = clock.now()

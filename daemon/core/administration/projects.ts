@@ -108,7 +108,9 @@ export class Projects {
     const policy = await this.#options.policies.of(scope.organizationId)
     const { parentId } = page
     if (parentId !== undefined) reachableProject(scope, policy.projects, parentId, 'parent_id')
-    const all = newestFirst(policy).filter((project) => isReachable(scope, project) && (parentId === undefined || project.parentId === parentId))
+    const all = newestFirst(policy).filter(
+      (project) => isReachable(scope, project) && (parentId === undefined || project.parentId === parentId),
+    )
     const after = page.cursor === undefined ? -1 : all.findIndex(({ id }) => id === page.cursor)
     if (page.cursor !== undefined && after < 0)
       throw invalid([{ path: 'cursor', message: 'the project it stands on is gone; begin the list again' }])
@@ -131,7 +133,10 @@ export class Projects {
       const policy = await policies.of(organizationId)
       const parent = parentId === undefined ? undefined : parentOf(scope, policy, parentId)
       if (!parent && scope.bound)
-        throw new Refusal('insufficient_scope', 'A key of one project makes partitions of it only; give parent_id, or use a key of the organization.')
+        throw new Refusal(
+          'insufficient_scope',
+          'A key of one project makes partitions of it only; give parent_id, or use a key of the organization.',
+        )
       const { status } = parent ?? policy.projects.get(policy.organization.defaultProjectId) ?? { status: 'anonymous' }
       const given = { ...checked(policy, changes), name, ...(parent && { parentId: parent.id }), isDefault: false, status }
       return insertProject(change, organizationId, given, clock.now())

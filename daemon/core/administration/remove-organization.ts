@@ -17,7 +17,13 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
     if (!(await removeProject(work, organizationId, record.id, undefined))) return false
   }
   await removeRecords(work, apiKeys, organizationId, () => true)
-  await removeRecords(work, replayJobs, organizationId, () => true, ({ id }) => [openReplayKey(organizationId, id)])
+  await removeRecords(
+    work,
+    replayJobs,
+    organizationId,
+    () => true,
+    ({ id }) => [openReplayKey(organizationId, id)],
+  )
   await removeCounters(work, organizationCounters(organizationId, stored.record.createdAt, nowMs))
   await removeRange(work, [organizationId], recordKey(organizations, organizationId, organizationId))
   if (stopping()) return false

@@ -48,7 +48,13 @@ export async function removeProject(
   await removeRecords(work, failoverPolicies, organizationId, isOfProject)
   await removeRecords(work, destinations, organizationId, isOfProject)
   await removeRecords(work, inboxes, organizationId, isOfProject)
-  await removeRecords(work, replayJobs, organizationId, (job) => onlyProjectOf(job) === projectId, ({ id }) => [openReplayKey(organizationId, id)])
+  await removeRecords(
+    work,
+    replayJobs,
+    organizationId,
+    (job) => onlyProjectOf(job) === projectId,
+    ({ id }) => [openReplayKey(organizationId, id)],
+  )
   await removeTemplates(work, organizationId, projectId)
   await removeTraces(work, organizationId, projectId)
   await removeRange(work, [organizationId, 'idempotency', projectId])
@@ -92,7 +98,11 @@ async function removeTemplates({ database, stopping }: RemovalWork, organization
 }
 
 /** With content, attempts, captures and queue entries. */
-async function removeTraces({ database, nowMs, keepsLinks, stopping }: RemovalWork, organizationId: string, projectId: string): Promise<void> {
+async function removeTraces(
+  { database, nowMs, keepsLinks, stopping }: RemovalWork,
+  organizationId: string,
+  projectId: string,
+): Promise<void> {
   const all = within([...indexPrefix(traces.name, organizationId, 'project'), projectId])
   for (let fruitless = 0; !stopping();) {
     const ids: string[] = []

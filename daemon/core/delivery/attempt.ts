@@ -120,7 +120,12 @@ export class Attempts {
     }
   }
 
-  async #breakable<T>(organizationId: string, projectId: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #breakable<T>(
+    organizationId: string,
+    projectId: string,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const abort = new AbortController()
     const follow = (): void => abort.abort(signal.reason)
     if (signal.aborted) follow()

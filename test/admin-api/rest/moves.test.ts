@@ -46,11 +46,14 @@ test('an SMTP credential moves, and warnings tell that its destination stayed be
   t.deepEqual(moved['warnings'], [
     { path: 'default_destination_id', message: 'is of another project, so nothing can be sent with it; name one of this project' },
   ])
-  t.deepEqual((await rest.must('PATCH', path, { project_id: home }))['warnings'], [])
+  t.false('warnings' in (await rest.must('PATCH', path, { project_id: home })))
   t.is((await rest.call('PATCH', path, { project_id: other.projectId })).status, 404)
   t.is((await actsOf(site, 'smtp_credential')).length, 3)
-  const both = await rest.must('PATCH', path, { project_id: away, default_destination_id: await addDestination(rest, { project_id: away }) })
-  t.deepEqual(both['warnings'], [])
+  const both = await rest.must('PATCH', path, {
+    project_id: away,
+    default_destination_id: await addDestination(rest, { project_id: away }),
+  })
+  t.false('warnings' in both)
 })
 
 test('a destination moves only while nothing names it, and never when it is organization-wide', async (t) => {

@@ -108,7 +108,8 @@ test('the budget of a project refuses before the plan does, and the plan before 
   const { rest, operator, organizationId } = await startRig(t, { plan: 'basic' })
   await operator.must('PUT', `/operator/v1/organizations/${organizationId}/overrides`, { sends_per_day: 2 })
   const { id } = await rest.must('POST', '/v1/projects', { name: 'Shop', send_budget: 1 })
-  const send = async (project_id?: unknown) => (await rest.call('POST', '/v1/messages', { ...plain, ...(project_id !== undefined && { project_id }) })).body
+  const send = async (project_id?: unknown) =>
+    (await rest.call('POST', '/v1/messages', { ...plain, ...(project_id !== undefined && { project_id }) })).body
   await send(id)
   t.like(await send(id), { error: { code: 'project_budget_exhausted' } })
   await send()
@@ -151,7 +152,12 @@ test('deleteProject keeps Default, waits for queued mail unless told, and hides 
   t.is((await bound.call('GET', '/v1/projects/me')).status, 200)
   const deleted = await rest.call('DELETE', `/v1/projects/${project_id}?discard_queued=true`)
   t.is(deleted.status, 204)
-  for (const path of [`/v1/projects/${project_id}`, `/v1/destinations/${destination_id}`, `/v1/traces/${String(trace_id)}`, `/share/traces/${String(trace_id)}`])
+  for (const path of [
+    `/v1/projects/${project_id}`,
+    `/v1/destinations/${destination_id}`,
+    `/v1/traces/${String(trace_id)}`,
+    `/share/traces/${String(trace_id)}`,
+  ])
     t.is((await rest.call('GET', path)).status, 404, path)
   for (const list of ['destinations', 'traces', 'inboxes', 'templates', 'api-keys'])
     t.is((await rest.call('GET', `/v1/${list}?project=${project_id}`)).status, 404, list)

@@ -1,6 +1,6 @@
 /**
  * For every operation of the HTTP side a request that its owner may make, with the owner's ids in it wherever it takes any.
- * An operation without one fails `isolation-walk.test.ts`, so that nobody forgets it.
+ * An operation without one fails `isolation.test.ts`, so that nobody forgets it.
  */
 import { inboxes } from '#core/capture/capture.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
@@ -141,7 +141,10 @@ const making = (made: Made): Record<string, Request> => {
   return {
     createDestination: { ...refused, body: { name: 'x', ...loopback, project_id } },
     createRoutingRule: { ...refused, body: { match: 'c.ch', destination_id: made.destination } },
-    setFailoverPolicy: { ...refused, body: { primary_id: made.loose, fallback_ids: [made.destination], conditions: { on: ['transient'] } } },
+    setFailoverPolicy: {
+      ...refused,
+      body: { primary_id: made.loose, fallback_ids: [made.destination], conditions: { on: ['transient'] } },
+    },
     simulateRouting: { ...refused, body: { from: 'shop@b.ch', to: 'ada@example.ch', project_id } },
     createSmtpCredential: { ...refused, body: { project_id } },
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },

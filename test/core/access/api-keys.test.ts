@@ -29,7 +29,12 @@ async function openKeys(t: ExecutionContext) {
   })
   const database = new Database(counting)
   const clock = new ManualClock()
-  const keys = new ApiKeys({ database, clock, policies: new Policies(database), writes: new SettingWrites(database, new Audit({ database, clock })) })
+  const keys = new ApiKeys({
+    database,
+    clock,
+    policies: new Policies(database),
+    writes: new SettingWrites(database, new Audit({ database, clock })),
+  })
   const { apiKey = '' } = await bootstrap({ database, clock, adminKey: undefined, plan: 'enterprise' })
   return { keys, apiKey, clock, reads: () => reads, database }
 }

@@ -36,7 +36,8 @@ export async function furnished(t: ExecutionContext, options: HouseOptions = {})
   return house
 }
 
-async function furnish(house: House, id: string): Promise<void> {
+/** Puts one of everything into a project. */
+export async function furnish(house: House, id: string): Promise<void> {
   const { database, policies, clock, writes, traces } = house
   const inside: Scope = { ...scope, projectId: id, bound: true }
   await house.destination({ id: `dst_${id}`, projectId: id })
@@ -55,11 +56,24 @@ async function furnish(house: House, id: string): Promise<void> {
   await new Replays({ database, policies, writes, clock, traces, onJob() {} }).create(inside, { filter: {}, includeUnknown: false })
   await house.submit({ projectId: id, scope: inside, mailFrom: 'a@elsewhere.example', facts: factsOf('a@elsewhere.example') }) // captured
   await house.submit({ projectId: id, scope: inside, idempotencyKey: `key-${id}` })
-  await house.submit({ projectId: id, scope: inside, sendAt: clock.now() + 3_600_000, content: `Subject: x\r\n\r\n${'x'.repeat(300_000)}\r\n` })
+  await house.submit({
+    projectId: id,
+    scope: inside,
+    sendAt: clock.now() + 3_600_000,
+    content: `Subject: x\r\n\r\n${'x'.repeat(300_000)}\r\n`,
+  })
 }
 
 const factsOf = (headerFrom: string) => ({
-  ...{ prefix: '', subject: 'hi', messageId: 'm@example.com', headerFrom, headerAddresses: [headerFrom], eightBit: false, utf8Headers: false },
+  ...{
+    prefix: '',
+    subject: 'hi',
+    messageId: 'm@example.com',
+    headerFrom,
+    headerAddresses: [headerFrom],
+    eightBit: false,
+    utf8Headers: false,
+  },
 })
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
@@ -84,7 +98,8 @@ export async function rowsNaming(house: House, ...ids: readonly string[]): Promi
   return rows.filter(([key, value]) => ids.some((id) => `${key} ${value}`.includes(id))).map(([key]) => key)
 }
 
-export const problems = async ({ database }: House): Promise<readonly string[]> => (await verify(database, integrityChecks(database))).problems
+export const problems = async ({ database }: House): Promise<readonly string[]> =>
+  (await verify(database, integrityChecks(database))).problems
 
 export const credentialsOf = async ({ database }: House): Promise<string[]> =>
   (await database.all(smtpCredentials, { organizationId })).map(({ record }) => record.id)

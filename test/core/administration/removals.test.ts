@@ -3,14 +3,15 @@ import test from 'ava'
 import type { Scope } from '#core/access/scope.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
-import { projects } from '#core/tenancy/organization.ts'
+import { organizationRemovalKey } from '#core/administration/removal-key.ts'
+import { organizations, projects } from '#core/tenancy/organization.ts'
 import { heldPeak } from '#core/held-usage.ts'
 import { Change } from '#store/change.ts'
 import { enqueue, queueHead } from '#store/queue.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
 import { hang, ScriptedTransport } from '../scripted-transport.ts'
-import { credentialsOf, everyRow, furnished, officeOf, problems, rowsNaming } from './office.ts'
+import { credentialsOf, everyRow, furnish, furnished, officeOf, problems, rowsNaming } from './office.ts'
 
 const discard = { discardQueued: true }
 const inside = (id: string): Scope => ({ ...scope, projectId: id, bound: true })
@@ -70,6 +71,46 @@ test('wherever the process ends during a deletion, the next one ends it', async 
       t.deepEqual(await others(next), before)
       t.deepEqual(await problems(next), [])
     }
+    t.true(writesBefore < 200)
+  }
+})
+
+test('wherever the process ends while an organization is removed, the next one ends it', async (t) => {
+  const dayMs = 86_400_000
+  for (let writesBefore = 0, ended = false; !ended; writesBefore++) {
+    const house = await houseOf(t, { deaf: true })
+    await furnish(house, projectId)
+    const stored = await house.database.get(organizations, { organizationId }, organizationId)
+    if (!stored) throw new Error('no organization')
+    const deletedAt = house.clock.now()
+    const change = new Change().replace(organizations, organizationId, stored, { ...stored.record, deletedAt })
+    await house.database.commit(change.set(organizationRemovalKey(deletedAt, organizationId)))
+    house.clock.advance(30 * dayMs - 1)
+    const early = officeOf(house).removals
+    early.wake()
+    await early.idle()
+    t.deepEqual(await problems(house), [])
+    t.is((await rowsNaming(house, 'crd_prj_1')).length > 0, true, 'nothing goes before the time of grace is over')
+    house.clock.advance(1)
+    let writes = 0
+    const crash = Promise.withResolvers<House>()
+    house.kv.beforeWrite = () => {
+      if (writes++ !== writesBefore) return undefined
+      crash.resolve(house.crash())
+      return crash.promise.then(() => {})
+    }
+    const { removals } = officeOf(house)
+    removals.wake()
+    const next = await Promise.race([removals.idle().then(() => house), crash.promise])
+    ended = next === house
+    t.deepEqual(await problems(next), [], `after ${writesBefore} writes`)
+    const later = officeOf(next).removals
+    later.wake()
+    await later.idle()
+    const left = [...(await everyRow(next)).keys()].filter((key) => key.includes(organizationId) && !key.startsWith('\u0002\0\u0002expire'))
+    t.deepEqual(left, [], `after ${writesBefore} writes`)
+    t.is(await next.queueLength(), 0)
+    t.deepEqual(next.errors, [])
     t.true(writesBefore < 200)
   }
 })

@@ -21,7 +21,8 @@ async function relaying(t: ExecutionContext, script: Script, options: HouseOptio
   return house
 }
 
-const listOf = ({ database, policies, clock }: House) => new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
+const listOf = ({ database, policies, clock }: House) =>
+  new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
 const add = async (house: House, email: string, more: Partial<NewSuppression> = {}) =>
   (await listOf(house).add(scope, { email, ...more })).suppression
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)
