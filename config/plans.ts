@@ -26,6 +26,8 @@ export interface Plan {
   readonly bulkReplay: boolean
   /** Destinations may be marked organization-wide. Spec "Project rules" 6. */
   readonly orgDestinations: boolean
+  /** Projects may have partitions of their own. Spec "Project rules" 9. */
+  readonly subProjects: boolean
   /** Sends may name the time at which they leave. Spec "Limits" 7. */
   readonly scheduledSends: boolean
   /** Click and open tracking and VERP. Spec "Limits" 1. */
@@ -55,6 +57,7 @@ export const includedFeatures = [
   'attachments',
   'bulkReplay',
   'orgDestinations',
+  'subProjects',
   'scheduledSends',
   'tracking',
 ] as const satisfies readonly (keyof Plan)[]
@@ -69,6 +72,7 @@ const small = {
   attachments: false,
   bulkReplay: false,
   orgDestinations: false,
+  subProjects: false,
   scheduledSends: false,
 }
 const large = {
@@ -78,6 +82,7 @@ const large = {
   attachments: true,
   bulkReplay: true,
   orgDestinations: true,
+  subProjects: true,
   scheduledSends: true,
   tracking: true,
 }

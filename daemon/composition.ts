@@ -6,6 +6,8 @@ import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
 import { publicUrl, type Config } from '#config/load.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
+import type { Removals } from '#core/administration/removals.ts'
+import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { BackgroundRead } from '#core/capture/background-read.ts'
@@ -45,6 +47,7 @@ import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
 import { RelayTransport } from '../protocols/relay/transport.ts'
 import { SubmissionServer } from '../protocols/submission/server.ts'
+import { administration, type Administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import { Housekeeping } from './housekeeping.ts'
@@ -85,6 +88,7 @@ export interface Daemon {
   readonly probes: Probes
   readonly queue: DeliveryQueue
   readonly replayRunner: ReplayRunner
+  readonly removals: Removals
   readonly submission: SubmissionServer
   readonly http: AdminApi
   readonly health: Readiness
@@ -99,6 +103,7 @@ const token = <T>(name: string): InjectionToken<T> => Symbol(name)
 
 const T = {
   Accept: token<Accept>('Accept'),
+  Administration: token<Administration>('Administration'),
   Admission: token<Admission>('Admission'),
   ApiKeys: token<ApiKeys>('ApiKeys'),
   Attempts: token<Attempts>('Attempts'),
@@ -149,6 +154,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     probes: c.resolve(T.Probes),
     queue: c.resolve(T.Queue),
     replayRunner: c.resolve(T.ReplayRunner),
+    removals: c.resolve(T.Administration).removals,
     submission: c.resolve(T.Submission),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
@@ -212,7 +218,7 @@ function addCore(add: Add, foundation: Foundation): void {
   addDelivery(add, foundation)
   const base = settingsOf(secrets)
   add(T.Policies, (c) => new Policies(c.resolve(T.Database)))
-  add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database)))
+  add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
   add(T.Bell, () => new CaptureBell())
   add(T.Retention, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)
@@ -241,6 +247,11 @@ function addCore(add: Add, foundation: Foundation): void {
   add(T.Engagements, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the recording of an opening or click', error, id)
     return new Engagements({ ...base(c), admission: c.resolve(T.Admission), onError })
+  })
+  add(T.Administration, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a removal', error, id)
+    const parts = { writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), attempts: c.resolve(T.Attempts), onError }
+    return administration({ ...base(c), ...parts })
   })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
@@ -386,6 +397,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     reader: c.resolve(T.Reader),
     bell: c.resolve(T.Bell),
     engagements: c.resolve(T.Engagements),
+    ...c.resolve(T.Administration),
   }
 }
 

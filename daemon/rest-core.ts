@@ -36,7 +36,10 @@ import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
-import { Projects } from '#core/tenancy/projects.ts'
+import { moveResource } from '#core/administration/move.ts'
+import { restoreOrganization } from '#core/administration/restore.ts'
+import type { Organizations } from '#core/administration/organizations.ts'
+import type { Projects } from '#core/administration/projects.ts'
 
 export interface RestParts {
   readonly config: Config
@@ -57,14 +60,16 @@ export interface RestParts {
   readonly reader: MessageReader
   readonly bell: CaptureBell
   readonly engagements: Engagements
+  readonly projects: Projects
+  readonly organizations: Organizations
 }
 
 export function restCore(parts: RestParts): RestCore {
   const { config, secrets, database, clock, policies, writes, smtpCredentials, transport, replayRunner } = parts
-  const settings = { database, clock, policies, secrets, writes }
+  const audit = new Audit({ database, clock })
+  const settings = { database, clock, policies, secrets, writes, audit }
   const templates = new Templates(settings)
   const usage = new Usage(settings)
-  const audit = new Audit(settings)
   const baseUrl = publicUrl(config, config.http.listen)
   const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
   return {
@@ -86,7 +91,9 @@ export function restCore(parts: RestParts): RestCore {
       publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
     }),
     failoverPolicies: new FailoverPolicies(settings),
-    projects: new Projects(settings),
+    projects: parts.projects,
+    organizations: parts.organizations,
+    move: (scope, request) => moveResource({ ...settings, templates, smtpCredentials, destinations: parts.destinations }, scope, request),
     replays: new Replays({
       ...settings,
       traces: new TraceReader(database),
@@ -103,7 +110,8 @@ export function restCore(parts: RestParts): RestCore {
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,
-    operator: new Operator({ ...settings, audit }),
+    operator: new Operator(settings),
+    restoreOrganization: (id) => restoreOrganization(settings, id),
     inboxes: new Inboxes({ ...settings, reader: parts.reader, bell: parts.bell }),
     policies,
     clock,

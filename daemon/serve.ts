@@ -74,7 +74,8 @@ async function build(config: Config, log: Logger, lifecycle: Lifecycle, version:
 
 /** In order: what works in the background, then the doors; so the doors close first. */
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
-  const { queue, replayRunner, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } = daemon
+  const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
+    daemon
   const { rewriter, engagements } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
@@ -92,6 +93,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stopSeconds: seconds,
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
+  await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],

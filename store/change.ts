@@ -11,6 +11,16 @@ const empty: Bytes = Buffer.alloc(0)
 /** Stands for the records of a kind in an organization. */
 export const fillName = (kind: string, organizationId: string): string => `${organizationId}/${kind}`
 
+/** What a change does to a record: there is no `before` for a new one, and no `after` for one that goes. */
+export interface Touched {
+  readonly kind: string
+  readonly organizationId: string
+  /** See `RecordKind.projectOf`. */
+  readonly projectId: string | undefined
+  readonly before: Identified | undefined
+  readonly after: Identified | undefined
+}
+
 /** A string that stands for a key in sets. */
 const name = (key: Bytes): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 
@@ -23,6 +33,8 @@ export class Change implements Write {
   readonly settingsOf = new Set<string>()
   /** What this write may fill, of kinds that are often empty; see `Database.isEmpty`. */
   readonly fills = new Set<string>()
+  /** What this write does to records of the kinds that are tracked. */
+  readonly touched: Touched[] = []
 
   /** A new record. Fails as a conflict when the id or a unique index value is taken. */
   insert<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
@@ -35,7 +47,7 @@ export class Change implements Write {
   insertUnchecked<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
     this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encode(record) })
     for (const { key, value } of indexRows(kind, organizationId, record)) this.sets.push({ key, value })
-    return this.#touch(kind, organizationId)
+    return this.#touch(kind, organizationId, undefined, record)
   }
 
   /** Fails as a conflict when the record has changed since it was read. */
@@ -46,7 +58,7 @@ export class Change implements Write {
     const before = indexRows(kind, organizationId, stored.record)
     const after = indexRows(kind, organizationId, next)
     if (before.length > 0 || after.length > 0) this.#moveRows(before, after)
-    return this.#touch(kind, organizationId)
+    return this.#touch(kind, organizationId, stored.record, next)
   }
 
   /** Like `replace`, for a change that leaves every indexed value as it was. */
@@ -54,7 +66,7 @@ export class Change implements Write {
     const key = recordKey(kind, organizationId, next.id)
     this.checks.push({ key, version: stored.version })
     this.sets.push({ key, value: encode(next) })
-    return this.#touch(kind, organizationId)
+    return this.#touch(kind, organizationId, stored.record, next)
   }
 
   /** A new record with an id of its own in the place of one that was read: unique values may pass from the old one to it. */
@@ -65,14 +77,14 @@ export class Change implements Write {
     this.deletes.push(oldKey)
     this.sets.push({ key, value: encode(next) })
     this.#moveRows(indexRows(kind, organizationId, stored.record), indexRows(kind, organizationId, next))
-    return this.#touch(kind, organizationId)
+    return this.#touch(kind, organizationId, stored.record, next)
   }
 
   remove<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>): this {
     const key = recordKey(kind, organizationId, stored.record.id)
     this.checks.push({ key, version: stored.version })
     this.deletes.push(key, ...indexRows(kind, organizationId, stored.record).map((row) => row.key))
-    return this.#touch(kind, organizationId)
+    return this.#touch(kind, organizationId, stored.record, undefined)
   }
 
   set(key: readonly Element[], value: Bytes = empty): this {
@@ -112,7 +124,7 @@ export class Change implements Write {
   #put<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R, key: Bytes): this {
     this.sets.push({ key, value: encode(record) })
     this.#moveRows([], indexRows(kind, organizationId, record))
-    return this.#touch(kind, organizationId)
+    return this.#touch(kind, organizationId, undefined, record)
   }
 
   #moveRows(before: readonly IndexRow[], after: readonly IndexRow[]): void {
@@ -127,9 +139,11 @@ export class Change implements Write {
     }
   }
 
-  #touch<R extends Identified>(kind: RecordKind<R>, organizationId: string): this {
+  #touch<R extends Identified>(kind: RecordKind<R>, organizationId: string, before: R | undefined, after: R | undefined): this {
     if (kind.isSetting) this.settingsOf.add(organizationId)
     if (kind.isOftenEmpty) this.fills.add(fillName(kind.name, organizationId))
+    const record = after ?? before
+    if (kind.isTracked && record) this.touched.push({ kind: kind.name, organizationId, projectId: kind.projectOf(record), before, after })
     return this
   }
 }

@@ -18,6 +18,8 @@ export interface Reach {
   readonly organizationId: string
   readonly projectId?: string
   readonly bound?: boolean
+  /** Projects that are being deleted: what belongs to them is not there any more. */
+  readonly without?: ReadonlySet<string> | undefined
 }
 
 /** A part of a list. The cursor continues it; undefined means that this was the end. */
@@ -193,8 +195,9 @@ const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')
 const toStored = <R>({ value, version }: Entry): Stored<R> => ({ record: decode<R>(value), version })
 
 function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored: Stored<R>): Stored<R> | undefined {
-  const project = reach.bound ? kind.projectOf(stored.record) : undefined
-  return project === undefined || project === reach.projectId ? stored : undefined
+  const project = reach.bound || reach.without ? kind.projectOf(stored.record) : undefined
+  if (project === undefined) return stored
+  return reach.without?.has(project) || (reach.bound && project !== reach.projectId) ? undefined : stored
 }
 
 /** The rest of a walk after the cursor's key. */

@@ -29,13 +29,24 @@ export interface RecordKind<R extends Identified> {
   readonly isSetting: boolean
   /** Most organizations have none, and every send asks: that there are none is remembered, see `Database.isEmpty`. */
   readonly isOftenEmpty: boolean
+  /** A change notes what it does to these records (`Change.touched`), for the log of who did what. */
+  readonly isTracked: boolean
   /** The project a record belongs to; undefined for what belongs to the organization. */
   readonly projectOf: (record: R) => string | undefined
 }
 
 /** Fills in what a kind leaves out. */
 export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'name' | 'schema'> & Partial<RecordKind<R>>): RecordKind<R> {
-  return { indexes: {}, unique: {}, lookups: {}, isSetting: false, isOftenEmpty: false, projectOf: () => undefined, ...kind }
+  return {
+    indexes: {},
+    unique: {},
+    lookups: {},
+    isSetting: false,
+    isOftenEmpty: false,
+    isTracked: false,
+    projectOf: () => undefined,
+    ...kind,
+  }
 }
 
 /** Keys that belong to no organization. */

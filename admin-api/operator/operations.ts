@@ -1,6 +1,7 @@
 /** The operator's operations on every organization. They exist only where an operator key is set, and take no other key. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
+import { graceDays } from '#core/administration/removal-key.ts'
 import { periodOf } from '#core/billing/period.ts'
 import { media, raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
@@ -110,6 +111,16 @@ const setting = (core: RestCore): readonly Operation[] => [
     summary: 'Say whether the bill of an organization is answered for',
     body: paymentStateBody,
     handle: async ({ params, body }) => toWireAccount(await core.operator.setPaymentState(params.id, body.payment_state)),
+  }),
+  operation({
+    ...change,
+    method: 'POST',
+    path: '/operator/v1/organizations/{id}/restore',
+    operationId: 'operatorRestoreOrganization',
+    summary: 'Bring a deleted organization back',
+    description: `For ${graceDays} days after its deletion; mail that came due meanwhile has failed.`,
+    response: organizationShape,
+    handle: async ({ params }) => toWireOrganization(await core.restoreOrganization(params.id)),
   }),
 ]
 

@@ -20,10 +20,11 @@ export function apiKeyOperations(core: RestCore): readonly Operation[] {
       description: 'The key of POSTERN_ADMIN_KEY comes first. Revoked keys stay on the list.',
       tags,
       right: 'api:read',
-      query: z.strictObject({ limit: pagingFields.limit, cursor: pagingFields.cursor }),
+      errors: ['not_found'],
+      query: z.strictObject(pagingFields),
       response: pageOf(apiKeyShape),
-      async handle({ scope, query }) {
-        const page = await core.apiKeys.list(scope, query)
+      async handle({ scope, query: { limit, cursor, project } }) {
+        const page = await core.apiKeys.list(scope, { limit, cursor, projectId: project })
         return { data: page.rows.map((key) => toWireApiKey(key, core.clock.now())), next_cursor: page.nextCursor ?? null }
       },
     }),

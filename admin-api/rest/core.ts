@@ -26,7 +26,10 @@ import type { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import type { SendMessages } from '#core/submission/send.ts'
 import type { Simulate } from '#core/submission/simulate.ts'
 import type { Templates } from '#core/templates/templates.ts'
-import type { Projects } from '#core/tenancy/projects.ts'
+import type { MoveRequest, MoveWarnings } from '#core/administration/move.ts'
+import type { Organizations } from '#core/administration/organizations.ts'
+import type { Projects } from '#core/administration/projects.ts'
+import type { Organization } from '#core/tenancy/organization.ts'
 import type { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 
@@ -41,6 +44,9 @@ export interface RestCore {
   readonly sendingDomains: SendingDomains
   readonly failoverPolicies: FailoverPolicies
   readonly projects: Projects
+  readonly organizations: Organizations
+  /** Moves a resource to another project. */
+  readonly move: (scope: Scope, request: MoveRequest) => Promise<MoveWarnings>
   readonly templates: Templates
   readonly sendMessages: SendMessages
   readonly replays: Replays
@@ -55,6 +61,7 @@ export interface RestCore {
   readonly invoices: Invoices
   readonly audit: Audit
   readonly operator: Operator
+  readonly restoreOrganization: (id: string) => Promise<Organization>
   readonly policies: Policies
   readonly clock: Clock
   /** Public address of the service, without a slash at the end. */

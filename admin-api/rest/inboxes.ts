@@ -4,7 +4,7 @@ import { media, raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import { inboxShape, messageShape, messageSummaryShape, since, toWireInbox, toWireMessage, toWireMessageSummary } from '../wire/inbox.ts'
 import { pageOf, pagingFields } from '../wire/paging.ts'
-import { id, idParams } from '../wire/text.ts'
+import { id, idParams, moveBody } from '../wire/text.ts'
 import { attachmentHeaders, servedType } from './download.ts'
 import { projectFilter, type RestCore } from './core.ts'
 
@@ -57,6 +57,23 @@ const inboxes = (core: RestCore): readonly Operation[] => [
     params: idParams,
     response: inboxShape,
     handle: async ({ scope, params }) => toWireInbox(await core.inboxes.get(scope, params.id)),
+  }),
+  operation({
+    method: 'PATCH',
+    path: '/v1/inboxes/{id}',
+    operationId: 'moveInbox',
+    summary: 'Move a virtual inbox to another project',
+    description: 'It then shows the captured messages of that project. Refused with conflict when its pattern is taken there.',
+    tags,
+    right: 'api:admin',
+    errors: ['not_found', 'conflict'],
+    params: idParams,
+    body: moveBody,
+    response: inboxShape,
+    async handle({ scope, params, body }) {
+      await core.move(scope, { type: 'virtual_inbox', id: params.id, projectId: body.project_id })
+      return toWireInbox(await core.inboxes.get(scope, params.id))
+    },
   }),
 ]
 

@@ -11,6 +11,7 @@ import { failoverPolicyOperations } from './failover-policies.ts'
 import { flagOperations } from './flags.ts'
 import { inboxOperations } from './inboxes.ts'
 import { messageOperations } from './messages.ts'
+import { organizationOperations } from './organizations.ts'
 import { projectOperations } from './projects.ts'
 import { replayOperations } from './replays.ts'
 import { routingRuleOperations } from './routing-rules.ts'
@@ -42,6 +43,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...templateOperations(core),
   ...failoverPolicyOperations(core),
   ...projectOperations(core),
+  ...organizationOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),
   ...inboxOperations(core),

@@ -9,7 +9,6 @@ import type { RestCore } from './core.ts'
 
 const tags = ['replays']
 const params = z.strictObject({ job_id: id })
-const { limit, cursor } = pagingFields
 
 export const replayOperations = (core: RestCore): readonly Operation[] => [
   operation({
@@ -43,10 +42,12 @@ export const replayOperations = (core: RestCore): readonly Operation[] => [
     summary: 'List replays, the newest first',
     tags,
     right: 'api:read',
-    query: z.strictObject({ limit, cursor }),
+    description: 'With project those that reach this project alone. A page can hold fewer than asked for and still have a next one.',
+    errors: ['not_found'],
+    query: z.strictObject(pagingFields),
     response: pageOf(replayShape),
-    async handle({ scope, query }) {
-      const page = await core.replays.list(scope, query)
+    async handle({ scope, query: { limit, cursor, project } }) {
+      const page = await core.replays.list(scope, { limit, cursor, projectId: project })
       return { data: page.rows.map(toWireReplay), next_cursor: page.nextCursor ?? null }
     },
   }),

@@ -91,7 +91,7 @@ const minting = (core: RestCore): readonly Operation[] => [
     response: mintedCredentialShape,
     examples: { body: { label: 'Shop', allowed_from_domains: ['example.ch'] } },
     async handle({ scope, body }) {
-      return shown(await core.smtpCredentials.create(scope, { ...toCredentialChanges(body), projectId: body.project_id }))
+      return shown(await core.smtpCredentials.create(scope, toCredentialChanges(body)))
     },
   }),
   operation({
@@ -115,7 +115,7 @@ const changing = (core: RestCore): readonly Operation[] => [
     path: '/v1/smtp-credentials/{id}',
     operationId: 'updateSmtpCredential',
     summary: 'Change an SMTP credential',
-    description: 'Only the fields that are given change.',
+    description: 'Only the fields that are given change. With project_id it moves to another project.',
     tags,
     right: 'api:admin',
     errors: ['not_found', 'conflict'],

@@ -21,7 +21,7 @@ import {
   versionShape,
   versionSummaryShape,
 } from '../wire/template.ts'
-import { idParams } from '../wire/text.ts'
+import { idParams, moveBody } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
 
 const tags = ['templates']
@@ -123,6 +123,23 @@ const changing = (core: RestCore): readonly Operation[] => [
     body: templateSaveBody,
     response: templateShape,
     handle: async ({ scope, params, body }) => toWireTemplate(await core.templates.save(scope, params.id, toTemplateSave(body))),
+  }),
+  operation({
+    method: 'PATCH',
+    path: '/v1/templates/{id}',
+    operationId: 'moveTemplate',
+    summary: 'Move a template with its versions to another project',
+    description: 'Refused with conflict when its slug is taken there.',
+    tags,
+    right: 'api:admin',
+    errors: ['not_found', 'conflict'],
+    params: idParams,
+    body: moveBody,
+    response: templateShape,
+    async handle({ scope, params, body }) {
+      await core.move(scope, { type: 'email_template', id: params.id, projectId: body.project_id })
+      return toWireTemplate(await core.templates.get(scope, params.id))
+    },
   }),
   operation({
     method: 'DELETE',

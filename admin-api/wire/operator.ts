@@ -1,16 +1,13 @@
 /** What the operator sees and sets of an organization, on the wire. */
 import * as z from 'zod'
 import { featureNames } from '#config/features.ts'
-import { countedLimits, includedFeatures, planNames, type Plan, type PlanOverrides } from '#config/plans.ts'
+import { countedLimits, includedFeatures, planNames } from '#config/plans.ts'
 import { axisNames } from '#config/prices.ts'
 import type { FlagChanges, NewPrice, OrganizationAccount, OverrideChanges } from '#core/billing/operator.ts'
 import { limitsOf, paymentStates } from '#core/limits.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
+import { limitNames, limitValues, limitWireName, toWireLimits } from './limits.ts'
 import { toWireTime, wireTime } from './time.ts'
-
-const limits = [...countedLimits, ...includedFeatures]
-const wireName = (limit: string): string => limit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-const wireNames = new Map(limits.map((limit) => [limit, wireName(limit)]))
 
 /** Far beyond any use, and far below where sums of integers lose their exactness. */
 const numberMax = 1_000_000_000
@@ -23,10 +20,10 @@ const organizationFields = {
   plan: z.enum(planNames),
   payment_state: z.enum(paymentStates),
   created_at: wireTime,
+  owner_id: z.string().nullable().meta({ description: 'The organization that made this one.' }),
+  deleted_at: wireTime.nullable().meta({ description: 'It is restored, or removed after its time of grace.' }),
 }
 export const organizationShape = z.object(organizationFields).meta({ id: 'OperatorOrganization' })
-
-const limitValues = z.record(z.string(), z.union([z.int(), z.boolean(), z.null()]))
 
 export const accountShape = z
   .object({
@@ -38,10 +35,20 @@ export const accountShape = z
   })
   .meta({ id: 'OperatorAccount' })
 
-export const toWireOrganization = ({ id, name, plan, paymentState, createdAt }: Organization): z.input<typeof organizationShape> => ({
+export const toWireOrganization = ({
+  id,
+  name,
+  plan,
+  paymentState,
+  createdAt,
+  ownerId,
+  deletedAt,
+}: Organization): z.input<typeof organizationShape> => ({
   ...{ id, name, plan },
   payment_state: paymentState ?? 'none',
   created_at: toWireTime(createdAt),
+  owner_id: ownerId ?? null,
+  deleted_at: deletedAt === undefined ? null : toWireTime(deletedAt),
 })
 
 export const toWireAccount = ({ organization, prices }: OrganizationAccount): z.input<typeof accountShape> => ({
@@ -57,9 +64,6 @@ export const toWireAccount = ({ organization, prices }: OrganizationAccount): z.
   })),
 })
 
-const toWireLimits = (values: Plan | PlanOverrides): Record<string, number | boolean | null> =>
-  Object.fromEntries(limits.map((limit) => [wireNames.get(limit) ?? limit, values[limit] ?? null]))
-
 export const planBody = z.strictObject({ plan: z.enum(planNames) })
 export const paymentStateBody = z.strictObject({ payment_state: z.enum(paymentStates) })
 
@@ -67,14 +71,14 @@ const number = z.int().min(-1).max(numberMax).nullable().optional()
 const days = number.refine((value) => value !== 0, 'must be at least 1, or -1 for no limit')
 export const overridesBody = z
   .strictObject({
-    ...Object.fromEntries(countedLimits.map((limit) => [wireName(limit), limit === 'retentionDays' ? days : number])),
-    ...Object.fromEntries(includedFeatures.map((limit) => [wireName(limit), z.boolean().nullable().optional()])),
+    ...Object.fromEntries(countedLimits.map((limit) => [limitWireName(limit), limit === 'retentionDays' ? days : number])),
+    ...Object.fromEntries(includedFeatures.map((limit) => [limitWireName(limit), z.boolean().nullable().optional()])),
   })
   .meta({ description: '-1 is no limit, and null takes an override back; what is left out stays.' })
 
 /** From wire names to ours. */
 export function toOverrideChanges(body: Readonly<Record<string, unknown>>): OverrideChanges {
-  return Object.fromEntries(limits.map((limit) => [limit, body[wireNames.get(limit) ?? limit]]))
+  return Object.fromEntries(limitNames.map((limit) => [limit, body[limitWireName(limit)]]))
 }
 
 const flagFields = Object.fromEntries(featureNames.map((flag) => [flag, z.boolean().nullable().optional()]))

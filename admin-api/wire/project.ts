@@ -2,9 +2,13 @@
 import * as z from 'zod'
 import { planNames } from '#config/plans.ts'
 import { noRoutePolicies } from '#core/tenancy/organization.ts'
-import type { ProjectState } from '#core/tenancy/projects.ts'
+import type { NewProject, ProjectChanges, ProjectState, ProjectView } from '#core/administration/projects.ts'
+import { filledLine, id } from './text.ts'
+import { toWireTime, wireTime } from './time.ts'
 
-export const projectShape = z
+const policy = z.enum(noRoutePolicies)
+
+export const projectStateShape = z
   .object({
     status: z.enum(['anonymous', 'claimed']),
     project_id: z.string(),
@@ -27,7 +31,38 @@ export const projectShape = z
   })
   .meta({ id: 'ProjectState' })
 
-const policy = z.enum(noRoutePolicies)
+export const projectShape = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    parent_id: z.string().nullable().meta({ description: 'The project whose partition it is.' }),
+    sub_project_ids: z.array(z.string()).meta({ description: 'Its partitions, the newest first.' }),
+    is_default: z.boolean().meta({ description: 'The project Default of the organization, which cannot be deleted.' }),
+    status: z.enum(['anonymous', 'claimed']),
+    no_route_policy: z.enum(noRoutePolicies),
+    send_budget: z.int().nullable().meta({ description: 'Sends a day, UTC; null is no cap of its own, and the plan still counts.' }),
+    sends_today: z.int().meta({ description: 'Its own, in this UTC day; those of its partitions count there.' }),
+    monthly_capture_cap: z.int().nullable().meta({ description: 'What holds: its own, or that of the plan; null is no cap.' }),
+    captures_this_month: z.int(),
+    created_at: wireTime,
+  })
+  .meta({ id: 'Project' })
+
+const limit = z.int().min(0).max(1_000_000_000).nullable()
+
+const changes = {
+  no_route_policy: policy.optional().meta({ description: 'What happens to sends that match no destination.' }),
+  send_budget: limit.optional().meta({ description: 'Sends a day, UTC; null is no cap of its own.' }),
+  monthly_capture_cap: limit.optional().meta({ description: 'Captures a month, UTC; null is that of the plan.' }),
+}
+
+const name = filledLine(100)
+export const newProjectBody = z.strictObject({
+  name,
+  parent_id: id.optional().meta({ description: 'Makes a partition of this project. Plans pro and enterprise.' }),
+  ...changes,
+})
+export const projectChangesBody = z.strictObject({ name: name.optional(), ...changes })
 
 /** `value` is another name for `no_route_policy`. */
 export const noRoutePolicyBody = z
@@ -37,14 +72,14 @@ export const noRoutePolicyBody = z
     message: `is required, once: ${noRoutePolicies.join(', ')}`,
   })
 
-export const toWireProject = ({
+export const toWireProjectState = ({
   project,
   plan,
   sendsToday,
   sendsCap,
   capturesThisMonth,
   capturesCap,
-}: ProjectState): z.input<typeof projectShape> => ({
+}: ProjectState): z.input<typeof projectStateShape> => ({
   status: project.status,
   project_id: project.id,
   name: project.name,
@@ -63,4 +98,38 @@ export const toWireProject = ({
   no_route_policy: project.noRoutePolicy,
   monthly_capture_cap: capturesCap,
   captures_this_month: capturesThisMonth,
+})
+
+export const toProjectChanges = (body: z.output<typeof projectChangesBody>): ProjectChanges => ({
+  name: body.name,
+  noRoutePolicy: body.no_route_policy,
+  sendBudget: body.send_budget,
+  monthlyCaptureCap: body.monthly_capture_cap,
+})
+
+export const toNewProject = (body: z.output<typeof newProjectBody>): NewProject => ({
+  ...toProjectChanges(body),
+  name: body.name,
+  parentId: body.parent_id,
+})
+
+export const toWireProject = ({
+  project,
+  subProjectIds,
+  sendsToday,
+  capturesThisMonth,
+  capturesCap,
+}: ProjectView): z.input<typeof projectShape> => ({
+  id: project.id,
+  name: project.name,
+  parent_id: project.parentId ?? null,
+  sub_project_ids: [...subProjectIds],
+  is_default: project.isDefault,
+  status: project.status,
+  no_route_policy: project.noRoutePolicy,
+  send_budget: project.sendBudget,
+  sends_today: sendsToday,
+  monthly_capture_cap: capturesCap,
+  captures_this_month: capturesThisMonth,
+  created_at: toWireTime(project.createdAt),
 })

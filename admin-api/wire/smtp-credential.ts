@@ -64,12 +64,18 @@ const changes = {
   open_tracking_enabled: toggle,
 }
 
-export const smtpCredentialChangesBody = z.strictObject(changes)
+export const smtpCredentialChangesBody = z.strictObject({
+  ...changes,
+  project_id: id.optional().meta({ description: 'Moves it; warnings tell when its default destination stays behind.' }),
+})
 export const newSmtpCredentialBody = z.strictObject({ ...changes, project_id: id.optional() })
 
 const off = (given: boolean | null | undefined): boolean | undefined => (given === null ? false : given)
 
-export const toCredentialChanges = (body: z.output<typeof smtpCredentialChangesBody>): SmtpCredentialChanges => ({
+export const toCredentialChanges = (
+  body: z.output<typeof smtpCredentialChangesBody>,
+): SmtpCredentialChanges & { readonly projectId: string | undefined } => ({
+  projectId: body.project_id,
   label: body.label,
   allowedFromDomains: body.allowed_from_domains,
   enforceHeaderFrom: body.enforce_header_from,

@@ -21,3 +21,6 @@ export const isOneLine = (text: string): boolean => !controls.test(text)
 /** An id in a path, a query or a body. What is none of ours finds nothing. */
 export const id = z.string().min(1).max(64)
 export const idParams = z.strictObject({ id })
+
+/** A move to another project. */
+export const moveBody = z.strictObject({ project_id: id })

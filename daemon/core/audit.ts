@@ -1,5 +1,6 @@
 /** The audit log: who did what to an organization's settings, written with the act itself. */
-import type { Change } from '#store/change.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Change, Touched } from '#store/change.ts'
 import type { Database, Page, Reach } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { defineRecord } from '#store/record-kind.ts'
@@ -34,6 +35,13 @@ export interface Act extends Pick<AuditEntry, 'actor' | 'act' | 'target' | 'deta
   readonly projectId?: string | undefined
 }
 
+/** As much of a scope as tells who asks. */
+export interface Asker {
+  readonly organizationId: string
+  /** Id of the API key or other grant. */
+  readonly grantId: string
+}
+
 export const auditEntries = defineRecord<AuditEntry>({
   name: 'audit',
   schema: z.strictObject({
@@ -47,6 +55,23 @@ export const auditEntries = defineRecord<AuditEntry>({
   }),
   projectOf: (entry) => entry.projectId ?? '',
 })
+
+/** What a list of acts is narrowed to; each condition narrows. */
+export interface AuditFilter {
+  /** Id of the key or person. */
+  readonly actor?: string | undefined
+  /** A noun such as `destination`, or one act of it such as `destination.created`. */
+  readonly act?: string | undefined
+  /** Id of what was acted on. */
+  readonly target?: string | undefined
+  readonly projectId?: string | undefined
+  /** Milliseconds since the epoch, inclusive and exclusive. */
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+}
+
+/** One request looks at so many entries at most; the cursor goes on from there. */
+const scanMax = 5000
 
 export class Audit {
   readonly #options: { readonly database: Database; readonly clock: Clock }
@@ -62,9 +87,73 @@ export class Audit {
     change.insertUnchecked(auditEntries, organizationId, entry)
   }
 
-  /** Newest first. */
-  async list(reach: Reach, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<AuditEntry>> {
-    const { rows, nextCursor } = await this.#options.database.list(auditEntries, reach, page)
-    return { rows: rows.map(({ record }) => record), nextCursor }
+  /**
+   * Adds to the write what it does to settings, an entry for each record: `act` for records of its noun, and created, updated or
+   * deleted for others that change along with them. An act in another organization is in both logs.
+   */
+  recordTouched(change: Change, asker: Asker, act: string, details: Readonly<Record<string, unknown>> = {}): void {
+    const actor = { kind: 'api_key', id: asker.grantId } as const
+    const noun = act.slice(0, act.indexOf('.'))
+    for (const touched of change.touched) {
+      const { kind, organizationId, projectId, before, after } = touched
+      const entry = {
+        actor,
+        act: kind === noun ? act : `${kind}.${verbOf(touched)}`,
+        target: (after ?? before)?.id ?? '',
+        details: { ...describe(touched), ...(kind === noun && details) },
+      }
+      this.record(change, { ...entry, organizationId, projectId: projectId || undefined })
+      if (organizationId !== asker.organizationId && kind === noun) this.record(change, { ...entry, organizationId: asker.organizationId })
+    }
+  }
+
+  /** Newest first. A page can be short although there is more: then it has a cursor. */
+  async list(
+    reach: Reach,
+    { limit, cursor, ...filter }: AuditFilter & { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<Page<AuditEntry>> {
+    const rows: AuditEntry[] = []
+    let next = cursor
+    for (let scanned = 0; scanned < scanMax && rows.length < limit;) {
+      // as many as are missing, so that the cursor stands right behind the last row shown;
+      // what became of a deleted project stays in the log of its organization
+      const page = await this.#options.database.list(
+        auditEntries,
+        { ...reach, without: undefined },
+        { limit: limit - rows.length, cursor: next },
+      )
+      scanned += page.rows.length
+      rows.push(...page.rows.map(({ record }) => record).filter((entry) => passes(entry, filter)))
+      next = page.nextCursor
+      const oldest = page.rows.at(-1)?.record.at
+      const past = filter.since !== undefined && oldest !== undefined && oldest < filter.since
+      if (next === undefined || past) return { rows, nextCursor: undefined }
+    }
+    return { rows, nextCursor: next }
   }
 }
+
+const verbOf = ({ before, after }: Touched): string => (before ? (after ? 'updated' : 'deleted') : 'created')
+
+/** What people call the record by, and the names of the fields that have another value now. Values can be secret, so none is told. */
+function describe({ before, after }: Touched): Record<string, unknown> {
+  const record: Readonly<Record<string, unknown>> = { ...(after ?? before) }
+  const name = ['name', 'label', 'domain', 'email'].map((field) => record[field]).find((text) => typeof text === 'string' && text !== '')
+  if (!before || !after) return name === undefined ? {} : { name }
+  const earlier: Readonly<Record<string, unknown>> = { ...before }
+  const fields = [...new Set([...Object.keys(earlier), ...Object.keys(record)])]
+  const changed = fields.filter((field) => field !== 'updatedAt' && !isDeepStrictEqual(earlier[field], record[field])).map(wireName)
+  return { ...(name !== undefined && { name }), changed: [...new Set(changed)] }
+}
+
+/** How a secret is kept is nobody's business. */
+const wireName = (field: string): string =>
+  /^sealed|fingerprint|sha256|preview/i.test(field) ? 'secret' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const passes = (entry: AuditEntry, { actor, act, target, projectId, since = -Infinity, until = Infinity }: AuditFilter): boolean =>
+  (actor === undefined || entry.actor.id === actor) &&
+  (act === undefined || entry.act === act || entry.act.startsWith(`${act}.`)) &&
+  (target === undefined || entry.target === target) &&
+  (projectId === undefined || entry.projectId === projectId) &&
+  entry.at >= since &&
+  entry.at < until

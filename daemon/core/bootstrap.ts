@@ -7,9 +7,9 @@ import type { Stored } from '#store/record-kind.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import { apiKeys, hashApiKey, previewApiKey, type ApiKey } from './access/api-key.ts'
 import { environmentKeyId, isAdministrator, newApiKey, statusOf } from './access/api-keys.ts'
-import { inboxes } from './capture/capture.ts'
+import { insertProject } from './administration/new-project.ts'
 import type { Clock } from './clock.ts'
-import { organizations, projects } from './tenancy/organization.ts'
+import { organizations } from './tenancy/organization.ts'
 
 export interface BootstrapOptions {
   readonly database: Database
@@ -49,20 +49,8 @@ async function firstOrganization(database: Database): Promise<string | undefined
 
 function addOrganization(change: Change, now: number, plan: PlanName): string {
   const id = newId('org', now)
-  const projectId = newId('prj', now)
-  change
-    .insert(organizations, id, { id, name: 'Default', plan, defaultProjectId: projectId, createdAt: now })
-    .insert(projects, id, {
-      id: projectId,
-      name: 'Default',
-      status: 'claimed',
-      isDefault: true,
-      noRoutePolicy: 'capture',
-      sendBudget: null,
-      monthlyCaptureCap: null,
-      createdAt: now,
-    })
-    .insert(inboxes, id, { id: newId('inb', now), projectId, addressPattern: '*', name: 'Catch-all', createdAt: now })
+  const { id: defaultProjectId } = insertProject(change, id, { name: 'Default', isDefault: true }, now)
+  change.insert(organizations, id, { id, name: 'Default', plan, defaultProjectId, createdAt: now })
   return id
 }
 

@@ -3,8 +3,10 @@ import type { ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { VerifyOptions } from '#store/verify.ts'
+import { pack, type Element } from '#store/tuple.ts'
 import { apiKeys } from './access/api-key.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
+import { graceMs, organizationRemovalKey, projectRemovalKey } from './administration/removal-key.ts'
 import { auditEntries } from './audit.ts'
 import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
@@ -18,9 +20,9 @@ import { replayJobs } from './submission/replay-job.ts'
 import { templateDisagreements } from './templates/agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
 import { storedTracesCounter } from './tenancy/counters.ts'
-import { organizations, projects } from './tenancy/organization.ts'
 import { engagements, type Engagement } from './trace/engagement.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
+import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
 const recordKinds = [
@@ -67,6 +69,7 @@ export function integrityChecks(database: Database): VerifyOptions {
         },
       },
       { name: 'unsubscribe.kept', global: true },
+      { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
     ],
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
@@ -75,6 +78,8 @@ export function integrityChecks(database: Database): VerifyOptions {
     },
     async checkRecord(kind, organizationId, record) {
       if (kind === engagements.name) return missing(database, organizationId, 'trace', (record as Engagement).id)
+      if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
+      if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
       if (kind !== captures.name) return templateDisagreements(database, kind, organizationId, record)
       return missing(database, organizationId, 'trace', (record as Capture).traceId)
     },
@@ -95,4 +100,27 @@ async function checkQueueEntry(database: Database, entry: QueueEntry): Promise<s
   if (stored.record.projectId !== entry.projectId)
     return [`the trace ${entry.traceId} is of project ${stored.record.projectId}, but is queued for project ${entry.projectId}`]
   return []
+}
+
+const neverRemoved = 'it is deleted, and nothing removes what is left of it'
+
+async function checkDeletedProject(database: Database, organizationId: string, { id, deletedAt }: Project): Promise<string[]> {
+  if (deletedAt === undefined) return []
+  return (await database.kv.get(pack(projectRemovalKey(deletedAt, organizationId, id)))) ? [] : [neverRemoved]
+}
+
+async function checkDeletedOrganization(database: Database, { id, deletedAt }: Organization): Promise<string[]> {
+  if (deletedAt === undefined) return []
+  return (await database.kv.get(pack(organizationRemovalKey(deletedAt, id)))) ? [] : [neverRemoved]
+}
+
+/** A removal is of something that was deleted then. */
+async function checkRemoval(database: Database, [, , at, organization, project]: readonly Element[]): Promise<string[]> {
+  const organizationId = String(organization)
+  const stored =
+    project === undefined
+      ? await database.get(organizations, { organizationId }, organizationId)
+      : await database.get(projects, { organizationId }, String(project))
+  const deletedAt = Number(at) - (project === undefined ? graceMs : 0)
+  return stored?.record.deletedAt === deletedAt ? [] : [`what it removes was not deleted at ${new Date(deletedAt).toISOString()}`]
 }

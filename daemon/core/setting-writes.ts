@@ -5,6 +5,7 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
+import type { Asker, Audit } from './audit.ts'
 import { Refusal } from './refusals.ts'
 
 /** The key that every change of settings writes; `[organization, 'settings']`. */
@@ -13,10 +14,26 @@ const triesMax = 5
 
 export class SettingWrites {
   readonly #database: Database
+  readonly #audit: Audit
   readonly #last = new Map<string, Promise<unknown>>()
 
-  constructor(database: Database) {
+  constructor(database: Database, audit: Audit) {
     this.#database = database
+    this.#audit = audit
+  }
+
+  /** Like `run`, for what somebody with a key does: the audit log tells it, by this noun and verb (see `Audit.recordTouched`). */
+  act<T>(
+    asker: Asker,
+    act: string,
+    decide: (change: Change) => T | Promise<T>,
+    details: Readonly<Record<string, unknown>> = {},
+  ): Promise<T> {
+    return this.run(asker.organizationId, async (change) => {
+      const result = await decide(change)
+      this.#audit.recordTouched(change, asker, act, details)
+      return result
+    })
   }
 
   /**

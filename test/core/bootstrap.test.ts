@@ -6,6 +6,7 @@ import { bootstrap } from '#core/bootstrap.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Policies } from '#core/routing/policy.ts'
+import { Audit } from '#core/audit.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Database } from '#store/database.ts'
@@ -26,7 +27,7 @@ async function openStore(t: ExecutionContext) {
   })
   const database = new Database(kv)
   const clock = new ManualClock()
-  const options = { database, clock, policies: new Policies(database), writes: new SettingWrites(database) }
+  const options = { database, clock, policies: new Policies(database), writes: new SettingWrites(database, new Audit({ database, clock })) }
   const keys = new ApiKeys(options)
   const start = (adminKey: string | undefined, plan: 'free' | 'enterprise' = 'enterprise') => bootstrap({ database, clock, adminKey, plan })
   const works = (key: string) =>

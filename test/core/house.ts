@@ -9,6 +9,7 @@ import type { ExecutionContext } from 'ava'
 import type { Scope } from '#core/access/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '#core/access/smtp-credential.ts'
+import { Audit } from '#core/audit.ts'
 import { BackgroundRead } from '#core/capture/background-read.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes, type Capture, type Inbox } from '#core/capture/capture.ts'
@@ -24,6 +25,7 @@ import { Signer } from '#core/domains/signer.ts'
 import { destinations, passwordPlace, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
+import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept } from '#core/submission/accept.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import type { Acceptance, ContentFacts, Submission } from '#core/submission/submission.ts'
@@ -80,6 +82,7 @@ export class House {
   readonly database: Database
   readonly clock: FakeClock
   readonly policies: Policies
+  readonly writes: SettingWrites
   readonly transport: ScriptedTransport
   readonly board: HealthBoard
   /** Every change of a breaker. */
@@ -112,6 +115,7 @@ export class House {
     const clock = (this.clock = options.clock ?? new FakeClock())
     const transport = (this.transport = options.transport ?? new ScriptedTransport())
     const policies = (this.policies = new Policies(database))
+    this.writes = new SettingWrites(database, new Audit({ database, clock }))
     const reader = (this.reader = options.reader ?? new NoReader())
     const onError = (error: unknown): void => void this.errors.push(error)
     this.board = new HealthBoard({

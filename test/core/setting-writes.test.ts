@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
+import { Audit } from '#core/audit.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
+import { FakeClock } from './fake-clock.ts'
 import { temporaryFolder } from '../support/workspace.ts'
 
 const rule = (id: string, priority = 1): RoutingRule => ({
@@ -25,7 +27,7 @@ const rulesOf = async (database: Database) => (await database.all(routingRules, 
 
 test('run() lets changes of one organization follow each other', async (t) => {
   const database = await openStore(t)
-  const writes = new SettingWrites(database)
+  const writes = new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))
   const addUnlessFull = (id: string) =>
     writes.run('o', async (change) => {
       const full = (await rulesOf(database)).length >= 2
@@ -38,7 +40,10 @@ test('run() lets changes of one organization follow each other', async (t) => {
 
 test('run() decides again when another process wrote settings meanwhile', async (t) => {
   const database = await openStore(t)
-  const [ours, theirs] = [new SettingWrites(database), new SettingWrites(database)]
+  const [ours, theirs] = [
+    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
+    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
+  ]
   let decided = 0
   await ours.run('o', async (change) => {
     if (decided++ === 0) await theirs.run('o', (other) => other.insert(routingRules, 'o', rule('theirs')))
@@ -53,7 +58,10 @@ test('run() decides again when another process wrote settings meanwhile', async 
 
 test('run() gives up with a conflict when others are always faster', async (t) => {
   const database = await openStore(t)
-  const [ours, theirs] = [new SettingWrites(database), new SettingWrites(database)]
+  const [ours, theirs] = [
+    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
+    new SettingWrites(database, new Audit({ database, clock: new FakeClock() })),
+  ]
   let round = 0
   const run = ours.run('o', async (change) => {
     await theirs.run('o', (other) => other.insert(routingRules, 'o', rule(`theirs ${round++}`)))
@@ -65,7 +73,7 @@ test('run() gives up with a conflict when others are always faster', async (t) =
 
 test('run() writes nothing for an empty change, and goes on after a refusal', async (t) => {
   const database = await openStore(t)
-  const writes = new SettingWrites(database)
+  const writes = new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))
   t.is(await writes.run('o', () => 7), 7)
   t.is(database.commits, 0)
   const refused = writes.run('o', () => {

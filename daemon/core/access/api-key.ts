@@ -37,8 +37,10 @@ export const apiKeys = defineRecord<ApiKey>({
     revokedAt: z.int().nullable(),
   }),
   isSetting: true,
+  isTracked: true,
   lookups: { sha256: (key) => [[key.sha256]] },
-  projectOf: (key) => key.projectId ?? undefined,
+  // a key of the whole organization is in nobody else's reach
+  projectOf: (key) => key.projectId ?? '',
 })
 
 export const hashApiKey = (key: string): string => hash('sha256', key)

@@ -48,6 +48,13 @@ const knownMax = 10_000
 /** A new key: 32 random bytes. */
 export const newApiKey = (): string => apiKeyPrefix + randomBytes(32).toString('base64url')
 
+/** A key with its record, which is not stored yet. */
+export function newKeyRecord(facts: Pick<ApiKey, 'name' | 'scopes' | 'projectId' | 'expiresAt'>, now: number): MintedKey {
+  const key = newApiKey()
+  const record = { id: newId('key', now), ...facts, sha256: hashApiKey(key), preview: previewApiKey(key), createdAt: now, revokedAt: null }
+  return { record, key }
+}
+
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked'
 
 export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKeyStatus {
@@ -74,33 +81,33 @@ export class ApiKeys {
     const now = clock.now()
     if (request.expiresAt !== undefined && request.expiresAt <= now)
       throw invalid([{ path: 'expires_at', message: 'must be in the future; leave it out for a key that does not expire' }])
-    const { projects } = await policies.of(scope.organizationId)
-    const key = newApiKey()
-    const record: ApiKey = {
-      id: newId('key', now),
-      name: request.name,
-      sha256: hashApiKey(key),
-      preview: previewApiKey(key),
-      scopes: [...new Set(request.scopes)],
-      projectId: reachableProject(scope, projects, request.projectId, 'project_id') ?? null,
-      createdAt: now,
-      expiresAt: request.expiresAt ?? null,
-      revokedAt: null,
-    }
-    await writes.run(scope.organizationId, (change) => change.insert(apiKeys, scope.organizationId, record))
-    return { record, key }
+    return writes.act(scope, 'api_key.minted', async (change) => {
+      const { projects } = await policies.of(scope.organizationId)
+      const projectId = reachableProject(scope, projects, request.projectId, 'project_id') ?? null
+      const { name, scopes, expiresAt = null } = request
+      const minted = newKeyRecord({ name, scopes: [...new Set(scopes)], projectId, expiresAt }, now)
+      change.insert(apiKeys, scope.organizationId, minted.record)
+      return minted
+    })
   }
 
   /** Newest first, revoked ones among them. A key bound to a project sees those of its project only. */
-  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<ApiKey>> {
-    const { rows, nextCursor } = await this.#options.database.list(apiKeys, scope, page)
-    return { rows: rows.map(({ record }) => record).filter((key) => isReachable(scope, key)), nextCursor }
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
+  ): Promise<Page<ApiKey>> {
+    const { database, policies } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const projectId = reachableProject(scope, projects, page.projectId, 'project')
+    const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
+    const { rows, nextCursor } = await database.list(apiKeys, reach, { limit: page.limit, cursor: page.cursor })
+    return { rows: rows.map(({ record }) => record), nextCursor }
   }
 
   /** A new secret under the same id; the old one stops working at once. */
   async rotate(scope: Scope, id: string): Promise<MintedKey> {
     const { clock, writes } = this.#options
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, 'api_key.rotated', async (change) => {
       const stored = await this.#get(scope, id)
       for (const right of stored.record.scopes) requireRight(scope, right)
       if (id === environmentKeyId)
@@ -116,7 +123,7 @@ export class ApiKeys {
 
   /** Ends a key at once; again does nothing. The last administrator's key of the organization cannot be revoked. */
   async revoke(scope: Scope, id: string): Promise<ApiKey> {
-    return this.#options.writes.run(scope.organizationId, async (change) => {
+    return this.#options.writes.act(scope, 'api_key.revoked', async (change) => {
       const stored = await this.#get(scope, id)
       if (stored.record.revokedAt !== null) return stored.record
       const now = this.#options.clock.now()
@@ -143,16 +150,18 @@ export class ApiKeys {
     if (!found) return undefined
     const { organizationId } = found
     const generation = database.generation(organizationId) // before the record is read, so that a later change is noticed
-    const [stored, { organization }] = await Promise.all([
+    const [stored, { organization, deleted }] = await Promise.all([
       database.get(apiKeys, { organizationId }, found.record.id),
       policies.of(organizationId),
     ])
     if (stored?.record.sha256 !== sha256) return undefined
     const { record } = stored
+    if (organization.deletedAt !== undefined || deleted.has(record.projectId ?? '')) return undefined
     const scope: Scope = {
       organizationId,
       projectId: record.projectId ?? organization.defaultProjectId,
       bound: record.projectId !== null,
+      ...(deleted.size > 0 && { without: deleted }),
       rights: record.scopes,
       grantId: record.id,
     }
@@ -165,7 +174,7 @@ export class ApiKeys {
 
   async #get(scope: Scope, id: string): Promise<Stored<ApiKey>> {
     const stored = await this.#options.database.get(apiKeys, scope, id)
-    if (!stored || !isReachable(scope, stored.record)) throw new Refusal('not_found', 'No API key has this id.')
+    if (!stored) throw new Refusal('not_found', 'No API key has this id.')
     return stored
   }
 
@@ -180,8 +189,5 @@ export class ApiKeys {
     return record
   }
 }
-
-/** Keys of the whole organization are out of reach of one that is bound to a project. */
-const isReachable = (scope: Scope, { projectId }: ApiKey): boolean => !scope.bound || projectId === scope.projectId
 
 const refused = (): Refusal => new Refusal('unauthorized', 'This API key is unknown, expired or revoked; use a current one.')

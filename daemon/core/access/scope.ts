@@ -12,6 +12,8 @@ export interface Scope {
   readonly projectId: string
   /** The caller may not leave `projectId`. */
   readonly bound: boolean
+  /** Projects that are being deleted: nothing of theirs is reachable. */
+  readonly without?: ReadonlySet<string> | undefined
   readonly rights: readonly Right[]
   /** Id of the API key, SMTP credential or other grant behind this scope. */
   readonly grantId: string

@@ -3,8 +3,11 @@ import type { FeatureSettings } from '../features.ts'
 
 /** The part of an organization's settings that grants depend on. */
 export interface GrantSettings {
-  readonly organization: FeatureSettings & { readonly defaultProjectId: string }
+  readonly organization: FeatureSettings & { readonly defaultProjectId: string; readonly deletedAt?: number | undefined }
   readonly projects: ReadonlyMap<string, unknown>
+  /** Ids of projects that are being deleted; they are not among the projects. */
+  readonly deleted: ReadonlySet<string>
+  readonly credentials: ReadonlyMap<string, unknown>
   readonly destinations: ReadonlyMap<string, { readonly projectId: string; readonly shared?: unknown }>
 }
 

@@ -49,6 +49,7 @@ export const smtpCredentials = defineRecord<SmtpCredential>({
     updatedAt: z.int(),
   }),
   isSetting: true,
+  isTracked: true,
   indexes: { project: (credential) => [[credential.projectId]] },
   lookups: { username: (credential) => [[credential.username]] },
   projectOf: (credential) => credential.projectId,

@@ -73,17 +73,17 @@ export class SmtpCredentials {
     const { database, writes, policies, clock } = this.#options
     const { organizationId } = scope
     const { projectId: named, ...changes } = request
-    return writes.run(organizationId, async (change) => {
+    return writes.act(scope, 'smtp_credential.created', async (change) => {
       const settings = await policies.of(organizationId)
       const projectId = owningProject(scope, settings.projects, named)
       const now = clock.now()
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
-      const alive = await database.all(smtpCredentials, { organizationId })
-      requireRoom(settings.organization, 'smtpCredentials', 'SMTP credential', alive.length)
+      const alive = settings.credentials.size
+      requireRoom(settings.organization, 'smtpCredentials', 'SMTP credential', alive)
       const { password, ...login } = this.#newLogin()
       const record = { ...defaults, ...checked, ...login, id: newId('smc', now), projectId, createdAt: now, updatedAt: now }
       change.insert(smtpCredentials, organizationId, record)
-      const held = { before: alive.length, after: alive.length + 1 }
+      const held = { before: alive, after: alive + 1 }
       await meterHeld({ database, change, organizationId }, 'smtp_credentials', held, now)
       return { record, password, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
     })
@@ -110,7 +110,7 @@ export class SmtpCredentials {
   /** A new user name and password; the old ones stop working at once, also in sessions that are open. */
   async rotate(scope: Scope, id: string): Promise<MintedCredential> {
     const { writes } = this.#options
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, 'smtp_credential.rotated', async (change) => {
       const stored = await this.#get(scope, id)
       const { password, ...login } = this.#newLogin()
       const record = { ...stored.record, ...login, updatedAt: this.#options.clock.now() }
@@ -119,27 +119,34 @@ export class SmtpCredentials {
     })
   }
 
-  /** Only what is given changes. */
-  async update(scope: Scope, id: string, changes: SmtpCredentialChanges): Promise<ChangedCredential> {
+  /** Only what is given changes. With another project it moves there; a default destination that stays behind is a warning. */
+  async update(
+    scope: Scope,
+    id: string,
+    request: SmtpCredentialChanges & { readonly projectId?: string | undefined },
+  ): Promise<ChangedCredential> {
     const { writes, policies, clock } = this.#options
-    return writes.run(scope.organizationId, async (change) => {
+    const { projectId: named, ...changes } = request
+    return writes.act(scope, 'smtp_credential.updated', async (change) => {
       const stored = await this.#get(scope, id)
+      const settings = await policies.of(scope.organizationId)
+      const projectId = named === undefined ? stored.record.projectId : owningProject(scope, settings.projects, named)
       const now = clock.now()
-      const { checked, warnings } = checkChanges(changes, stored.record.projectId, await policies.of(scope.organizationId), now)
-      const record = { ...stored.record, ...checked, updatedAt: now }
+      const { checked, warnings } = checkChanges(changes, projectId, settings, now)
+      const record = { ...stored.record, ...checked, projectId, updatedAt: now }
       change.replace(smtpCredentials, scope.organizationId, stored, record)
-      return { record, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
+      return { record, warnings: [...warnings, ...this.#bounceWarnings(changes, record), ...leftBehind(settings, record)] }
     })
   }
 
   /** Ends a credential; one that is not there is no error. */
   async revoke(scope: Scope, id: string): Promise<void> {
-    const { database, writes, clock } = this.#options
+    const { database, writes, policies, clock } = this.#options
     const { organizationId } = scope
-    await writes.run(organizationId, async (change) => {
+    await writes.act(scope, 'smtp_credential.revoked', async (change) => {
       const stored = await database.get(smtpCredentials, scope, id)
       if (!stored) return
-      const before = (await database.all(smtpCredentials, { organizationId })).length
+      const before = (await policies.of(organizationId)).credentials.size
       change.remove(smtpCredentials, organizationId, stored)
       await meterHeld({ database, change, organizationId }, 'smtp_credentials', { before, after: before - 1 }, clock.now())
     })
@@ -224,6 +231,12 @@ function gateToggles(checked: Checked, { organization }: GrantSettings): FieldPr
     }
   }
   return warnings
+}
+
+/** A default destination that the credential cannot use where it is now. */
+function leftBehind(settings: GrantSettings, { defaultDestinationId, projectId }: SmtpCredential): FieldProblem[] {
+  if (defaultDestinationId === null || isReachable(settings, defaultDestinationId, projectId)) return []
+  return [{ path: 'default_destination_id', message: 'is of another project, so nothing can be sent with it; name one of this project' }]
 }
 
 function isReachable({ destinations }: GrantSettings, destinationId: string, projectId: string): boolean {

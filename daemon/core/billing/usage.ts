@@ -115,6 +115,7 @@ export class Usage {
   async #projects(organizationId: string, { month, begun }: Period): Promise<ProjectUsage[]> {
     const rows: ProjectUsage[] = []
     for (const { record } of await this.#options.database.all(projects, { organizationId })) {
+      if (record.deletedAt !== undefined) continue
       const { id: projectId, name } = record
       const [smtpMessages, captures, ...sends] = await Promise.all([
         this.#count(usageCounter(organizationId, 'smtp_messages', month, projectId)),

@@ -54,6 +54,7 @@ export const captures = defineRecord<Capture>({
 export const inboxes = defineRecord<Inbox>({
   name: 'inbox',
   schema: z.strictObject({ id: z.string(), projectId: z.string(), addressPattern: z.string(), name: z.string(), createdAt: z.int() }),
+  isTracked: true,
   unique: { pattern: (inbox) => [[inbox.projectId, inbox.addressPattern]] },
   projectOf: (inbox) => inbox.projectId,
 })

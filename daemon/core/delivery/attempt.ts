@@ -55,9 +55,18 @@ export interface Turn {
   readonly nextCopy: () => Promise<boolean>
 }
 
+/** An attempt that can be broken off from outside. */
+interface UnderWay {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly abort: AbortController
+  readonly ended: Promise<unknown>
+}
+
 export class Attempts {
   readonly #options: AttemptOptions
   readonly #targets = new Map<string, TransportTarget>()
+  readonly #underWay = new Set<UnderWay>()
 
   constructor(options: AttemptOptions) {
     this.#options = options
@@ -68,7 +77,7 @@ export class Attempts {
    * `content` is the message when it is still in memory; `fresh` tells that no attempt can have been begun before.
    */
   async run(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean, turn: Turn): Promise<QueueEntry | undefined> {
-    const { database, policies, health, clock } = this.#options
+    const { database, health, clock } = this.#options
     const before = await database.get(traces, entry, entry.traceId)
     let stored = before
     const mayHaveBegun = !fresh || stored?.record.begunAt !== undefined || stored?.record.verp !== undefined
@@ -86,16 +95,60 @@ export class Attempts {
     }
     stored = await withholdSuppressed(this.#options, entry, stored)
     if (!stored) return undefined
-    const settings = await policies.of(entry.organizationId)
+    const settings = await this.#settings(entry.organizationId)
+    if (settings.deleted.has(stored.record.projectId)) {
+      await database.commit(await dequeueIfThere(database, new Change(), entry)) // it goes with its project
+      return undefined
+    }
     const destination = settings.destinations.get(entry.destinationId)
     const passing = destination && passOver(settings, health, stored.record, destination)
     if (passing) return this.#pass(entry, stored, passing)
     const attempt = { number: stored.record.attempts + 1, startedAt: clock.now() }
-    const report =
-      locked === undefined
-        ? await this.#deliver(entry, stored.record, destination, attempt, content, turn)
-        : stillborn(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be opened; rotate it.`, 'transient')
-    return this.#commit(entry, stored, attempt, report, { settings, afterUnknown })
+    return this.#breakable(entry.organizationId, stored.record.projectId, turn.signal, async (signal) => {
+      const report =
+        locked === undefined
+          ? await this.#deliver(entry, stored.record, settings, attempt, content, { ...turn, signal })
+          : stillborn(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be opened; rotate it.`, 'transient')
+      return this.#commit(entry, stored, attempt, report, { settings, afterUnknown })
+    })
+  }
+
+  /** Breaks off the attempts under way of these projects, or of the whole organization; resolves when they have ended. */
+  async breakOff(organizationId: string, projectIds?: ReadonlySet<string>): Promise<void> {
+    const meant = [...this.#underWay].filter((one) => one.organizationId === organizationId && (projectIds?.has(one.projectId) ?? true))
+    for (const { abort } of meant) abort.abort()
+    await Promise.allSettled(meant.map(({ ended }) => ended))
+  }
+
+  /** Settings that nothing has changed while they were read, so that an attempt either sees a deletion or is broken off by it. */
+  async #settings(organizationId: string): Promise<Policy> {
+    const { database, policies } = this.#options
+    for (;;) {
+      const generation = database.generation(organizationId)
+      const settings = await policies.of(organizationId)
+      if (generation === database.generation(organizationId)) return settings
+    }
+  }
+
+  async #breakable<T>(
+    organizationId: string,
+    projectId: string,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const abort = new AbortController()
+    const follow = (): void => abort.abort(signal.reason)
+    if (signal.aborted) follow()
+    signal.addEventListener('abort', follow, { once: true })
+    const ended = work(abort.signal)
+    const underWay = { organizationId, projectId, abort, ended }
+    this.#underWay.add(underWay)
+    try {
+      return await ended
+    } finally {
+      this.#underWay.delete(underWay)
+      signal.removeEventListener('abort', follow)
+    }
   }
 
   /** Moves the message, or lets it wait, without an attempt. */
@@ -119,12 +172,15 @@ export class Attempts {
   async #deliver(
     entry: QueueEntry,
     trace: Trace,
-    destination: Destination | undefined,
+    settings: Policy,
     attempt: { readonly number: number; readonly startedAt: number },
     content: Uint8Array | undefined,
     { signal, nextCopy }: Turn,
   ): Promise<AttemptReport> {
     const { database, transport, health } = this.#options
+    const destination = settings.destinations.get(entry.destinationId)
+    if (!destination && settings.organization.deletedAt !== undefined)
+      return stillborn(trace, 'organization_deleted', 'The organization was deleted before the message could be delivered.', 'permanent')
     if (!destination)
       return stillborn(trace, 'destination_deleted', 'The destination was deleted before the message could be delivered.', 'permanent')
     const target = this.#target(destination)

@@ -92,6 +92,7 @@ export const sendingDomains = defineRecord<SendingDomain>({
     updatedAt: z.int(),
   }),
   isSetting: true,
+  isTracked: true,
   unique: { domain: ({ domain }) => [[domain]] },
 })
 

@@ -67,7 +67,7 @@ export class SendingDomains {
     const id = newId('dom', now)
     const keys = await this.#newKeys(id, request.ed25519 ? ['rsa', 'ed25519'] : ['rsa'])
     const record: SendingDomain = { id, domain: name, status: 'pending', keys, check: null, createdAt: now, updatedAt: now }
-    await writes.run(scope.organizationId, async (change) => {
+    await writes.act(scope, 'sending_domain.created', async (change) => {
       const other = await database.find(sendingDomains, scope, 'domain', [name])
       if (other) throw alreadyThere(other.record)
       change.insert(sendingDomains, scope.organizationId, record)
@@ -104,7 +104,7 @@ export class SendingDomains {
     const before = (await this.#get(scope, id)).record
     // outside the turn of settings, as an answer can take its time
     const records = await checkRecords(resolver, expectedRecords(before, publishing), publishing)
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, 'sending_domain.verified', async (change) => {
       const stored = await this.#get(scope, id)
       const now = clock.now()
       const keys = keysAfterCheck(stored.record.keys, verdictsBySelector(before, records), now)
@@ -122,7 +122,7 @@ export class SendingDomains {
     const before = (await this.#get(scope, id)).record
     refuseSecondRotation(before)
     const made = await this.#newKeys(id, [...new Set(before.keys.map(({ algorithm }) => algorithm))])
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, 'sending_domain.keys_rotated', async (change) => {
       const stored = await this.#get(scope, id)
       refuseSecondRotation(stored.record)
       const now = clock.now()
@@ -136,7 +136,7 @@ export class SendingDomains {
   /** Its mail is signed no more; what is signed already stays so. */
   async remove(scope: Scope, id: string): Promise<void> {
     requireWholeOrganization(scope)
-    await this.#options.writes.run(scope.organizationId, async (change) =>
+    await this.#options.writes.act(scope, 'sending_domain.deleted', async (change) =>
       change.remove(sendingDomains, scope.organizationId, await this.#get(scope, id)),
     )
   }

@@ -22,13 +22,14 @@ const triesMax = 5
 
 /**
  * Adds the entries that are not there. An expired entry makes room for the new one; one in force stays as it is, but never
- * ends earlier than the new one would. Resolves when that is durable; throws `conflict` when others keep writing the same.
+ * ends earlier than the new one would. `also` adds to a write that changes anything. Resolves when that is durable; throws `conflict` when others keep writing the same.
  */
 export async function placeSuppressions(
   database: Database,
   organizationId: string,
   entries: readonly Suppression[],
   nowMs: number,
+  also: (change: Change) => void = () => {},
 ): Promise<readonly Placed[]> {
   for (let tries = 0; tries < triesMax; tries++) {
     const found = await database.findMany(
@@ -46,6 +47,7 @@ export async function placeSuppressions(
       return isNew
     })
     const change = changeOf(organizationId, places.values())
+    if (change.sets.length > 0) also(change)
     if (change.sets.length === 0 || (await database.commit(change)).ok)
       return entries.map((entry, i) => ({ suppression: places.get(entry.email)?.standing ?? entry, added: added[i] === true }))
   }

@@ -1,4 +1,5 @@
 /** Takes many suppressions at once: receives them whole, counts them, then adds them in small writes and tells what came of each. */
+import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import { newId } from '#store/ids.ts'
 import type { Scope } from '../access/scope.ts'
@@ -43,6 +44,14 @@ export const importRowsMax = 50_000
 const batchRows = 500
 const shownEmailMax = 320
 
+type Batch = readonly { readonly row: number; readonly entry: Suppression }[]
+
+/** The import as the audit log tells it, in the first write that changes the list. */
+interface ImportAct {
+  readonly rows: number
+  isNoted: boolean
+}
+
 export class SuppressionImport {
   readonly #options: SuppressionOptions
 
@@ -58,18 +67,18 @@ export class SuppressionImport {
     const { database, clock } = this.#options
     const draft = new Draft(database, scope.organizationId, newId('imp', clock.now()))
     try {
-      await receive(draft, request)
-      return await this.#add(scope, draft, request)
+      const rows = await receive(draft, request)
+      return await this.#add(scope, draft, request, { rows, isNoted: false })
     } finally {
       await draft.discard()
     }
   }
 
-  async #add(scope: Scope, draft: Draft, { rows, toEntry, signal }: ImportRequest): Promise<ImportReport> {
+  async #add(scope: Scope, draft: Draft, { rows, toEntry, signal }: ImportRequest, act: ImportAct): Promise<ImportReport> {
     const { policies, clock } = this.#options
     const { projects } = await policies.of(scope.organizationId)
     const tally = new Tally()
-    let batch: { readonly row: number; readonly entry: Suppression }[] = []
+    let batch: Batch[number][] = []
     for await (const given of rows(draft.read())) {
       const row = tally.next()
       try {
@@ -81,23 +90,32 @@ export class SuppressionImport {
       }
       if (batch.length < batchRows) continue
       signal.throwIfAborted()
-      await this.#commit(scope, batch, tally)
+      await this.#commit(scope, batch, tally, act)
       batch = []
     }
-    await this.#commit(scope, batch, tally)
+    await this.#commit(scope, batch, tally, act)
     return tally
   }
 
-  async #commit(scope: Scope, batch: readonly { readonly row: number; readonly entry: Suppression }[], tally: Tally): Promise<void> {
-    const { database, clock } = this.#options
+  async #commit(scope: Scope, batch: Batch, tally: Tally, act: ImportAct): Promise<void> {
+    const { database, clock, audit } = this.#options
+    const { organizationId, grantId } = scope
+    let isNoted = false
+    const also = (change: Change): void => {
+      if (act.isNoted) return
+      isNoted = true
+      const actor = { kind: 'api_key', id: grantId } as const
+      audit.record(change, { organizationId, actor, act: 'suppression.imported', target: organizationId, details: { rows: act.rows } })
+    }
     const entries = batch.map(({ entry }) => entry)
-    const placed = await placeSuppressions(database, scope.organizationId, entries, clock.now())
+    const placed = await placeSuppressions(database, organizationId, entries, clock.now(), also)
+    act.isNoted ||= isNoted
     for (const [i, { row }] of batch.entries()) tally.settle(row, placed[i]?.added ? 'added' : 'already_there')
   }
 }
 
-/** Keeps what arrives, and looks through it once. */
-async function receive(draft: Draft, { bytes, rows }: ImportRequest): Promise<void> {
+/** Keeps what arrives, and looks through it once. Answers the number of rows. */
+async function receive(draft: Draft, { bytes, rows }: ImportRequest): Promise<number> {
   async function* kept(): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
       await draft.write(chunk)
@@ -111,6 +129,7 @@ async function receive(draft: Draft, { bytes, rows }: ImportRequest): Promise<vo
       throw new Refusal('request_too_large', message, { details: { max_rows: importRowsMax } })
     }
   }
+  return count
 }
 
 class Tally implements ImportReport {

@@ -34,6 +34,7 @@ export const suppressions = defineRecord<Suppression>({
   }),
   unique: { email: ({ email }) => [[email]] },
   isOftenEmpty: true,
+  isTracked: true,
 })
 
 /** An address as the list holds it: in lower case, and composed characters alike (RFC 6532 §3.1); domains are A-labels already. */

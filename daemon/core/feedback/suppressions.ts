@@ -6,6 +6,7 @@ import { newId } from '#store/ids.ts'
 import { reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import { foldAddress, parseAddress } from '../addresses.ts'
+import type { Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy.ts'
@@ -16,6 +17,7 @@ export interface SuppressionOptions {
   readonly database: Database
   readonly policies: Policies
   readonly clock: Clock
+  readonly audit: Audit
 }
 
 export interface NewSuppression {
@@ -54,10 +56,11 @@ export class Suppressions {
 
   /** Adds by hand; what is there already is answered. Throws `validation_failed` and `not_found`. */
   async add(scope: Scope, request: NewSuppression): Promise<Placed> {
-    const { database, policies, clock } = this.#options
+    const { database, policies, clock, audit } = this.#options
     const now = clock.now()
     const entry = newEntry(scope, (await policies.of(scope.organizationId)).projects, request, 'manual', now)
-    const [placed] = await placeSuppressions(database, scope.organizationId, [entry], now)
+    const also = (change: Change): void => audit.recordTouched(change, scope, 'suppression.added')
+    const [placed] = await placeSuppressions(database, scope.organizationId, [entry], now, also)
     if (!placed) throw new Error('an entry without an answer')
     return placed
   }
@@ -87,21 +90,26 @@ export class Suppressions {
 
   /** Only what is given changes. Throws `not_found`, and `validation_failed` for an expiry that is past. */
   async update(scope: Scope, id: string, { reason, expiresAt }: SuppressionChanges): Promise<Suppression> {
-    const { database, clock } = this.#options
+    const { database, clock, audit } = this.#options
     checkExpiry(expiresAt, clock.now(), 'delete the entry to lift it now')
     for (;;) {
       const stored = await this.#get(scope, id)
       const record = { ...stored.record, ...(reason !== undefined && { reason }), ...(expiresAt !== undefined && { expiresAt }) }
-      if ((await database.commit(new Change().rewrite(suppressions, scope.organizationId, stored, record))).ok) return record
+      const change = new Change().rewrite(suppressions, scope.organizationId, stored, record)
+      audit.recordTouched(change, scope, 'suppression.updated')
+      if ((await database.commit(change)).ok) return record
     }
   }
 
   /** Takes an entry off the list; one that is not there is none, too. */
   async remove(scope: Scope, id: string): Promise<void> {
-    const { database } = this.#options
+    const { database, audit } = this.#options
     for (;;) {
       const stored = await database.get(suppressions, scope, id)
-      if (!stored || (await database.commit(new Change().remove(suppressions, scope.organizationId, stored))).ok) return
+      if (!stored) return
+      const change = new Change().remove(suppressions, scope.organizationId, stored)
+      audit.recordTouched(change, scope, 'suppression.removed')
+      if ((await database.commit(change)).ok) return
     }
   }
 

@@ -4,6 +4,7 @@ import { newId } from '#store/ids.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
+import { organizations } from '../tenancy/organization.ts'
 import { traceOfToken, traceToken } from '../trace/trace-token.ts'
 import { keptUnsubscribe, linkedMessage, type LinkedMessage } from './kept-unsubscribe.ts'
 import { traces } from '../trace/trace.ts'
@@ -49,6 +50,8 @@ export class Unsubscribes {
   async unsubscribe(token: string): Promise<Subscription> {
     const { database, clock } = this.#options
     const { organizationId, projectId, traceId, recipient, sender } = await this.#find(token)
+    // links work longer than a deleted organization is kept
+    if (!(await database.get(organizations, { organizationId }, organizationId))) return { recipient, sender }
     const now = clock.now()
     const entry = {
       id: newId('sup', now),

@@ -5,6 +5,8 @@
 import { Change } from '#store/change.ts'
 import { contentRowKey } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
+import { dequeueTrace } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import { captures } from '../capture/capture.ts'
 import { pendingReadKey } from '../capture/pending-read.ts'
@@ -13,6 +15,7 @@ import { storedTracesCounter } from '../tenancy/counters.ts'
 import { engagements } from '../trace/engagement.ts'
 import { dropReturnPaths } from '../trace/return-paths.ts'
 import { traces, type Trace } from '../trace/trace.ts'
+import { waitingEntry } from '../trace/waiting-entry.ts'
 
 /** A trace that waits for nothing more: what is pending or queued is never removed. */
 export const isSettled = ({ status }: Trace): boolean => status !== 'pending' && status !== 'queued'
@@ -23,17 +26,32 @@ const capturesMax = 10
 export async function removeTrace(database: Database, organizationId: string, traceId: string, nowMs: number): Promise<boolean> {
   const stored = await database.get(traces, { organizationId }, traceId)
   if (!stored || !isSettled(stored.record)) return false
-  const { content, outcome } = stored.record
-  const change = new Change().remove(traces, organizationId, stored).add(storedTracesCounter(organizationId), -1)
+  const change = await removalOf(database, organizationId, stored, new Change())
   keepUnsubscribe(change, organizationId, stored.record, nowMs)
+  return (await database.commit(change)).ok
+}
+
+/** Like `removeTrace`, also for what is queued, which is delivered no more; without `nowMs`, unsubscribe links end too. */
+export async function discardTrace(database: Database, organizationId: string, traceId: string, nowMs?: number): Promise<boolean> {
+  const stored = await database.get(traces, { organizationId }, traceId)
+  if (!stored) return false
+  const change = await removalOf(database, organizationId, stored, new Change())
+  if (!isSettled(stored.record)) await dequeueTrace(database, change, waitingEntry(organizationId, stored.record))
+  if (nowMs !== undefined) keepUnsubscribe(change, organizationId, stored.record, nowMs)
+  return (await database.commit(change)).ok
+}
+
+async function removalOf(database: Database, organizationId: string, stored: Stored<Trace>, change: Change): Promise<Change> {
+  const { id, content, outcome } = stored.record
+  change.remove(traces, organizationId, stored).add(storedTracesCounter(organizationId), -1)
   dropReturnPaths(change, stored.record)
-  const engagement = await database.get(engagements, { organizationId }, traceId)
+  const engagement = await database.get(engagements, { organizationId }, id)
   if (engagement) change.remove(engagements, organizationId, engagement)
   for (let row = 0; row < content.rows; row++) change.delete(contentRowKey(organizationId, content.id, row))
-  for await (const { key } of database.kv.range(within([organizationId, 'event', traceId]))) change.deletes.push(key)
+  for await (const { key } of database.kv.range(within([organizationId, 'event', id]))) change.deletes.push(key)
   if (outcome !== 'relayed') {
-    const { rows } = await database.list(captures, { organizationId }, { index: 'trace', values: [traceId], limit: capturesMax })
+    const { rows } = await database.list(captures, { organizationId }, { index: 'trace', values: [id], limit: capturesMax })
     for (const capture of rows) change.remove(captures, organizationId, capture).delete(pendingReadKey(organizationId, capture.record.id))
   }
-  return (await database.commit(change)).ok
+  return change
 }

@@ -115,6 +115,7 @@ export const destinations = defineRecord<Destination>({
     }),
   ]),
   isSetting: true,
+  isTracked: true,
   projectOf: ({ shared, projectId }) => (shared === undefined ? projectId : undefined),
 })
 

@@ -59,25 +59,28 @@ export class Destinations {
   async create(scope: Scope, request: NewDestination): Promise<Destination> {
     const { policies, clock, writes } = this.#options
     const { organizationId } = scope
-    const projectId = owningProject(scope, (await policies.of(organizationId)).projects, request.projectId)
+    const owner = async (): Promise<string> => owningProject(scope, (await policies.of(organizationId)).projects, request.projectId)
+    await owner() // before anything is looked up
     checkFrom(request.from)
     const now = clock.now()
     const id = newId('dst', now)
     const connection = await newConnection(id, request.connection, this.#options)
-    const record: Destination = {
-      ...unlessTold,
-      maxConnections: this.#options.connectionsUnlessTold,
-      ...changed(request),
-      ...connection,
-      id,
-      projectId,
-      name: request.name,
-      mode: 'sandbox',
-      createdAt: now,
-      updatedAt: now,
-    }
-    await writes.run(organizationId, (change) => change.insert(destinations, organizationId, record))
-    return record
+    return writes.act(scope, 'destination.created', async (change) => {
+      const record: Destination = {
+        ...unlessTold,
+        maxConnections: this.#options.connectionsUnlessTold,
+        ...changed(request),
+        ...connection,
+        id,
+        projectId: await owner(),
+        name: request.name,
+        mode: 'sandbox',
+        createdAt: now,
+        updatedAt: now,
+      }
+      change.insert(destinations, organizationId, record)
+      return record
+    })
   }
 
   /** Newest first; every project's list has the organization-wide ones too. */
@@ -103,14 +106,14 @@ export class Destinations {
     const { record: stored } = await this.#getToChange(scope, id)
     const { place } = changes
     checkFrom(changes.from)
-    if (!changes.connection) return this.#rewrite(scope, id, () => changed(changes), place)
+    if (!changes.connection) return this.#rewrite(scope, 'destination.updated', id, () => changed(changes), place)
     const changesFor = await changedConnection(stored, changes.connection, this.#options)
-    return this.#rewrite(scope, id, (before) => ({ ...changed(changes), ...changesFor(before) }), place)
+    return this.#rewrite(scope, 'destination.updated', id, (before) => ({ ...changed(changes), ...changesFor(before) }), place)
   }
 
   /** In sandbox mode everything for this destination is captured; what was accepted as relayed before still goes out. */
   setMode(scope: Scope, id: string, mode: Destination['mode']): Promise<Destination> {
-    return this.#rewrite(scope, id, () => ({ mode }))
+    return this.#rewrite(scope, `destination.set_${mode}`, id, () => ({ mode }))
   }
 
   /** Idempotent; tells whether the destination was live before. */
@@ -125,7 +128,7 @@ export class Destinations {
    */
   async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     const { database, writes, policies } = this.#options
-    await writes.run(scope.organizationId, async (change) => {
+    await writes.act(scope, 'destination.deleted', async (change) => {
       const stored = await this.#getToChange(scope, id)
       refuseWhileNamed(await policies.of(scope.organizationId), id)
       if (!discardQueued && (await isQueuedFor(database, id))) {
@@ -139,12 +142,13 @@ export class Destinations {
 
   #rewrite(
     scope: Scope,
+    act: string,
     id: string,
     changesFor: (before: Destination) => Partial<Destination>,
     place?: PlaceChanges,
   ): Promise<Destination> {
     const { writes, clock } = this.#options
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, act, async (change) => {
       const stored = await this.#getToChange(scope, id)
       const before = stored.record
       const changes = { ...changesFor(before), ...(place && (await this.#place(scope, before, place, change))) }

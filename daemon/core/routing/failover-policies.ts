@@ -35,7 +35,7 @@ export class FailoverPolicies {
   /** Makes the policy of a primary destination, or puts this one in its place. Setting the same again changes nothing. */
   set(scope: Scope, request: FailoverRequest): Promise<FailoverPolicy> {
     const { writes, policies, database, clock } = this.#options
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, 'failover_policy.set', async (change) => {
       const settings = await policies.of(scope.organizationId)
       const projectId = check(settings, scope, request)
       const { primaryId, fallbackIds, on, latencyMs = null } = request
@@ -74,7 +74,7 @@ export class FailoverPolicies {
   /** Deletes the policy of a primary destination. Mail that is on its way to a fallback goes there, and after that back to the primary. */
   async remove(scope: Scope, primaryId: string, project: string | undefined): Promise<void> {
     const { writes, policies, database } = this.#options
-    await writes.run(scope.organizationId, async (change) => {
+    await writes.act(scope, 'failover_policy.deleted', async (change) => {
       const { projects, failovers } = await policies.of(scope.organizationId)
       const asked = reachableProject(scope, projects, project, 'project')
       const found = failovers.all.filter((policy) => policy.primaryId === primaryId && (asked === undefined || policy.projectId === asked))

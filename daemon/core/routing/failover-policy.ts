@@ -35,6 +35,7 @@ export const failoverPolicies = defineRecord<FailoverPolicy>({
     updatedAt: z.int(),
   }),
   isSetting: true,
+  isTracked: true,
   unique: { primary: (policy) => [[policy.projectId, policy.primaryId]] },
   projectOf: (policy) => policy.projectId,
 })

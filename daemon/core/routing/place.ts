@@ -28,7 +28,7 @@ export function placeOf(policy: Policy, asker: Scope, before: Destination, chang
   if (shared !== before.shared) {
     requireOrganization(asker)
     if (rank(shared) > rank(before.shared)) requirePlan(policy)
-    if (shared === undefined) refuseWhileNamed(policy, before.id, { than: before.projectId })
+    if (shared === undefined) refuseWhileNamed(policy, before.id, { than: new Set([before.projectId]) })
   }
   if (projectId !== before.projectId) {
     if (shared !== undefined)

@@ -1,5 +1,6 @@
 /** What a send must know about its project, read once and kept until a setting of the organization changes. */
 import type { Database } from '#store/database.ts'
+import type { Identified, RecordKind, Stored } from '#store/record-kind.ts'
 import { smtpCredentials, type SmtpCredential } from '../access/smtp-credential.ts'
 import { sendingDomains, type SendingDomain } from '../domains/sending-domain.ts'
 import { destinations, type Destination } from './destination.ts'
@@ -12,6 +13,8 @@ import { organizations, projects, type Organization, type Project } from '../ten
 export interface Policy {
   readonly organization: Organization
   readonly projects: ReadonlyMap<string, Project>
+  /** Ids of projects that are being deleted; neither they nor anything of theirs is in the other fields. */
+  readonly deleted: ReadonlySet<string>
   readonly destinations: ReadonlyMap<string, Destination>
   /** Takes what no rule of a project does. Spec "Project rules" 6. */
   readonly orgDefault: Destination | undefined
@@ -54,27 +57,35 @@ export class Policies {
 
   async #load(organizationId: string): Promise<Policy> {
     const reach = { organizationId }
-    const [organization, allProjects, allDestinations, allRules, allCredentials, allDomains, allFailovers] = await Promise.all([
-      this.#database.get(organizations, reach, organizationId),
-      this.#database.all(projects, reach),
-      this.#database.all(destinations, reach),
-      this.#database.all(routingRules, reach),
-      this.#database.all(smtpCredentials, reach),
-      this.#database.all(sendingDomains, reach),
-      this.#database.all(failoverPolicies, reach),
-    ])
+    const organization = await this.#database.get(organizations, reach, organizationId)
     if (!organization) throw new Error(`organization ${organizationId} is missing`)
-    const byId = <R extends { readonly id: string }>(rows: readonly { readonly record: R }[]): Map<string, R> =>
-      new Map(rows.map(({ record }) => [record.id, record]))
+    // of an organization that is deleted nothing is left to decide with
+    const all = <R extends Identified>(kind: RecordKind<R>): Promise<Stored<R>[]> =>
+      organization.record.deletedAt === undefined ? this.#database.all(kind, reach) : Promise.resolve([])
+    const [allProjects, allDestinations, allRules, allCredentials, allDomains, allFailovers] = await Promise.all([
+      all(projects),
+      all(destinations),
+      all(routingRules),
+      all(smtpCredentials),
+      all(sendingDomains),
+      all(failoverPolicies),
+    ])
+    const deleted = new Set(allProjects.flatMap(({ record: { id, deletedAt } }) => (deletedAt === undefined ? [] : [id])))
+    const living = <R extends Identified>(kind: RecordKind<R>, rows: readonly Stored<R>[]): R[] =>
+      rows.flatMap(({ record }) => (deleted.has(kind.projectOf(record) ?? '') ? [] : [record]))
+    const livingDestinations = living(destinations, allDestinations)
     return {
       organization: organization.record,
-      projects: byId(allProjects),
-      destinations: byId(allDestinations),
-      orgDefault: allDestinations.find(({ record }) => record.shared === 'org_default')?.record,
-      credentials: byId(allCredentials),
+      projects: byId(living(projects, allProjects)),
+      deleted,
+      destinations: byId(livingDestinations),
+      orgDefault: livingDestinations.find(({ shared }) => shared === 'org_default'),
+      credentials: byId(living(smtpCredentials, allCredentials)),
       sendingDomains: new Map(allDomains.map(({ record }) => [record.domain, record])),
-      rules: Map.groupBy(orderRules(allRules.map(({ record }) => record)), (rule) => rule.projectId),
-      failovers: new Failovers(allFailovers.map(({ record }) => record)),
+      rules: Map.groupBy(orderRules(living(routingRules, allRules)), (rule) => rule.projectId),
+      failovers: new Failovers(living(failoverPolicies, allFailovers)),
     }
   }
 }
+
+const byId = <R extends Identified>(records: readonly R[]): Map<string, R> => new Map(records.map((record) => [record.id, record]))

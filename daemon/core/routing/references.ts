@@ -6,9 +6,9 @@ import type { Policy } from './policy.ts'
 export function refuseWhileNamed(
   { rules, credentials, failovers }: Policy,
   destinationId: string,
-  ofOthers?: { readonly than: string },
+  ofOthers?: { readonly than: ReadonlySet<string> },
 ): void {
-  const counts = ({ projectId }: { readonly projectId: string }): boolean => projectId !== ofOthers?.than
+  const counts = ({ projectId }: { readonly projectId: string }): boolean => !ofOthers?.than.has(projectId)
   const naming = [...rules.values()].flat().filter((rule) => rule.destinationId === destinationId && counts(rule))
   const sending = [...credentials.values()].filter((one) => one.defaultDestinationId === destinationId && counts(one))
   const chains = failovers.naming(destinationId).filter(counts)

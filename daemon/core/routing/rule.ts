@@ -31,6 +31,7 @@ export const routingRules = defineRecord<RoutingRule>({
     createdAt: z.int(),
   }),
   isSetting: true,
+  isTracked: true,
   indexes: { project: (rule) => [[rule.projectId]], destination: (rule) => [[rule.destinationId]] },
   projectOf: (rule) => rule.projectId,
 })

@@ -46,7 +46,7 @@ export class RoutingRules {
   create(scope: Scope, request: NewRule): Promise<RoutingRule> {
     const { writes, policies, clock } = this.#options
     const match = readMatch(request.match)
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, 'routing_rule.created', async (change) => {
       const policy = await policies.of(scope.organizationId)
       const asked = reachableProject(scope, policy.projects, request.projectId, 'project_id')
       const projectId = projectOfRule(policy, scope, request.destinationId, asked)
@@ -82,7 +82,7 @@ export class RoutingRules {
   update(scope: Scope, id: string, changes: RuleChanges): Promise<RoutingRule> {
     const { writes, policies } = this.#options
     const match = changes.match === undefined ? undefined : readMatch(changes.match)
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, 'routing_rule.updated', async (change) => {
       const stored = await this.#get(scope, id)
       const { destinationId = stored.record.destinationId, priority = stored.record.priority } = changes
       projectOfRule(await policies.of(scope.organizationId), scope, destinationId, stored.record.projectId)
@@ -93,7 +93,7 @@ export class RoutingRules {
   }
 
   async remove(scope: Scope, id: string): Promise<void> {
-    await this.#options.writes.run(scope.organizationId, async (change) =>
+    await this.#options.writes.act(scope, 'routing_rule.deleted', async (change) =>
       change.remove(routingRules, scope.organizationId, await this.#get(scope, id)),
     )
   }

@@ -67,6 +67,7 @@ interface Accepted {
 
 export class Accept {
   readonly #options: AcceptOptions
+  readonly #underWay = new Set<Promise<unknown>>()
 
   constructor(options: AcceptOptions) {
     this.#options = options
@@ -74,10 +75,14 @@ export class Accept {
 
   /** Resolves when everything about the message is on disk. Throws a refusal, after which nothing of it is kept. */
   async accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
-    const { acceptance, follow } = await this.#accept(submission).catch(async (error: unknown) => {
-      await submission.draft.discard()
-      throw error
-    })
+    const work = this.#accept(submission)
+    this.#underWay.add(work)
+    const { acceptance, follow } = await work
+      .finally(() => this.#underWay.delete(work))
+      .catch(async (error: unknown) => {
+        await submission.draft.discard()
+        throw error
+      })
     if (follow) follow()
     else await submission.draft.discard()
     return acceptance
@@ -86,6 +91,11 @@ export class Accept {
   /** The gate for the size of messages, for those who can tell it before anything is written. Throws `request_too_large`. */
   assertFits(size: number, attachments: readonly Attachment[]): void {
     assertFits(size, this.#options.messageBytesMax, attachments)
+  }
+
+  /** Resolves when every acceptance that is under way now has ended: what comes later sees the settings of now. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay)
   }
 
   /** What an earlier send with this idempotency key came to, if there was one within its 24 hours. */

@@ -86,6 +86,9 @@ export const replayJobs = defineRecord<ReplayJob>({
   projectOf: (job) => (job.bound ? job.projectId : ''),
 })
 
+/** The one project that a job reaches; undefined when it reaches several. */
+export const onlyProjectOf = ({ bound, projectId, filter }: ReplayJob): string | undefined => (bound ? projectId : filter.projectId)
+
 /** Marks a job that runs, so that the next process takes it up. */
 export const openReplayKey = (organizationId: string, id: string): readonly Element[] => globalKey('replay.open', organizationId, id)
 export const openReplaysKey = globalKey('replay.open')

@@ -195,6 +195,7 @@ function decide(
   trace: Trace,
   again: (destinationId: string) => Trace | undefined,
 ): Verdict {
+  if (!projects.has(trace.projectId)) return { skip: true }
   const id = job.targetDestinationId ?? trace.destinationId ?? ''
   const destination = destinations.get(id)
   if (!destination) return { refused: 'Its destination was deleted; replay with a target_destination_id.' }

@@ -9,12 +9,14 @@ import type { Clock } from '../clock.ts'
 import { limitsOf } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
+import type { SettingWrites } from '../setting-writes.ts'
 import type { TraceReader } from '../trace/read.ts'
-import { openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
+import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
 
 export interface ReplaysOptions {
   readonly database: Database
   readonly policies: Policies
+  readonly writes: SettingWrites
   readonly clock: Clock
   readonly traces: TraceReader
   /** Called when a job was written and may begin. */
@@ -64,41 +66,33 @@ export class Replays {
 
   /** Writes the job, which then runs by itself. */
   async create(scope: Scope, request: ReplayRequest): Promise<ReplayJob> {
-    const { database, clock, onJob } = this.#options
-    const filter = await this.#check(scope, request)
-    const running = (await database.all(replayJobs, { organizationId: scope.organizationId })).filter(
-      ({ record }) => record.status === 'running',
-    )
-    if (running.length >= runningMax)
-      throw new Refusal('conflict', `${runningMax} replays are running; wait for one of them to end, or stop it.`, {
-        nextAction: 'retry_later',
-      })
-    const now = clock.now()
-    const job: ReplayJob = {
-      id: newId('rpl', now),
-      projectId: scope.projectId,
-      bound: scope.bound,
-      requestedBy: scope.grantId,
-      filter,
-      targetDestinationId: request.targetDestinationId ?? null,
-      includeUnknown: request.includeUnknown,
-      status: 'running',
-      stoppedBecause: null,
-      counters: { examined: 0, replayed: 0, skipped: 0, refused: 0 },
-      problems: [],
-      cursor: null,
-      createdAt: now,
-      updatedAt: now,
-    }
-    await database.commit(new Change().insert(replayJobs, scope.organizationId, job).set(openReplayKey(scope.organizationId, job.id)))
+    const { database, writes, clock, onJob } = this.#options
+    const job = await writes.run(scope.organizationId, async (change) => {
+      const filter = await this.#check(scope, request) // in the turn of settings, as the project may just be deleted
+      const jobs = await database.all(replayJobs, { organizationId: scope.organizationId })
+      if (jobs.filter(({ record }) => record.status === 'running').length >= runningMax) {
+        const message = `${runningMax} replays are running; wait for one of them to end, or stop it.`
+        throw new Refusal('conflict', message, { nextAction: 'retry_later' })
+      }
+      const made = newJob(scope, request, filter, clock.now())
+      change.insert(replayJobs, scope.organizationId, made).set(openReplayKey(scope.organizationId, made.id))
+      return made
+    })
     onJob(scope.organizationId, job.id)
     return job
   }
 
   /** Newest first. */
-  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<ReplayJob>> {
-    const { rows, nextCursor } = await this.#options.database.list(replayJobs, scope, page)
-    return { rows: rows.map(({ record }) => record), nextCursor }
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
+  ): Promise<Page<ReplayJob>> {
+    const { database, policies } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const project = page.projectId === undefined ? undefined : reachableProject(scope, projects, page.projectId, 'project')
+    const { rows, nextCursor } = await database.list(replayJobs, scope, { limit: page.limit, cursor: page.cursor })
+    const jobs = rows.map(({ record }) => record)
+    return { rows: project === undefined ? jobs : jobs.filter((job) => onlyProjectOf(job) === project), nextCursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
@@ -141,6 +135,23 @@ export class Replays {
     return stored
   }
 }
+
+const newJob = (scope: Scope, request: ReplayRequest, filter: ReplayFilter, now: number): ReplayJob => ({
+  id: newId('rpl', now),
+  projectId: scope.projectId,
+  bound: scope.bound,
+  requestedBy: scope.grantId,
+  filter,
+  targetDestinationId: request.targetDestinationId ?? null,
+  includeUnknown: request.includeUnknown,
+  status: 'running',
+  stoppedBecause: null,
+  counters: { examined: 0, replayed: 0, skipped: 0, refused: 0 },
+  problems: [],
+  cursor: null,
+  createdAt: now,
+  updatedAt: now,
+})
 
 function checkTarget({ destinations }: Policy, scope: Scope, id: string): void {
   const destination = destinations.get(id)

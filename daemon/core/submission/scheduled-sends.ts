@@ -1,7 +1,7 @@
 /** Scheduled sends: those that wait or were canceled, and the cancel. Spec "Scheduled send". */
 import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
-import { dequeueIfThere, type QueueRow } from '#store/queue.ts'
+import { dequeueIfThere } from '#store/queue.ts'
 import { reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -9,6 +9,7 @@ import { Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Trace } from '../trace/trace.ts'
+import { waitingEntry } from '../trace/waiting-entry.ts'
 
 export interface ScheduledSendsOptions {
   readonly database: Database
@@ -54,7 +55,7 @@ export class ScheduledSends {
       refuseTooLate(stored.record)
       const next = canceledTrace(stored.record, clock.now(), scope.grantId)
       const change = new Change().replace(traces, scope.organizationId, stored, next)
-      const result = await database.commit(await dequeueIfThere(database, change, rowOf(stored.record)))
+      const result = await database.commit(await dequeueIfThere(database, change, waitingEntry(scope.organizationId, stored.record)))
       if (result.ok) return next
     }
   }
@@ -74,10 +75,3 @@ function canceledTrace(trace: Trace, nowMs: number, by: string): Trace {
   const status = advance(trace.status, 'canceled')
   return { ...trace, status, recipients, nextAttemptAt: null, updatedAt: nowMs, canceled: { at: nowMs, by } }
 }
-
-const rowOf = ({ id, destinationId, projectId, nextAttemptAt }: Trace): QueueRow => ({
-  destinationId: destinationId ?? '',
-  projectId,
-  dueMs: nextAttemptAt ?? 0,
-  traceId: id,
-})

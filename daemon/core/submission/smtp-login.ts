@@ -52,10 +52,13 @@ export class SubmissionDoor implements SmtpDoor {
     const right = secrets.matches(password, (found?.record ?? nobody).passwordFingerprint)
     if (!found || !right || isExpired(found.record, clock.now())) {
       this.#guard.failed(username, remoteAddress)
-      throw new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')
+      throw refused()
     }
+    const policy = await policies.of(found.organizationId)
+    const credential = policy.credentials.get(found.record.id)
+    if (credential?.passwordFingerprint !== found.record.passwordFingerprint) throw refused() // deleted or rotated just now
     this.#guard.succeeded(username, remoteAddress)
-    return new LiveLogin(this.#options, found.organizationId, found.record, await policies.of(found.organizationId))
+    return new LiveLogin(this.#options, found.organizationId, credential, policy)
   }
 }
 
@@ -71,7 +74,7 @@ class LiveLogin implements SmtpLogin {
   constructor(options: SmtpDoorOptions, organizationId: string, credential: SmtpCredential, policy: Policy) {
     this.#options = options
     this.#organizationId = organizationId
-    this.#credential = policy.credentials.get(credential.id) ?? credential
+    this.#credential = credential
     this.#hasOrgDefault = policy.orgDefault !== undefined
     this.#fingerprint = credential.passwordFingerprint
     this.credentialId = credential.id
@@ -173,3 +176,5 @@ class LiveLogin implements SmtpLogin {
     }
   }
 }
+
+const refused = (): Refusal => new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')

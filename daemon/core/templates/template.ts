@@ -1,5 +1,6 @@
 /** Templates and their versions. Every save of other content is a version of its own, which never changes. Spec "Template". */
-import { defineRecord } from '#store/record-kind.ts'
+import type { Change } from '#store/change.ts'
+import { defineRecord, type Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
 
 /** The largest content that is kept, in characters; of the schema, those of its JSON. */
@@ -52,6 +53,7 @@ export const templates = defineRecord<Template>({
     createdAt: z.int(),
     updatedAt: z.int(),
   }),
+  isTracked: true,
   indexes: { project: (template) => [[template.projectId]] },
   unique: { slug: (template) => [[template.projectId, template.slug]] },
   projectOf: (template) => template.projectId,
@@ -71,3 +73,10 @@ export const templateVersions = defineRecord<TemplateVersion>({
     createdAt: z.int(),
   }),
 })
+
+/** Removes a template with all its versions. */
+export function removeTemplate(change: Change, organizationId: string, stored: Stored<Template>): Change {
+  const { id, currentVersion } = stored.record
+  for (let version = 1; version <= currentVersion; version++) change.delete([organizationId, templateVersions.name, versionId(id, version)])
+  return change.remove(templates, organizationId, stored)
+}

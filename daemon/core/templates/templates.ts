@@ -14,6 +14,7 @@ import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { checkContent, renderContent, type RenderedTemplate } from './content.ts'
 import {
+  removeTemplate,
   templateLimits,
   templates,
   templateVersions,
@@ -87,12 +88,12 @@ export class Templates {
     const { organizationId } = scope
     checkSlug(slug)
     checkContent(content)
-    return writes.run(organizationId, async (change) => {
-      const { organization, projects } = await policies.of(organizationId)
+    return writes.act(scope, 'template.created', async (change) => {
+      const { organization, projects, deleted } = await policies.of(organizationId)
       const projectId = owningProject(scope, projects, named)
       await this.#checkSlugIsFree(scope, projectId, slug)
       if (limitsOf(organization).templates !== undefined)
-        requireRoom(organization, 'templates', 'template', (await database.all(templates, { organizationId })).length)
+        requireRoom(organization, 'templates', 'template', (await database.all(templates, { organizationId, without: deleted })).length)
       const now = clock.now()
       const template = { id: newId('tpl', now), projectId, slug, name, currentVersion: 1, createdAt: now, updatedAt: now }
       change.insert(templates, organizationId, template)
@@ -121,7 +122,7 @@ export class Templates {
     const { writes, clock } = this.#options
     if (newSlug !== undefined) checkSlug(newSlug)
     checkContent(content)
-    return writes.run(scope.organizationId, async (change) => {
+    return writes.act(scope, 'template.saved', async (change) => {
       const stored = await this.#get(scope, id)
       const before = stored.record
       const slug = newSlug ?? before.slug
@@ -139,12 +140,21 @@ export class Templates {
 
   /** Ends a template with all its versions. */
   async remove(scope: Scope, id: string): Promise<void> {
-    const { organizationId } = scope
-    await this.#options.writes.run(organizationId, async (change) => {
+    await this.#options.writes.act(scope, 'template.deleted', async (change) =>
+      removeTemplate(change, scope.organizationId, await this.#get(scope, id)),
+    )
+  }
+
+  /** Into another project of the organization; with its versions. Throws `not_found`, and `conflict` when the slug is taken there. */
+  async move(scope: Scope, id: string, to: string): Promise<void> {
+    const { writes, policies, clock } = this.#options
+    await writes.act(scope, 'template.moved', async (change) => {
+      const { projects } = await policies.of(scope.organizationId)
+      const projectId = owningProject(scope, projects, to)
       const stored = await this.#get(scope, id)
-      change.remove(templates, organizationId, stored)
-      for (let version = 1; version <= stored.record.currentVersion; version++)
-        change.delete([organizationId, templateVersions.name, versionId(id, version)])
+      if (stored.record.projectId === projectId) return
+      await this.#checkSlugIsFree(scope, projectId, stored.record.slug)
+      change.replace(templates, scope.organizationId, stored, { ...stored.record, projectId, updatedAt: clock.now() })
     })
   }
 

@@ -41,7 +41,8 @@ export const rateCounter = (organizationId: string, submitter: string, minute: n
 ]
 
 /** Axes that are counted as they happen. */
-export type EventAxis = 'inspect_tests' | 'captures' | 'vi_notifies' | 'smtp_messages' | 'pk_sends' | 'team_orgs'
+const eventAxes = ['inspect_tests', 'captures', 'vi_notifies', 'smtp_messages', 'pk_sends', 'team_orgs'] as const
+export type EventAxis = (typeof eventAxes)[number]
 
 /** What happened in a month in the organization, or in one of its projects. */
 export const usageCounter = (organizationId: string, axis: EventAxis, month: string, projectId = ''): readonly Element[] => [
@@ -67,3 +68,33 @@ export function meter(change: Change, axis: EventAxis, organizationId: string, p
 export const storedTracesCounter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'traces']
 /** How many those were when first looked at in a day; a day without a row is as the one before. */
 export const storedTracesKey = (organizationId: string, day: string): readonly Element[] => [organizationId, 'usage.stored', day]
+
+const dayMs = 86_400_000
+
+function daysBetween(fromMs: number, toMs: number): string[] {
+  const days: string[] = []
+  for (let day = Math.floor(fromMs / dayMs); day <= Math.floor(toMs / dayMs); day++) days.push(dayOf(day * dayMs))
+  return days
+}
+
+/** Every counter that a project can have from its beginning until now, for its removal: counters cannot be listed. */
+export function projectCounters(organizationId: string, projectId: string, fromMs: number, toMs: number): (readonly Element[])[] {
+  const days = daysBetween(fromMs, toMs)
+  const months = [...new Set(days.map((day) => day.slice(0, 7)))]
+  return [
+    ...days.map((day) => sendCounter(organizationId, projectId, day)),
+    ...months.map((month) => captureCounter(organizationId, projectId, month)),
+    ...months.flatMap((month) => eventAxes.map((axis) => usageCounter(organizationId, axis, month, projectId))),
+  ]
+}
+
+/** Likewise, those of the organization as a whole. */
+export function organizationCounters(organizationId: string, fromMs: number, toMs: number): (readonly Element[])[] {
+  const days = daysBetween(fromMs, toMs)
+  const months = [...new Set(days.map((day) => day.slice(0, 7)))]
+  return [
+    ...days.map((day) => organizationSendCounter(organizationId, day)),
+    ...months.flatMap((month) => eventAxes.map((axis) => usageCounter(organizationId, axis, month))),
+    storedTracesCounter(organizationId),
+  ]
+}

@@ -17,6 +17,10 @@ export interface Organization {
   /** `none` unless told. */
   readonly paymentState?: PaymentState | undefined
   readonly defaultProjectId: string
+  /** The organization that made this one, a team organization. */
+  readonly ownerId?: string | undefined
+  /** From then on nothing of it works; its rows go after a time of grace. */
+  readonly deletedAt?: number | undefined
   /** By name of the feature; one that is not there has its default (`config/features.ts`). */
   readonly flags?: Readonly<Record<string, boolean>> | undefined
   readonly createdAt: number
@@ -25,6 +29,10 @@ export interface Organization {
 export interface Project {
   readonly id: string
   readonly name: string
+  /** The project whose partition it is; a partition has none of its own. Spec "Project rules" 9. */
+  readonly parentId?: string | undefined
+  /** From then on it and all that belongs to it are not there any more; its rows go in the background. */
+  readonly deletedAt?: number | undefined
   /** An anonymous project only ever captures (spec "Relay or capture decision" 1). */
   readonly status: 'anonymous' | 'claimed'
   /** The organization's default project cannot be deleted. */
@@ -57,10 +65,15 @@ export const organizations = defineRecord<Organization>({
     overrides: planOverridesSchema.optional(),
     paymentState: z.enum(paymentStates).optional(),
     defaultProjectId: z.string(),
+    ownerId: z.string().optional(),
+    deletedAt: z.int().optional(),
     flags: z.record(z.string(), z.boolean()).optional(),
     createdAt: z.int(),
   }),
+  // so those that an organization made are found, and counted while they are alive
+  lookups: { owner: ({ id, ownerId, deletedAt }) => (ownerId === undefined || deletedAt !== undefined ? [] : [[ownerId, id]]) },
   isSetting: true,
+  isTracked: true,
 })
 
 export const projects = defineRecord<Project>({
@@ -68,6 +81,8 @@ export const projects = defineRecord<Project>({
   schema: z.strictObject({
     id: z.string(),
     name: z.string(),
+    parentId: z.string().optional(),
+    deletedAt: z.int().optional(),
     status: z.enum(['anonymous', 'claimed']),
     isDefault: z.boolean(),
     noRoutePolicy: z.enum(noRoutePolicies),
@@ -76,5 +91,6 @@ export const projects = defineRecord<Project>({
     createdAt: z.int(),
   }),
   isSetting: true,
+  isTracked: true,
   projectOf: (project) => project.id,
 })

@@ -3,6 +3,7 @@ import type { Database, Page } from '#store/database.ts'
 import type { Element } from '#store/tuple.ts'
 import { foldAddress } from '../addresses.ts'
 import type { Scope } from '../access/scope.ts'
+import { isAlive } from '../tenancy/organization-list.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { readAttempts, type AttemptRecord } from './attempt-record.ts'
 import { Refusal } from '../refusals.ts'
@@ -77,7 +78,7 @@ export class TraceReader {
   /** The redacted view by public id. Spec `GET /share/traces/{trace_id}`. */
   async shared(traceId: string): Promise<SharedTrace> {
     const found = await this.#database.lookup(traces, 'id', [traceId])
-    if (!found) throw noTrace()
+    if (!found || !(await isAlive(this.#database, found.organizationId, found.record.projectId))) throw noTrace()
     return redactTrace(found.record, await readAttempts(this.#database, found.organizationId, traceId))
   }
 }

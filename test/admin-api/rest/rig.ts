@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { apiKeys, hashApiKey, previewApiKey } from '#core/access/api-key.ts'
 import { ApiKeys, newApiKey } from '#core/access/api-keys.ts'
-import type { Right } from '#core/access/scope.ts'
+import type { Right, Scope } from '#core/access/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
+import { moveResource, type MoveRequest } from '#core/administration/move.ts'
+import { restoreOrganization } from '#core/administration/restore.ts'
+import type { Removals } from '#core/administration/removals.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
@@ -36,7 +39,6 @@ import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
-import { Projects } from '#core/tenancy/projects.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
@@ -48,9 +50,11 @@ import { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { bearerAuthentication, operatorAuthentication } from '../../../admin-api/authentication.ts'
+import type { Operation } from '../../../admin-api/operation.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
+import { administration } from '../../../daemon/administration.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
@@ -120,9 +124,13 @@ export interface Rig {
   readonly organizationId: string
   readonly bell: CaptureBell
   readonly engagements: Engagements
+  /** What removes the rows of what was deleted. */
+  readonly removals: Removals
   /** Listening address of the HTTP side. */
   readonly address: string
   readonly failures: unknown[]
+  /** Every operation that is served. */
+  readonly operations: readonly Operation[]
   /** The operator of the service. */
   readonly operator: RestClient
   /** The administrator of the first organization. */
@@ -157,11 +165,12 @@ export async function startRig(
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
   const core = assemble(database, clock, transport, board, bell, reader, rewriter, records, bounceDomain)
   const failures: unknown[] = []
+  const operations = [...restOperations(core), ...(options.hasOperator === false ? [] : operatorOperations(core))]
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
     baseUrl,
     version: '1.2.3',
-    operations: [...restOperations(core), ...(options.hasOperator === false ? [] : operatorOperations(core))],
+    operations,
     authenticateOperator: options.hasOperator === false ? undefined : operatorAuthentication(operatorKey),
     requireFlag: flagCheck(core.policies),
     authenticate: bearerAuthentication((key) => core.apiKeys.authenticate(key)),
@@ -182,6 +191,7 @@ export async function startRig(
   t.teardown(async () => {
     for (const one of clients) one[Symbol.dispose]()
     await api.close(0)
+    await core.removals.stop()
     await reader[Symbol.asyncDispose]()
     await rewriter[Symbol.asyncDispose]()
     await core.engagements.settled()
@@ -192,6 +202,7 @@ export async function startRig(
   const rest = client(adminKey)
   const operator = client(operatorKey)
   return {
+    ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
     async addOrganization(plan = 'enterprise') {
@@ -219,13 +230,13 @@ function assemble(
   bounceDomain: string | null,
 ) {
   const policies = new Policies(database)
-  const writes = new SettingWrites(database)
+  const audit = new Audit({ database, clock })
+  const writes = new SettingWrites(database, audit)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
-  const base = { database, writes, policies, secrets, clock }
+  const base = { database, writes, policies, secrets, clock, audit }
   const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
   const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
   const usage = new Usage(base)
-  const audit = new Audit(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
   const templates = new Templates(base)
   const unsubscribes = new Unsubscribes({ ...base, baseUrl })
@@ -246,6 +257,13 @@ function assemble(
       throw error
     },
   })
+  const made = administration({
+    ...{ database, policies, clock, writes, accept },
+    attempts: { breakOff: async () => {} },
+    onError: (error) => {
+      throw error
+    },
+  })
   return {
     ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
@@ -258,7 +276,10 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    projects: new Projects(base),
+    projects: made.projects,
+    organizations: made.organizations,
+    removals: made.removals,
+    move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     traces: new TraceReader(database, secrets),
@@ -277,7 +298,8 @@ function assemble(
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
     audit,
-    operator: new Operator({ ...base, audit }),
+    operator: new Operator(base),
+    restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
 }
 

@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Policies } from '#core/routing/policy.ts'
+import { Audit } from '#core/audit.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import type { Bytes, Kv } from '#store/kv.ts'
 import { Database } from '#store/database.ts'
@@ -28,7 +29,12 @@ async function openKeys(t: ExecutionContext) {
   })
   const database = new Database(counting)
   const clock = new ManualClock()
-  const keys = new ApiKeys({ database, clock, policies: new Policies(database), writes: new SettingWrites(database) })
+  const keys = new ApiKeys({
+    database,
+    clock,
+    policies: new Policies(database),
+    writes: new SettingWrites(database, new Audit({ database, clock })),
+  })
   const { apiKey = '' } = await bootstrap({ database, clock, adminKey: undefined, plan: 'enterprise' })
   return { keys, apiKey, clock, reads: () => reads, database }
 }

@@ -21,7 +21,7 @@ async function officeOf(t: ExecutionContext, changes: Partial<Organization> = {}
   const organization = { id: organizationId, name: 'Acme', plan: 'pro' as const, defaultProjectId: projectId, createdAt: startOfTime }
   await house.put(organizations, { ...organization, ...changes })
   const { database, clock, policies } = house
-  const writes = new SettingWrites(database)
+  const writes = new SettingWrites(database, new Audit({ database, clock }))
   const usage = new Usage({ database, clock })
   return {
     house,

@@ -1,4 +1,5 @@
 /** The suppression list at send and before every attempt, and what adding to it means. */
+import { Audit } from '#core/audit.ts'
 import test, { type ExecutionContext } from 'ava'
 import { placeSuppressions } from '#core/feedback/place.ts'
 import { suppressions } from '#core/feedback/suppression.ts'
@@ -20,7 +21,8 @@ async function relaying(t: ExecutionContext, script: Script, options: HouseOptio
   return house
 }
 
-const listOf = ({ database, policies, clock }: House) => new Suppressions({ database, policies, clock })
+const listOf = ({ database, policies, clock }: House) =>
+  new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
 const add = async (house: House, email: string, more: Partial<NewSuppression> = {}) =>
   (await listOf(house).add(scope, { email, ...more })).suppression
 const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, status }) => `${address} ${status}`)

@@ -155,7 +155,14 @@ test('a replay goes under the same return paths, which then count from it', asyn
     ...{ database, policies, clock, traces: house.traces, onError },
     queued: (entry) => house.queue.offer(entry, undefined, false),
   })
-  const replays = new Replays({ database, policies, clock, traces: house.traces, onJob: (org, job) => runner.wake(org, job) })
+  const replays = new Replays({
+    database,
+    writes: house.writes,
+    policies,
+    clock,
+    traces: house.traces,
+    onJob: (org, job) => runner.wake(org, job),
+  })
   await replays.create(scope, { filter: {}, includeUnknown: false })
   await until('sent', () => house.attempted.length === 2)
   await quiet(house)

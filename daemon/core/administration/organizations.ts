@@ -1,0 +1,131 @@
+/**
+ * Organizations as their administrators see them: the own one, and the team organizations that it made. A key belongs to one
+ * organization, so a team organization begins with an administrator's key of its own. Spec "Limits" 1 and 3.
+ */
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { apiKeys } from '../access/api-key.ts'
+import { newKeyRecord } from '../access/api-keys.ts'
+import type { Scope } from '../access/scope.ts'
+import type { Clock } from '../clock.ts'
+import { requireRoom } from '../limits.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { Policies } from '../routing/policy.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { meter } from '../tenancy/counters.ts'
+import { teamOrganizations } from '../tenancy/organization-list.ts'
+import { organizations, type Organization } from '../tenancy/organization.ts'
+import { insertProject } from './new-project.ts'
+import { refuseWhileQueued } from './queued-mail.ts'
+import { organizationRemovalKey } from './removal-key.ts'
+
+export interface OrganizationOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: Policies
+  readonly clock: Clock
+  /** Called when an organization was deleted: breaks off what is being sent for it. */
+  readonly onDeleted: (organizationId: string) => Promise<void>
+}
+
+/** The only time that the key is shown. */
+export interface MadeOrganization {
+  readonly organization: Organization
+  readonly apiKey: string
+}
+
+export class Organizations {
+  readonly #options: OrganizationOptions
+
+  constructor(options: OrganizationOptions) {
+    this.#options = options
+  }
+
+  /** The own one first, then those it made, the oldest first. A key of one project sees the own one only. */
+  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Organization>> {
+    const { database, policies } = this.#options
+    const { organization } = await policies.of(scope.organizationId)
+    const all = [organization, ...(scope.bound ? [] : await teamOrganizations(database, organization.id))]
+    const after = page.cursor === undefined ? -1 : all.findIndex(({ id }) => id === page.cursor)
+    if (page.cursor !== undefined && after < 0)
+      throw invalid([{ path: 'cursor', message: 'the organization it stands on is gone; begin the list again' }])
+    const rows = all.slice(after + 1, after + 1 + page.limit)
+    return { rows, nextCursor: after + 1 + page.limit < all.length ? rows.at(-1)?.id : undefined }
+  }
+
+  /** Throws `not_found` alike for missing, foreign and unreachable ids. */
+  async get(scope: Scope, id: string): Promise<Organization> {
+    return (await this.#stored(scope, id)).record
+  }
+
+  /**
+   * A team organization on the plan free, with its project Default and an administrator's key. Throws `quota_exhausted` past
+   * the number that the plan allows, and `conflict` for an organization that is a team organization itself.
+   */
+  async create(scope: Scope, name: string): Promise<MadeOrganization> {
+    requireWholeOrganization(scope)
+    const { database, writes, policies, clock } = this.#options
+    return writes.act(scope, 'organization.created', async (change) => {
+      const { organization: owner } = await policies.of(scope.organizationId)
+      if (owner.ownerId !== undefined) throw new Refusal('conflict', 'A team organization has no team organizations of its own.')
+      requireRoom(owner, 'teamOrganizations', 'team organization', (await teamOrganizations(database, owner.id)).length)
+      const now = clock.now()
+      const id = newId('org', now)
+      const { id: defaultProjectId } = insertProject(change, id, { name: 'Default', isDefault: true }, now)
+      const organization: Organization = { id, name, plan: 'free', defaultProjectId, ownerId: owner.id, createdAt: now }
+      const first = newKeyRecord({ name: 'First key', scopes: ['api:admin'], projectId: null, expiresAt: null }, now)
+      change.insert(organizations, id, organization).insert(apiKeys, id, first.record)
+      meter(change, 'team_orgs', owner.id, undefined, now)
+      return { organization, apiKey: first.key }
+    })
+  }
+
+  /** Throws `not_found`. */
+  async rename(scope: Scope, id: string, name: string): Promise<Organization> {
+    requireWholeOrganization(scope)
+    return this.#options.writes.act(scope, 'organization.updated', async (change) => {
+      const stored = await this.#stored(scope, id)
+      if (stored.record.name === name) return stored.record
+      const record = { ...stored.record, name }
+      change.replace(organizations, id, stored, record)
+      return record
+    })
+  }
+
+  /**
+   * Ends a team organization: it leaves the count, and at once none of its keys and logins works and nothing is sent for it. The
+   * operator can restore it for `graceDays`; then its rows go. Throws `conflict` for the own organization, and while mail is
+   * queued that is not to be discarded.
+   */
+  async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
+    requireWholeOrganization(scope)
+    const { database, writes, policies, clock, onDeleted } = this.#options
+    await writes.act(scope, 'organization.deleted', async (change) => {
+      const stored = await this.#stored(scope, id)
+      if (id === scope.organizationId)
+        throw new Refusal(
+          'conflict',
+          'An organization is deleted with a key of the one that made it; this one was made by nobody or by another.',
+        )
+      const policy = await policies.of(id)
+      if (!discardQueued) await refuseWhileQueued(database, policy, new Set(policy.projects.keys()), 'organization')
+      const deletedAt = clock.now()
+      change.replace(organizations, id, stored, { ...stored.record, deletedAt }).set(organizationRemovalKey(deletedAt, id))
+    })
+    await onDeleted(id)
+  }
+
+  async #stored(scope: Scope, id: string): Promise<Stored<Organization>> {
+    const stored = await this.#options.database.get(organizations, { organizationId: id }, id)
+    const isReachable = id === scope.organizationId || (!scope.bound && stored?.record.ownerId === scope.organizationId)
+    if (!stored || !isReachable || stored.record.deletedAt !== undefined) throw new Refusal('not_found', 'No organization has this id.')
+    return stored
+  }
+}
+
+function requireWholeOrganization({ bound }: Scope): void {
+  if (!bound) return
+  const message = 'Organizations are made and changed by keys of the whole organization only; this key is bound to one project.'
+  throw new Refusal('insufficient_scope', message)
+}

@@ -1,0 +1,267 @@
+/** Projects: their state and use, making, changing and deleting them. Spec "Project rules", "project state". */
+import type { PlanName } from '#config/plans.ts'
+import type { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { pack } from '#store/tuple.ts'
+import { reachableProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import type { Clock } from '../clock.ts'
+import { meterHeld } from '../held-usage.ts'
+import { limitsOf } from '../limits.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import { destinations } from '../routing/destination.ts'
+import type { Policies, Policy } from '../routing/policy.ts'
+import { refuseWhileNamed } from '../routing/references.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { captureCounter, dayOf, monthOf, organizationSendCounter, sendCounter } from '../tenancy/counters.ts'
+import { captureCapOf, projects, type NoRoutePolicy, type Project } from '../tenancy/organization.ts'
+import { insertProject } from './new-project.ts'
+import { refuseWhileQueued } from './queued-mail.ts'
+import { projectRemovalKey } from './removal-key.ts'
+
+export interface ProjectOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: Policies
+  readonly clock: Clock
+  /** Called when projects were deleted: breaks off what is being sent for them, and lets their rows be removed. */
+  readonly onDeleted: (organizationId: string, projectIds: ReadonlySet<string>) => Promise<void>
+}
+
+/** The project of a key with what was used of its limits so far. */
+export interface ProjectState {
+  readonly project: Project
+  readonly plan: PlanName
+  /** Of the whole organization in this UTC day, because the cap is the organization's. */
+  readonly sendsToday: number
+  /** null: no cap. */
+  readonly sendsCap: number | null
+  readonly capturesThisMonth: number
+  /** null: no cap. */
+  readonly capturesCap: number | null
+}
+
+/** A project among others. */
+export interface ProjectView {
+  readonly project: Project
+  /** Its partitions, the newest first. */
+  readonly subProjectIds: readonly string[]
+  /** Its own in this UTC day, without those of its partitions. */
+  readonly sendsToday: number
+  readonly capturesThisMonth: number
+  /** null: no cap. */
+  readonly capturesCap: number | null
+}
+
+/** What is left out stays as it is. */
+export interface ProjectChanges {
+  readonly name?: string | undefined
+  readonly noRoutePolicy?: NoRoutePolicy | undefined
+  /** Sends a day; null is no cap of its own. */
+  readonly sendBudget?: number | null | undefined
+  /** Captures a month; null is the plan's. */
+  readonly monthlyCaptureCap?: number | null | undefined
+}
+
+export interface NewProject extends ProjectChanges {
+  readonly name: string
+  /** Makes a partition of this project. */
+  readonly parentId?: string | undefined
+}
+
+export class Projects {
+  readonly #options: ProjectOptions
+
+  constructor(options: ProjectOptions) {
+    this.#options = options
+  }
+
+  /** The project of the scope. */
+  async me(scope: Scope): Promise<ProjectState> {
+    const { organizationId, projectId } = scope
+    const policy = await this.#options.policies.of(organizationId)
+    const project = policy.projects.get(projectId)
+    if (!project) throw new Refusal('not_found', 'The project of this key is gone.')
+    const { capturesThisMonth, capturesCap } = await this.#view(policy, project)
+    return {
+      project,
+      plan: policy.organization.plan,
+      sendsToday: await this.#count(organizationSendCounter(organizationId, dayOf(this.#options.clock.now()))),
+      sendsCap: limitsOf(policy.organization).sendsPerDay ?? null,
+      capturesThisMonth,
+      capturesCap,
+    }
+  }
+
+  /** What happens to sends that match no destination, from now on. Spec "Relay or capture decision" 4. */
+  async setNoRoutePolicy(scope: Scope, noRoutePolicy: NoRoutePolicy): Promise<ProjectState> {
+    await this.update(scope, scope.projectId, { noRoutePolicy })
+    return this.me(scope)
+  }
+
+  /** Newest first. A key of one project sees it and its partitions. The cursor is the id of the last project shown. */
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly parentId?: string | undefined },
+  ): Promise<Page<ProjectView>> {
+    const policy = await this.#options.policies.of(scope.organizationId)
+    const { parentId } = page
+    if (parentId !== undefined) reachableProject(scope, policy.projects, parentId, 'parent_id')
+    const all = newestFirst(policy).filter(
+      (project) => isReachable(scope, project) && (parentId === undefined || project.parentId === parentId),
+    )
+    const after = page.cursor === undefined ? -1 : all.findIndex(({ id }) => id === page.cursor)
+    if (page.cursor !== undefined && after < 0)
+      throw invalid([{ path: 'cursor', message: 'the project it stands on is gone; begin the list again' }])
+    const shown = all.slice(after + 1, after + 1 + page.limit)
+    const rows = await Promise.all(shown.map((project) => this.#view(policy, project)))
+    return { rows, nextCursor: after + 1 + page.limit < all.length ? shown.at(-1)?.id : undefined }
+  }
+
+  /** Throws `not_found` alike for missing, foreign and unreachable ids. */
+  async get(scope: Scope, id: string): Promise<ProjectView> {
+    const policy = await this.#options.policies.of(scope.organizationId)
+    return this.#view(policy, find(scope, policy, id))
+  }
+
+  /** With its catch-all inbox. Throws `quota_exhausted` for a partition that the plan does not include. */
+  async create(scope: Scope, { name, parentId, ...changes }: NewProject): Promise<ProjectView> {
+    const { writes, policies, clock } = this.#options
+    const { organizationId } = scope
+    const { id } = await writes.act(scope, 'project.created', async (change) => {
+      const policy = await policies.of(organizationId)
+      const parent = parentId === undefined ? undefined : parentOf(scope, policy, parentId)
+      if (!parent && scope.bound)
+        throw new Refusal(
+          'insufficient_scope',
+          'A key of one project makes partitions of it only; give parent_id, or use a key of the organization.',
+        )
+      const { status } = parent ?? policy.projects.get(policy.organization.defaultProjectId) ?? { status: 'anonymous' }
+      const given = { ...checked(policy, changes), name, ...(parent && { parentId: parent.id }), isDefault: false, status }
+      return insertProject(change, organizationId, given, clock.now())
+    })
+    return this.get(scope, id)
+  }
+
+  /** Only what is given changes. Budget and cap are set from above: by keys of the organization, or of the parent. */
+  async update(scope: Scope, id: string, changes: ProjectChanges): Promise<ProjectView> {
+    const { writes, policies } = this.#options
+    await writes.act(scope, 'project.updated', async (change) => {
+      const policy = await policies.of(scope.organizationId)
+      find(scope, policy, id)
+      if (changes.sendBudget !== undefined || changes.monthlyCaptureCap !== undefined) requireAbove(scope, id)
+      const stored = await this.#stored(scope, id)
+      const given = checked(policy, changes)
+      const isSame = Object.entries(given).every(([field, value]) => stored.record[field as keyof Project] === value)
+      if (!isSame) change.replace(projects, scope.organizationId, stored, { ...stored.record, ...given })
+    })
+    return this.get(scope, id)
+  }
+
+  /**
+   * Ends the project, its partitions and all that belongs to them with one write; afterwards nothing of it is sent or shown, and
+   * the rows go in the background. Its organization-wide destinations pass to the project Default. Throws `conflict` for Default,
+   * while credentials of other projects name its destinations, and while mail is queued that is not to be discarded.
+   */
+  async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
+    const { database, writes, policies, onDeleted } = this.#options
+    const { organizationId } = scope
+    const ids = await writes.act(scope, 'project.deleted', async (change) => {
+      const policy = await policies.of(organizationId)
+      const project = find(scope, policy, id)
+      requireAbove(scope, id)
+      if (project.isDefault) throw new Refusal('conflict', 'The project Default of an organization cannot be deleted.')
+      const meant = new Set([id, ...partitionsOf(policy, id)])
+      for (const one of policy.destinations.values())
+        if (one.shared === undefined && meant.has(one.projectId)) refuseWhileNamed(policy, one.id, { than: meant })
+      if (!discardQueued) await refuseWhileQueued(database, policy, meant, 'project')
+      await this.#markDeleted(change, scope, policy, meant)
+      return meant
+    })
+    await onDeleted(organizationId, ids)
+  }
+
+  async #markDeleted(change: Change, scope: Scope, policy: Policy, ids: ReadonlySet<string>): Promise<void> {
+    const { database, clock } = this.#options
+    const { organizationId } = scope
+    const deletedAt = clock.now()
+    for (const id of ids) {
+      const stored = await this.#stored(scope, id)
+      change.replace(projects, organizationId, stored, { ...stored.record, deletedAt })
+      change.set(projectRemovalKey(deletedAt, organizationId, id))
+    }
+    for (const { id, projectId, shared, updatedAt } of policy.destinations.values()) {
+      const stored = shared !== undefined && ids.has(projectId) ? await database.get(destinations, { organizationId }, id) : undefined
+      if (!stored) continue
+      const home = { projectId: policy.organization.defaultProjectId, updatedAt: Math.max(deletedAt, updatedAt + 1) }
+      change.replace(destinations, organizationId, stored, { ...stored.record, ...home })
+    }
+    const before = policy.credentials.size
+    const gone = [...policy.credentials.values()].filter(({ projectId }) => ids.has(projectId)).length
+    const alive = { before, after: before - gone }
+    if (gone > 0) await meterHeld({ database, change, organizationId }, 'smtp_credentials', alive, deletedAt)
+  }
+
+  async #view(policy: Policy, project: Project): Promise<ProjectView> {
+    const { organization } = policy
+    const now = this.#options.clock.now()
+    const [sendsToday, capturesThisMonth] = await Promise.all([
+      this.#count(sendCounter(organization.id, project.id, dayOf(now))),
+      this.#count(captureCounter(organization.id, project.id, monthOf(now))),
+    ])
+    const capturesCap = captureCapOf(project, organization) ?? null
+    return { project, subProjectIds: partitionsOf(policy, project.id), sendsToday, capturesThisMonth, capturesCap }
+  }
+
+  #count(key: ReturnType<typeof sendCounter>): Promise<number> {
+    return this.#options.database.kv.counter(pack(key))
+  }
+
+  async #stored({ organizationId }: Scope, id: string): Promise<Stored<Project>> {
+    const stored = await this.#options.database.get(projects, { organizationId }, id)
+    if (!stored) throw noProject()
+    return stored
+  }
+}
+
+const noProject = (): Refusal => new Refusal('not_found', 'No project has this id.')
+
+const newestFirst = ({ projects: all }: Policy): Project[] => [...all.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1))
+
+const partitionsOf = (policy: Policy, id: string): string[] => newestFirst(policy).flatMap((one) => (one.parentId === id ? [one.id] : []))
+
+const isReachable = (scope: Scope, { id, parentId }: Project): boolean =>
+  !scope.bound || id === scope.projectId || parentId === scope.projectId
+
+function find(scope: Scope, policy: Policy, id: string): Project {
+  const project = policy.projects.get(id)
+  if (!project || !isReachable(scope, project)) throw noProject()
+  return project
+}
+
+/** Who is held to a limit does not set it. */
+function requireAbove(scope: Scope, id: string): void {
+  if (!scope.bound || id !== scope.projectId) return
+  const message = 'A key of a project neither sets its limits nor deletes it; use a key of the organization or of the parent project.'
+  throw new Refusal('insufficient_scope', message)
+}
+
+function parentOf(scope: Scope, policy: Policy, parentId: string): Project {
+  const parent = policy.projects.get(reachableProject(scope, policy.projects, parentId, 'parent_id') ?? '')
+  if (!parent) throw noProject()
+  if (parent.parentId !== undefined)
+    throw invalid([{ path: 'parent_id', message: 'is a partition itself, and a partition has none of its own' }])
+  const { organization } = policy
+  if (limitsOf(organization).subProjects) return parent
+  throw new Refusal('quota_exhausted', `The plan ${organization.plan} has no partitions of projects; raise the plan to pro or enterprise.`)
+}
+
+/** The changes that were given. Throws `quota_exhausted` for a cap above that of the plan. */
+function checked({ organization }: Policy, changes: ProjectChanges): Partial<Project> {
+  const { monthlyCaptureCap: cap } = changes
+  const most = limitsOf(organization).capturesPerMonth
+  if (cap != null && most !== undefined && cap > most)
+    throw new Refusal('quota_exhausted', `The plan ${organization.plan} captures ${most} messages of a project in a month; raise the plan.`)
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<Project>
+}

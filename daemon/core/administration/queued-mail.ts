@@ -1,0 +1,24 @@
+/** Whether mail still waits that a deletion would discard. */
+import type { Database } from '#store/database.ts'
+import { queueHead } from '#store/queue.ts'
+import { Refusal } from '../refusals.ts'
+import type { Policy } from '../routing/policy.ts'
+
+/** Throws `conflict` when mail of one of these projects is queued. `what` is what would be deleted, in one word. */
+export async function refuseWhileQueued(
+  database: Database,
+  { destinations }: Policy,
+  projectIds: ReadonlySet<string>,
+  what: 'project' | 'organization',
+): Promise<void> {
+  for (const { id } of destinations.values()) {
+    if (!(await isQueuedFor(database, id, projectIds))) continue
+    const message = `Messages of this ${what} are still queued; wait until they are sent, or repeat with ?discard_queued=true and they are not.`
+    throw new Refusal('conflict', message, { nextAction: 'wait_or_discard_queued' })
+  }
+}
+
+async function isQueuedFor(database: Database, destinationId: string, projectIds: ReadonlySet<string>): Promise<boolean> {
+  for (const projectId of projectIds) if ((await queueHead(database, { destinationId, projectId }, { limit: 1 })).length > 0) return true
+  return false
+}

@@ -1,0 +1,89 @@
+/** Removes in the background what is left of deleted projects, and of organizations whose time of grace is over. */
+import type { Database } from '#store/database.ts'
+import { pack, unpack, within } from '#store/tuple.ts'
+import type { Clock, Timer } from '../clock.ts'
+import { projectRemovalKey, removalsKey } from './removal-key.ts'
+import { removeOrganization } from './remove-organization.ts'
+import { removeProject, type RemovalWork } from './remove-project.ts'
+
+export interface RemovalOptions {
+  readonly database: Database
+  readonly clock: Clock
+  /** Resolves when every acceptance that is under way has ended, as it may still be on its way into a deleted project. */
+  readonly settled: () => Promise<void>
+  /** Hears of defects; the removal is tried again in the next round. */
+  readonly onError: (error: unknown, id: string) => void
+}
+
+/** Times of grace end at any time; so often it is looked at. */
+const everyMs = 3_600_000
+
+export class Removals {
+  readonly #options: RemovalOptions
+  #running: Promise<void> | undefined
+  #timer: Timer | undefined
+  #again = false
+  #stopping = false
+
+  constructor(options: RemovalOptions) {
+    this.#options = options
+  }
+
+  /** Takes up what an earlier process left, and looks about every hour. */
+  start(): void {
+    this.wake()
+    this.#timer = this.#options.clock.after(everyMs, () => this.start())
+  }
+
+  /** Something was deleted. */
+  wake(): void {
+    if (this.#stopping) return
+    this.#again = true
+    this.#running ??= this.#run()
+  }
+
+  /** Resolves when nothing is being removed. */
+  async idle(): Promise<void> {
+    await this.#running
+  }
+
+  /** Ends between two writes; the next start goes on. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#timer?.cancel()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (this.#again && !this.#stopping) {
+      this.#again = false
+      try {
+        await this.#round()
+      } catch (error) {
+        this.#options.onError(error, '')
+      }
+    }
+    this.#running = undefined // in the same tick as the last look at `#again`
+  }
+
+  async #round(): Promise<void> {
+    const { database, clock, settled, onError } = this.#options
+    const nowMs = clock.now()
+    const { start } = within(removalsKey)
+    const work: RemovalWork = { database, nowMs, stopping: () => this.#stopping, keepsLinks: true }
+    for await (const { key } of database.kv.range({ start, end: pack([...removalsKey, nowMs + 1]) })) {
+      if (this.#stopping) return
+      const [, , at, organizationId, projectId] = unpack(key)
+      try {
+        await settled()
+        if (projectId === undefined) await removeOrganization({ ...work, keepsLinks: false }, String(organizationId))
+        else {
+          const lastKey = projectRemovalKey(Number(at), String(organizationId), String(projectId))
+          await removeProject(work, String(organizationId), String(projectId), lastKey)
+        }
+      } catch (error) {
+        onError(error, String(projectId ?? organizationId))
+      }
+    }
+  }
+}

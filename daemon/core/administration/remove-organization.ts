@@ -1,0 +1,32 @@
+/** Removes everything of a deleted organization when its time of grace is over, in small writes; the organization itself goes last. */
+import { Change } from '#store/change.ts'
+import { recordKey } from '#store/record-kind.ts'
+import { apiKeys } from '../access/api-key.ts'
+import { openReplayKey, replayJobs } from '../submission/replay-job.ts'
+import { organizationCounters } from '../tenancy/counters.ts'
+import { organizations, projects } from '../tenancy/organization.ts'
+import { organizationRemovalKey } from './removal-key.ts'
+import { removeCounters, removeProject, removeRange, removeRecords, type RemovalWork } from './remove-project.ts'
+
+/** False when it was stopped before the end, or the organization is alive again. */
+export async function removeOrganization(work: RemovalWork, organizationId: string): Promise<boolean> {
+  const { database, nowMs, stopping } = work
+  const stored = await database.get(organizations, { organizationId }, organizationId)
+  if (stored?.record.deletedAt === undefined) return false
+  for (const { record } of await database.all(projects, { organizationId })) {
+    if (!(await removeProject(work, organizationId, record.id, undefined))) return false
+  }
+  await removeRecords(work, apiKeys, organizationId, () => true)
+  await removeRecords(
+    work,
+    replayJobs,
+    organizationId,
+    () => true,
+    ({ id }) => [openReplayKey(organizationId, id)],
+  )
+  await removeCounters(work, organizationCounters(organizationId, stored.record.createdAt, nowMs))
+  await removeRange(work, [organizationId], recordKey(organizations, organizationId, organizationId))
+  if (stopping()) return false
+  const change = new Change().remove(organizations, organizationId, stored)
+  return (await database.commit(change.delete(organizationRemovalKey(stored.record.deletedAt, organizationId)))).ok
+}

@@ -1,0 +1,134 @@
+/**
+ * Removes the rows of a deleted project, in small writes and in an order in which any of them can be the last before a crash:
+ * what has gone stays gone, and the project with its removal key goes last.
+ */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { indexPrefix, type Identified, type RecordKind } from '#store/record-kind.ts'
+import { unpack, within, type Element } from '#store/tuple.ts'
+import { apiKeys } from '../access/api-key.ts'
+import { smtpCredentials } from '../access/smtp-credential.ts'
+import { inboxes } from '../capture/capture.ts'
+import { discardTrace } from '../retention/remove-trace.ts'
+import { destinations } from '../routing/destination.ts'
+import { failoverPolicies } from '../routing/failover-policy.ts'
+import { routingRules } from '../routing/rule.ts'
+import { onlyProjectOf, openReplayKey, replayJobs } from '../submission/replay-job.ts'
+import { removeTemplate, templates } from '../templates/template.ts'
+import { projectCounters } from '../tenancy/counters.ts'
+import { projects } from '../tenancy/organization.ts'
+import { traces } from '../trace/trace.ts'
+
+/** What a removal works with. `stopping` is asked between two writes. */
+export interface RemovalWork {
+  readonly database: Database
+  readonly nowMs: number
+  /** Links by which recipients unsubscribe go on working, as for any trace that is gone. */
+  readonly keepsLinks: boolean
+  readonly stopping: () => boolean
+}
+
+/** Rows in one write. */
+const batch = 100
+/** What changes at the same moment is tried again, so often. */
+const fruitlessMax = 100
+
+/** False when it was stopped before the end; another call goes on. `lastKey` is deleted with the project. */
+export async function removeProject(
+  work: RemovalWork,
+  organizationId: string,
+  projectId: string,
+  lastKey: readonly Element[] | undefined,
+): Promise<boolean> {
+  const { database, nowMs, stopping } = work
+  const isOfProject = (record: { readonly projectId: string | null }): boolean => record.projectId === projectId
+  await removeRecords(work, apiKeys, organizationId, isOfProject)
+  await removeRecords(work, smtpCredentials, organizationId, isOfProject)
+  await removeRecords(work, routingRules, organizationId, isOfProject)
+  await removeRecords(work, failoverPolicies, organizationId, isOfProject)
+  await removeRecords(work, destinations, organizationId, isOfProject)
+  await removeRecords(work, inboxes, organizationId, isOfProject)
+  await removeRecords(
+    work,
+    replayJobs,
+    organizationId,
+    (job) => onlyProjectOf(job) === projectId,
+    ({ id }) => [openReplayKey(organizationId, id)],
+  )
+  await removeTemplates(work, organizationId, projectId)
+  await removeTraces(work, organizationId, projectId)
+  await removeRange(work, [organizationId, 'idempotency', projectId])
+  if (stopping()) return false
+  const stored = await database.get(projects, { organizationId }, projectId)
+  if (stored) await removeCounters(work, projectCounters(organizationId, projectId, stored.record.createdAt, nowMs))
+  const change = new Change()
+  if (stored) change.remove(projects, organizationId, stored)
+  if (lastKey) change.delete(lastKey)
+  return (await database.commit(change)).ok
+}
+
+/** Removes the records of a kind that are meant, with rows that go along; for kinds that are few by nature. */
+export async function removeRecords<R extends Identified>(
+  { database, stopping }: RemovalWork,
+  kind: RecordKind<R>,
+  organizationId: string,
+  isMeant: (record: R) => boolean,
+  along: (record: R) => readonly (readonly Element[])[] = () => [],
+): Promise<void> {
+  while (!stopping()) {
+    const rows = (await database.all(kind, { organizationId })).filter(({ record }) => isMeant(record)).slice(0, batch)
+    if (rows.length === 0) return
+    const change = new Change()
+    for (const stored of rows) {
+      change.remove(kind, organizationId, stored)
+      for (const key of along(stored.record)) change.delete(key)
+    }
+    await database.commit(change) // when a record was changed meanwhile, the next look sees it as it is
+  }
+}
+
+/** Each with all its versions. */
+async function removeTemplates({ database, stopping }: RemovalWork, organizationId: string, projectId: string): Promise<void> {
+  while (!stopping()) {
+    const { rows } = await database.list(templates, { organizationId }, { index: 'project', values: [projectId], limit: 1 })
+    const [stored] = rows
+    if (!stored) return
+    await database.commit(removeTemplate(new Change(), organizationId, stored))
+  }
+}
+
+/** With content, attempts, captures and queue entries. */
+async function removeTraces(
+  { database, nowMs, keepsLinks, stopping }: RemovalWork,
+  organizationId: string,
+  projectId: string,
+): Promise<void> {
+  const all = within([...indexPrefix(traces.name, organizationId, 'project'), projectId])
+  for (let fruitless = 0; !stopping();) {
+    const ids: string[] = []
+    for await (const { key } of database.kv.range({ ...all, limit: batch })) ids.push(String(unpack(key).at(-1)))
+    if (ids.length === 0) return
+    const gone = await Promise.all(ids.map((id) => discardTrace(database, organizationId, id, keepsLinks ? nowMs : undefined)))
+    fruitless = gone.some(Boolean) ? 0 : fruitless + 1
+    if (fruitless > fruitlessMax) throw new Error(`traces of the project ${projectId} cannot be removed; run postern verify`)
+  }
+}
+
+/** Everything under a key but one row. */
+export async function removeRange({ database, stopping }: RemovalWork, prefix: readonly Element[], except?: Uint8Array): Promise<void> {
+  while (!stopping()) {
+    const change = new Change()
+    for await (const { key } of database.kv.range({ ...within(prefix), limit: batch }))
+      if (!except || Buffer.compare(key, except) !== 0) change.deletes.push(key)
+    if (change.deletes.length === 0) return
+    await database.commit(change)
+  }
+}
+
+export async function removeCounters({ database }: RemovalWork, keys: readonly (readonly Element[])[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += batch) {
+    const change = new Change()
+    for (const key of keys.slice(at, at + batch)) change.delete(key)
+    await database.commit(change)
+  }
+}

@@ -1,0 +1,34 @@
+/** Brings a deleted team organization back while its time of grace lasts; for the operator of the service. */
+import type { Database } from '#store/database.ts'
+import type { Audit } from '../audit.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { organizations, type Organization } from '../tenancy/organization.ts'
+import { graceDays, graceMs, organizationRemovalKey } from './removal-key.ts'
+
+export interface RestoreOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly clock: Clock
+  readonly audit: Audit
+}
+
+/**
+ * Everything is as before, except that mail that came due meanwhile has failed. One that is not deleted is answered as it is.
+ * Throws `not_found`, and `conflict` when the time is over.
+ */
+export function restoreOrganization({ database, writes, clock, audit }: RestoreOptions, id: string): Promise<Organization> {
+  return writes.run(id, async (change) => {
+    const stored = await database.get(organizations, { organizationId: id }, id)
+    if (!stored) throw new Refusal('not_found', 'No organization has this id.')
+    const { deletedAt, ...record } = stored.record
+    if (deletedAt === undefined) return record
+    if (clock.now() >= deletedAt + graceMs)
+      throw new Refusal('conflict', `The organization was deleted ${graceDays} days ago or earlier; what is left of it is being removed.`)
+    change.replace(organizations, id, stored, record).delete(organizationRemovalKey(deletedAt, id))
+    const actor = { kind: 'operator', id: '' } as const
+    audit.record(change, { organizationId: id, actor, act: 'organization.restored', target: id, details: { name: record.name } })
+    return record
+  })
+}

@@ -1,0 +1,221 @@
+/**
+ * For every operation of the HTTP side a request that its owner may make, with the owner's ids in it wherever it takes any.
+ * An operation without one fails `isolation.test.ts`, so that nobody forgets it.
+ */
+import { inboxes } from '#core/capture/capture.ts'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { traceToken } from '#core/trace/trace-token.ts'
+import { Change } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import { addDestination, loopback, type Rig } from './rig.ts'
+
+/** Ids of one of everything that belongs to the first organization. */
+export type Made = Awaited<ReturnType<typeof makeOneOfEach>>
+
+/**
+ * What somebody else gets who makes the request. `refused`: 404, or 400 where an id in the body is wrong. `own`: no id is in it,
+ * so it is about the asker's own things. `silent`: a deletion that does not tell whether anything was there.
+ */
+type Outcome = 'refused' | 'own' | 'silent'
+
+export interface Request {
+  readonly params?: Readonly<Record<string, string>>
+  /** Without the question mark. */
+  readonly query?: string
+  readonly body?: unknown
+  readonly stranger: Outcome
+  /** Somebody of the same organization with a key of another project; like a stranger unless told. `shared`: it is everybody's there. */
+  readonly neighbour?: Outcome | 'forbidden' | 'shared'
+}
+
+const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.' }
+const hour = 3_600_000
+
+export async function makeOneOfEach({ rest, database, organizationId, clock }: Rig) {
+  const idOf = async (path: string, body: object): Promise<string> => String((await rest.must('POST', path, body))['id'])
+  const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
+  const target = await idOf('/v1/projects', { name: 'Target' })
+  const partition = await idOf('/v1/projects', { name: 'Partition', parent_id: target })
+  const team = await idOf('/v1/organizations', { name: 'Team' })
+  const destination = await addDestination(rest, {}, true)
+  const spare = await addDestination(rest)
+  const loose = await addDestination(rest)
+  const rule = await idOf('/v1/routing/rules', { match: 'b.ch', destination_id: destination })
+  await rest.must('POST', '/v1/failover/policy', { primary_id: spare, fallback_ids: [destination], conditions: { on: ['transient'] } })
+  const credential = await idOf('/v1/smtp-credentials', { default_destination_id: destination })
+  const template = await idOf('/v1/templates', { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' })
+  const key = await idOf('/v1/api-keys', { name: 'x', scopes: ['api:read'] })
+  const attachments = [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }]
+  const trace = String((await rest.must('POST', '/v1/messages', { ...plain, attachments }))['trace_id'])
+  const later = { ...plain, destination_id: destination, send_at: new Date(clock.now() + hour).toISOString() }
+  const scheduled = String((await rest.must('POST', '/v1/messages', later))['trace_id'])
+  const replay = String((await rest.must('POST', '/v1/replays', { filter: {} }))['job_id'])
+  const [inbox] = (await rest.must('GET', `/v1/inboxes?project=${project}`))['data'] as { id: string }[]
+  const [message] = (await rest.must('GET', `/v1/inboxes/${inbox?.id ?? ''}/messages`))['data'] as { id: string }[]
+  const domain = await idOf('/v1/domains', { domain: 'sender.example.ch' })
+  const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
+  const pattern = newId('inb', clock.now())
+  const record = { id: pattern, projectId: project, addressPattern: '@seen.ch', name: 'Seen', createdAt: clock.now() }
+  await database.commit(new Change().insert(inboxes, organizationId, record))
+  const token = traceToken(new SecretBox(Buffer.alloc(32, 7)), 'unsubscribe.v1', trace)
+  return {
+    ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
+    ...{ replay, inbox: inbox?.id ?? '', message: message?.id ?? '', domain, suppression, pattern, token },
+  }
+}
+
+/** By operation id. Those that end things come last, in an order in which the owner can make all of them. */
+export const requestsOf = (made: Made): Readonly<Record<string, Request>> => ({
+  ...reading(made),
+  ...readingOne(made),
+  ...public_(made),
+  ...making(made),
+  ...changing(made),
+  ...operators(made),
+  ...ending(made),
+})
+
+const refused = { stranger: 'refused' } as const
+const own = { stranger: 'own' } as const
+
+const reading = ({ project, target }: Made): Record<string, Request> => ({
+  listDestinations: { ...refused, query: `project=${project}` },
+  listDestinationPresets: own,
+  listDestinationProviders: own,
+  listRoutingRules: { ...refused, query: `project=${project}` },
+  listFailoverPolicies: { ...refused, query: `project=${project}` },
+  listSmtpCredentials: { ...refused, query: `project=${project}` },
+  listTemplates: { ...refused, query: `project=${project}` },
+  listTraces: { ...refused, query: `project=${project}` },
+  listScheduledSends: { ...refused, query: `project=${project}` },
+  listInboxes: { ...refused, query: `project=${project}` },
+  listApiKeys: { ...refused, query: `project=${project}` },
+  listReplays: { ...refused, query: `project=${project}` },
+  listAudit: { ...refused, query: `project=${project}` },
+  listProjects: { ...refused, query: `parent_id=${target}` },
+  listSuppressions: { ...refused, query: `project_id=${project}` },
+  exportSuppressions: { ...refused, query: `project_id=${project}` },
+  listDomains: { ...own, neighbour: 'shared' },
+  listOrganizations: { ...own, neighbour: 'shared' },
+  listFlags: own,
+  readUsage: { ...own, neighbour: 'shared' },
+  previewInvoice: { ...own, neighbour: 'shared' },
+  readMyProject: own,
+})
+
+const readingOne = (made: Made): Record<string, Request> => {
+  const message = { id: made.inbox, message_id: made.message }
+  return {
+    readDestination: { ...refused, params: { id: made.destination } },
+    readDestinationHealth: { ...refused, params: { id: made.destination } },
+    readRoutingRule: { ...refused, params: { id: made.rule } },
+    readDomain: { ...refused, params: { id: made.domain }, neighbour: 'shared' },
+    listDomainRecords: { ...refused, params: { id: made.domain }, query: `destination_id=${made.destination}` },
+    readSmtpCredential: { ...refused, params: { id: made.credential } },
+    readTemplate: { ...refused, params: { id: made.template } },
+    listTemplateVersions: { ...refused, params: { id: made.template } },
+    readTemplateVersion: { ...refused, params: { id: made.template, version: '1' } },
+    readTrace: { ...refused, params: { trace_id: made.trace } },
+    readReplay: { ...refused, params: { job_id: made.replay } },
+    readSuppression: { ...refused, params: { id: made.suppression }, neighbour: 'shared' },
+    readInbox: { ...refused, params: { id: made.inbox } },
+    listInboxMessages: { ...refused, params: { id: made.inbox } },
+    readInboxMessage: { ...refused, params: message },
+    readRawInboxMessage: { ...refused, params: message },
+    readInboxAttachment: { ...refused, params: { ...message, index: '0' } },
+    waitForInboxMessage: { ...refused, params: { id: made.inbox }, query: 'timeout=0&since=2000-01-01T00:00:00Z' },
+    readProject: { ...refused, params: { id: made.partition } },
+    readOrganization: { ...refused, params: { id: made.organizationId }, neighbour: 'shared' },
+  }
+}
+
+/** Whoever has the link may follow it. */
+const public_ = ({ trace, token }: Made): Record<string, Request> => ({
+  readSharedTrace: { ...own, params: { trace_id: trace } },
+  showUnsubscribe: { ...own, params: { token } },
+  unsubscribe: { ...own, params: { token } },
+})
+
+const making = (made: Made): Record<string, Request> => {
+  const project_id = made.project
+  return {
+    createDestination: { ...refused, body: { name: 'x', ...loopback, project_id } },
+    createRoutingRule: { ...refused, body: { match: 'c.ch', destination_id: made.destination } },
+    setFailoverPolicy: {
+      ...refused,
+      body: { primary_id: made.loose, fallback_ids: [made.destination], conditions: { on: ['transient'] } },
+    },
+    simulateRouting: { ...refused, body: { from: 'shop@b.ch', to: 'ada@example.ch', project_id } },
+    createSmtpCredential: { ...refused, body: { project_id } },
+    createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
+    mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
+    sendMessage: { ...refused, body: { ...plain, project_id } },
+    startReplay: { ...refused, body: { filter: { project_id } } },
+    addSuppression: { ...refused, body: { email: 'bea@example.ch', project_id } },
+    importSuppressions: { ...own, body: { rows: [{ email: 'cem@example.ch' }] } },
+    createProject: { ...refused, body: { name: 'x', parent_id: made.target } },
+    createOrganization: { ...own, body: { name: 'x' }, neighbour: 'forbidden' },
+    createDomain: { ...own, body: { domain: 'other.example.ch' }, neighbour: 'forbidden' },
+  }
+}
+
+const changing = (made: Made): Record<string, Request> => {
+  const destination = { ...refused, params: { id: made.loose } }
+  const domain = { ...refused, params: { id: made.domain } }
+  const credential = { ...refused, params: { id: made.credential } }
+  const template = { ...refused, params: { id: made.template } }
+  return {
+    testDestination: destination,
+    updateDestination: { ...destination, body: { name: 'Mine' } },
+    setDestinationMode: { ...destination, body: { mode: 'live' } },
+    promoteDestinationToLive: { ...refused, params: { id: made.spare } },
+    updateRoutingRule: { ...refused, params: { id: made.rule }, body: { priority: 1 } },
+    verifyDomain: { ...domain, neighbour: 'shared' },
+    rotateDomainKeys: { ...domain, neighbour: 'forbidden' },
+    updateSmtpCredential: { ...credential, body: { label: 'Mine' } },
+    rotateSmtpCredential: credential,
+    testSmtpCredential: credential,
+    previewTemplate: { ...template, body: {} },
+    saveTemplate: { ...template, body: { subject_tmpl: 'Mine' } },
+    moveTemplate: { ...template, body: { project_id: made.target } },
+    moveInbox: { ...refused, params: { id: made.pattern }, body: { project_id: made.target } },
+    rotateApiKey: { ...refused, params: { id: made.key } },
+    stopReplay: { ...refused, params: { job_id: made.replay } },
+    updateSuppression: { ...refused, params: { id: made.suppression }, body: { reason: 'Mine' }, neighbour: 'shared' },
+    setNoRoutePolicy: { ...own, body: { value: 'reject' } },
+    updateProject: { ...refused, params: { id: made.partition }, body: { name: 'Mine' } },
+    renameOrganization: { ...refused, params: { id: made.team }, body: { name: 'Mine' }, neighbour: 'forbidden' },
+  }
+}
+
+/** No key of a tenant opens these. */
+const operators = ({ team }: Made): Record<string, Request> => {
+  const one = { ...refused, params: { id: team } }
+  return {
+    operatorListOrganizations: refused,
+    operatorReadOrganization: one,
+    operatorReadUsage: one,
+    operatorPreviewInvoice: one,
+    operatorExportInvoices: refused,
+    operatorSetPlan: { ...one, body: { plan: 'pro' } },
+    operatorSetOverrides: { ...one, body: { templates: 5 } },
+    operatorSetFlags: { ...one, body: { templates: false } },
+    operatorSetPrices: { ...one, body: { prices: [{ axis: 'captures', unit_price_urp: 1 }] } },
+    operatorSetPaymentState: { ...one, body: { payment_state: 'manual_ok' } },
+    operatorRestoreOrganization: one,
+  }
+}
+
+const ending = (made: Made): Record<string, Request> => ({
+  cancelScheduledSend: { ...refused, params: { trace_id: made.scheduled } },
+  deleteRoutingRule: { ...refused, params: { id: made.rule } },
+  deleteFailoverPolicy: { ...refused, params: { primary_id: made.spare } },
+  revokeSmtpCredential: { stranger: 'silent', params: { id: made.credential } },
+  deleteTemplate: { ...refused, params: { id: made.template } },
+  revokeApiKey: { ...refused, params: { id: made.key } },
+  deleteDestination: { ...refused, params: { id: made.spare } },
+  deleteDomain: { ...refused, params: { id: made.domain }, neighbour: 'forbidden' },
+  deleteSuppression: { stranger: 'silent', params: { id: made.suppression }, neighbour: 'shared' },
+  deleteProject: { ...refused, params: { id: made.partition } },
+  deleteOrganization: { ...refused, params: { id: made.team }, neighbour: 'forbidden' },
+})

@@ -1,0 +1,105 @@
+/** Projects with something of everything in them, and what is left of them in the store. */
+import type { ExecutionContext } from 'ava'
+import { apiKeys } from '#core/access/api-key.ts'
+import { newKeyRecord } from '#core/access/api-keys.ts'
+import type { Scope } from '#core/access/scope.ts'
+import { smtpCredentials } from '#core/access/smtp-credential.ts'
+import { inboxes } from '#core/capture/capture.ts'
+import { failoverPolicies } from '#core/routing/failover-policy.ts'
+import { integrityChecks } from '#core/integrity.ts'
+import { Replays } from '#core/submission/replays.ts'
+import { Templates } from '#core/templates/templates.ts'
+import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
+import { verify } from '#store/verify.ts'
+import { pack } from '#store/tuple.ts'
+import { administration, type Administration } from '../../../daemon/administration.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { houseOf, organizationId, projectId, scope, type House, type HouseOptions } from '../house.ts'
+
+/** The parts of a house that delete. */
+export function officeOf(house: House): Administration {
+  const { database, policies, clock, writes, accept, attempts } = house
+  return administration({ database, policies, clock, writes, accept, attempts, onError: (error) => house.errors.push(error) })
+}
+
+/** The project Default, another project and a partition of it, each with one of everything. */
+export async function furnished(t: ExecutionContext, options: HouseOptions = {}): Promise<House> {
+  const house = await houseOf(t, { deaf: true, ...options })
+  await house.inbox()
+  await furnish(house, projectId)
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  await house.project({ id: 'prj_3', name: 'Partition', isDefault: false, parentId: 'prj_2' })
+  for (const id of ['prj_2', 'prj_3']) {
+    await house.put(inboxes, { id: `inb_${id}`, projectId: id, addressPattern: '*', name: 'All', createdAt: startOfTime })
+    await furnish(house, id)
+  }
+  return house
+}
+
+/** Puts one of everything into a project. */
+export async function furnish(house: House, id: string): Promise<void> {
+  const { database, policies, clock, writes, traces } = house
+  const inside: Scope = { ...scope, projectId: id, bound: true }
+  await house.destination({ id: `dst_${id}`, projectId: id })
+  await house.destination({ id: `dst_b_${id}`, projectId: id })
+  await house.rule({ domain: 'example.com' }, `dst_${id}`, { projectId: id })
+  const times = { createdAt: startOfTime, updatedAt: startOfTime }
+  const chain = { primaryId: `dst_${id}`, fallbackIds: [`dst_b_${id}`], on: ['transient'] as const, latencyMs: null }
+  await house.put(failoverPolicies, { id: `fop_${id}`, projectId: id, ...chain, ...times })
+  await house.credential('secret', { id: `crd_${id}`, projectId: id, username: `user-${id}`, defaultDestinationId: `dst_${id}` })
+  const { record } = newKeyRecord({ name: 'Key', scopes: ['api:admin'], projectId: id, expiresAt: null }, clock.now())
+  await house.put(apiKeys, record)
+  const templates = new Templates({ database, writes, policies, clock })
+  const content = { subject: 'Hello', text: null, html: null, schema: null }
+  const { template } = await templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
+  await templates.save(inside, template.id, { content: { ...content, text: 'again' } })
+  await new Replays({ database, policies, writes, clock, traces, onJob() {} }).create(inside, { filter: {}, includeUnknown: false })
+  await house.submit({ projectId: id, scope: inside, mailFrom: 'a@elsewhere.example', facts: factsOf('a@elsewhere.example') }) // captured
+  await house.submit({ projectId: id, scope: inside, idempotencyKey: `key-${id}` })
+  await house.submit({
+    projectId: id,
+    scope: inside,
+    sendAt: clock.now() + 3_600_000,
+    content: `Subject: x\r\n\r\n${'x'.repeat(300_000)}\r\n`,
+  })
+}
+
+const factsOf = (headerFrom: string) => ({
+  ...{
+    prefix: '',
+    subject: 'hi',
+    messageId: 'm@example.com',
+    headerFrom,
+    headerAddresses: [headerFrom],
+    eightBit: false,
+    utf8Headers: false,
+  },
+})
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
+
+/** Every row of the store and every counter that is not 0, by key. */
+export async function everyRow({ kv, clock }: House): Promise<Map<string, string>> {
+  const rows = new Map<string, string>()
+  for await (const { key, value } of kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) })) rows.set(text(key), text(value))
+  const counters = organizationCounters(organizationId, startOfTime, clock.now())
+  for (const id of [projectId, 'prj_2', 'prj_3']) counters.push(...projectCounters(organizationId, id, startOfTime, clock.now()))
+  for (const key of counters) {
+    const count = await kv.counter(pack(key))
+    if (count !== 0) rows.set(text(pack(key)), String(count))
+  }
+  return rows
+}
+
+/** Rows that name one of the projects, but those that outlive it: the log of acts, and keys that a sweep is to remove. */
+export async function rowsNaming(house: House, ...ids: readonly string[]): Promise<string[]> {
+  const outlive = [pack([organizationId, 'audit']), pack(['', 'expire'])].map(text)
+  const rows = [...(await everyRow(house))].filter(([key]) => !outlive.some((prefix) => key.startsWith(prefix)))
+  return rows.filter(([key, value]) => ids.some((id) => `${key} ${value}`.includes(id))).map(([key]) => key)
+}
+
+export const problems = async ({ database }: House): Promise<readonly string[]> =>
+  (await verify(database, integrityChecks(database))).problems
+
+export const credentialsOf = async ({ database }: House): Promise<string[]> =>
+  (await database.all(smtpCredentials, { organizationId })).map(({ record }) => record.id)

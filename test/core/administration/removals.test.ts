@@ -1,0 +1,223 @@
+/** A deleted project leaves nothing behind and takes nothing else along, wherever the process ends meanwhile. */
+import test from 'ava'
+import type { Scope } from '#core/access/scope.ts'
+import { destinations } from '#core/routing/destination.ts'
+import { smtpCredentials } from '#core/access/smtp-credential.ts'
+import { organizationRemovalKey } from '#core/administration/removal-key.ts'
+import { organizations, projects } from '#core/tenancy/organization.ts'
+import { heldPeak } from '#core/held-usage.ts'
+import { Change } from '#store/change.ts'
+import { enqueue, queueHead } from '#store/queue.ts'
+import { Seeded } from '../../support/seeded.ts'
+import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
+import { hang, ScriptedTransport } from '../scripted-transport.ts'
+import { credentialsOf, everyRow, furnish, furnished, officeOf, problems, rowsNaming } from './office.ts'
+
+const discard = { discardQueued: true }
+const inside = (id: string): Scope => ({ ...scope, projectId: id, bound: true })
+
+/** Rows of the first project, which nothing may change. */
+async function others(house: House): Promise<[string, string][]> {
+  const rows = [...(await everyRow(house))]
+  return rows.filter(([key, value]) => `${key} ${value}`.includes(projectId) && !`${key} ${value}`.includes('prj_2'))
+}
+
+test('a deleted project and its partition leave no row, and other projects keep all of theirs', async (t) => {
+  const house = await furnished(t)
+  const { projects: administered, removals } = officeOf(house)
+  const before = await others(house)
+  t.true((await rowsNaming(house, 'prj_2', 'prj_3')).length > 60, 'the search finds what is there')
+  await administered.remove(scope, 'prj_2', discard)
+  await removals.idle()
+  t.deepEqual(await rowsNaming(house, 'prj_2', 'prj_3', 'hello-prj_2'), [])
+  t.deepEqual(await others(house), before)
+  t.deepEqual(await problems(house), [])
+  t.is(await house.queueLength(), 2, 'those of the first project')
+  t.is(await heldPeak(house.database, organizationId, 'smtp_credentials', '2030-01'), 3)
+  t.is(await heldPeak(house.database, organizationId, 'smtp_credentials', '2030-02'), 1)
+  house.clock.advance(25 * 3_600_000)
+  await house.database.sweep(house.clock.now())
+  const left = [...(await everyRow(house))].filter(([key, value]) => /prj_[23]/.test(key + value) && !key.includes('\u0002audit\0'))
+  t.deepEqual(left, [])
+  t.deepEqual(house.errors, [])
+})
+
+test('wherever the process ends during a deletion, the next one ends it', async (t) => {
+  for (let writesBefore = 0, ended = false; !ended; writesBefore++) {
+    const house = await furnished(t)
+    const before = await others(house)
+    const { projects: administered, removals } = officeOf(house)
+    let writes = 0
+    const crash = Promise.withResolvers<House>()
+    house.kv.beforeWrite = () => {
+      if (writes++ !== writesBefore) return undefined
+      crash.resolve(house.crash())
+      return crash.promise.then(() => {})
+    }
+    const deleted = administered.remove(scope, 'prj_2', discard).then(() => removals.idle())
+    const next = await Promise.race([deleted.then(() => house), crash.promise])
+    ended = next === house
+    t.deepEqual(await problems(next), [], `after ${writesBefore} writes`)
+    const isMarked = (await next.database.get(projects, { organizationId }, 'prj_2'))?.record.deletedAt !== undefined
+    if (writesBefore === 0) t.false(isMarked, 'the first write marks it')
+    else {
+      const policy = await next.policies.of(organizationId)
+      t.deepEqual([...policy.projects.keys()], [projectId], `hidden after ${writesBefore} writes`)
+      const later = officeOf(next).removals
+      later.start()
+      await later.idle()
+      await later.stop()
+      t.deepEqual(await rowsNaming(next, 'prj_2', 'prj_3'), [], `after ${writesBefore} writes`)
+      t.deepEqual(await others(next), before)
+      t.deepEqual(await problems(next), [])
+    }
+    t.true(writesBefore < 200)
+  }
+})
+
+test('wherever the process ends while an organization is removed, the next one ends it', async (t) => {
+  const dayMs = 86_400_000
+  for (let writesBefore = 0, ended = false; !ended; writesBefore++) {
+    const house = await houseOf(t, { deaf: true })
+    await furnish(house, projectId)
+    const stored = await house.database.get(organizations, { organizationId }, organizationId)
+    if (!stored) throw new Error('no organization')
+    const deletedAt = house.clock.now()
+    const change = new Change().replace(organizations, organizationId, stored, { ...stored.record, deletedAt })
+    await house.database.commit(change.set(organizationRemovalKey(deletedAt, organizationId)))
+    house.clock.advance(30 * dayMs - 1)
+    const early = officeOf(house).removals
+    early.wake()
+    await early.idle()
+    t.deepEqual(await problems(house), [])
+    t.is((await rowsNaming(house, 'crd_prj_1')).length > 0, true, 'nothing goes before the time of grace is over')
+    house.clock.advance(1)
+    let writes = 0
+    const crash = Promise.withResolvers<House>()
+    house.kv.beforeWrite = () => {
+      if (writes++ !== writesBefore) return undefined
+      crash.resolve(house.crash())
+      return crash.promise.then(() => {})
+    }
+    const { removals } = officeOf(house)
+    removals.wake()
+    const next = await Promise.race([removals.idle().then(() => house), crash.promise])
+    ended = next === house
+    t.deepEqual(await problems(next), [], `after ${writesBefore} writes`)
+    const later = officeOf(next).removals
+    later.wake()
+    await later.idle()
+    const left = [...(await everyRow(next)).keys()].filter((key) => key.includes(organizationId) && !key.startsWith('\u0002\0\u0002expire'))
+    t.deepEqual(left, [], `after ${writesBefore} writes`)
+    t.is(await next.queueLength(), 0)
+    t.deepEqual(next.errors, [])
+    t.true(writesBefore < 200)
+  }
+})
+
+test('what belongs to a deleted project is out of reach at once, and nothing can be made in it', async (t) => {
+  const house = await furnished(t)
+  const { projects: administered } = officeOf({ ...house, accept: { settled: () => new Promise(() => {}) } } as unknown as House)
+  await administered.remove(scope, 'prj_2', discard)
+  t.true((await rowsNaming(house, 'prj_2')).length > 25, 'its rows are still there')
+  const { deleted } = await house.policies.of(organizationId)
+  const reach = { ...scope, without: deleted }
+  t.deepEqual(
+    (await house.database.all(destinations, reach)).map(({ record }) => record.projectId),
+    [projectId, projectId],
+  )
+  t.is(await house.database.get(smtpCredentials, reach, 'crd_prj_2'), undefined)
+  await t.throwsAsync(administered.get(scope, 'prj_2'), { code: 'not_found' })
+  await t.throwsAsync(administered.update(scope, 'prj_2', { name: 'x' }), { code: 'not_found' })
+  await t.throwsAsync(administered.create(scope, { name: 'x', parentId: 'prj_2' }), { code: 'not_found' })
+  await t.throwsAsync(administered.remove(scope, 'prj_2', discard), { code: 'not_found' })
+  await t.throwsAsync(house.submit({ projectId: 'prj_2', scope: inside('prj_2') }), { code: 'not_found' })
+  await t.throwsAsync(house.door.login('user-prj_2', 'secret', '192.0.2.1'), { code: 'unauthorized' })
+  t.deepEqual(await credentialsOf(house), ['crd_prj_1', 'crd_prj_2', 'crd_prj_3'])
+  t.is((await house.policies.of(organizationId)).credentials.size, 1, 'only those of living projects count')
+})
+
+test('nothing is sent once a deletion is answered: attempts under way are broken off, and those to come find it gone', async (t) => {
+  const house = await houseOf(t, { transport: new ScriptedTransport(hang) })
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  for (const id of [projectId, 'prj_2']) {
+    await house.destination({ id: `dst_${id}`, projectId: id })
+    await house.rule({ any: true }, `dst_${id}`, { projectId: id })
+  }
+  const { projects: administered, removals } = officeOf(house)
+  const mine = await house.submit({ projectId: 'prj_2', scope: inside('prj_2') })
+  const waiting = await Promise.all([1, 2, 3].map(() => house.submit({ projectId: 'prj_2', scope: inside('prj_2') })))
+  await house.submit()
+  await until('attempts are under way', () => house.transport.calls.length >= 2)
+  const aborted = () => house.transport.calls.filter(({ job }) => job.signal.aborted).map(({ target }) => target.destinationId)
+  await t.throwsAsync(administered.remove(scope, 'prj_2', { discardQueued: false }), { code: 'conflict' })
+  t.deepEqual(aborted(), [])
+  await administered.remove(scope, 'prj_2', discard)
+  t.true(aborted().length > 0 && aborted().every((id) => id === 'dst_prj_2'), 'only those of the project')
+  const calls = house.transport.calls.length
+  await removals.idle()
+  house.clock.advance(3_600_000)
+  await quiet(house)
+  const later = house.transport.calls.slice(calls).map(({ job }) => job.traceId)
+  for (const { traceId } of [mine, ...waiting]) t.false(later.includes(traceId))
+  t.deepEqual(await rowsNaming(house, 'prj_2'), [])
+  t.deepEqual(await problems(house), [])
+  t.deepEqual(house.errors, [])
+  const stopped = house.queue.stop(0)
+  house.clock.advance(1)
+  await stopped
+})
+
+test('messages that arrive while their project is deleted either go with it or are refused', async (t) => {
+  for (let seed = 1; seed <= 12; seed++) {
+    const random = new Seeded(seed)
+    const house = await houseOf(t)
+    await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+    await house.destination({ id: 'dst_2', projectId: 'prj_2' })
+    await house.rule({ any: true }, 'dst_2', { projectId: 'prj_2' })
+    const { projects: administered, removals } = officeOf(house)
+    house.kv.beforeWrite = async () => {
+      for (let turns = random.between(0, 3); turns > 0; turns--) await new Promise(setImmediate)
+    }
+    let answered = false
+    const late: string[] = []
+    house.transport.script = async (call) => {
+      if (answered) late.push(call.job.traceId)
+      return hang(call)
+    }
+    const sends = Array.from({ length: 12 }, async () => {
+      for (let turns = random.between(0, 11); turns > 0; turns--) await new Promise(setImmediate)
+      return house.submit({ projectId: 'prj_2', scope: inside('prj_2') }).then(
+        () => undefined,
+        (error: { code?: string }) => t.is(error.code, 'not_found', `seed ${seed}`),
+      )
+    })
+    await administered.remove(scope, 'prj_2', discard)
+    answered = true
+    await Promise.all(sends)
+    await removals.idle()
+    await quiet(house)
+    t.deepEqual(late, [], `seed ${seed}`)
+    t.deepEqual(await rowsNaming(house, 'prj_2'), [], `seed ${seed}`)
+    t.is(await house.queueLength(), 0, `seed ${seed}`)
+    t.deepEqual(house.errors, [], `seed ${seed}`)
+  }
+})
+
+test('an entry that rests after a defect goes too, and organization-wide destinations pass to the project Default', async (t) => {
+  const house = await furnished(t)
+  const { projects: administered, removals } = officeOf(house)
+  const [entry] = await queueHead(house.database, { destinationId: 'dst_prj_2', projectId: 'prj_2' }, { limit: 1 })
+  t.truthy(entry)
+  if (!entry) return
+  await house.database.commit(enqueue(new Change(), { ...entry, dueMs: entry.dueMs + 60_000 }))
+  const scheduled = await queueHead(house.database, { destinationId: 'dst_prj_2', projectId: 'prj_2' }, { limit: 10 })
+  t.is(scheduled.length, 3)
+  const shared = await house.database.get(destinations, scope, 'dst_b_prj_2')
+  if (!shared) throw new Error('no destination')
+  await house.database.commit(new Change().replace(destinations, organizationId, shared, { ...shared.record, shared: 'org' }))
+  await administered.remove(scope, 'prj_2', discard)
+  await removals.idle()
+  t.like((await house.database.get(destinations, scope, 'dst_b_prj_2'))?.record, { projectId, shared: 'org' })
+  t.deepEqual(await rowsNaming(house, 'prj_3'), [])
+})
