@@ -91,7 +91,7 @@ test('read() of a message over 32 MiB answers its beginning, without the attachm
   const head =
     'Subject: big\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhello\r\n--b\r\nContent-Type: image/png\r\n\r\n12345\r\n'
   const raw = Buffer.concat([Buffer.from(`${head}--b\r\nContent-Type: application/pdf\r\n\r\n`), Buffer.alloc(33 * 1024 * 1024, 'x\r\n')])
-  const made = reader(t)
+  const made = reader(t, new HeldClock())
   const result = await made.read(raw)
   t.true(result.ok)
   if (!result.ok) return
@@ -130,7 +130,7 @@ for (const [way, sentence] of [
   ['memory', 'The message needs too much memory to parse.'],
 ] as const) {
   test(`read() survives a thread that ends by ${way}, and so do the messages behind it`, async (t) => {
-    const made = reader(t, systemClock, misbehaving)
+    const made = reader(t, new HeldClock(), misbehaving)
     const bad = subject(made, way)
     const good = subject(made, 'good')
     t.is(await bad, `${sentence} ${still}`)
