@@ -1,5 +1,5 @@
 /** The first start: an organization with its project Default, the project's catch-all inbox, and a key to begin with. */
-import { plans, type PlanName } from '#config/plans.ts'
+import type { PlanName } from '#config/plans.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -7,9 +7,8 @@ import type { Stored } from '#store/record-kind.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import { apiKeys, hashApiKey, previewApiKey, type ApiKey } from './access/api-key.ts'
 import { environmentKeyId, isAdministrator, newApiKey, statusOf } from './access/api-keys.ts'
-import { inboxes } from './capture/capture.ts'
 import type { Clock } from './clock.ts'
-import { organizations, projects } from './tenancy/organization.ts'
+import { addOrganization, type NewOrganization } from './new-organization.ts'
 
 export interface BootstrapOptions {
   readonly database: Database
@@ -34,7 +33,7 @@ const organizationsEnd = pack(['org`'])
 export async function bootstrap({ database, clock, adminKey, plan }: BootstrapOptions): Promise<Bootstrapped> {
   const change = new Change()
   const existing = await firstOrganization(database)
-  const organizationId = existing ?? addOrganization(change, clock.now(), plan)
+  const organizationId = existing ?? addOrganization(change, firstOrganizationOf(plan, clock.now())).organizationId
   const apiKey = await addKey(database, change, organizationId, clock.now(), adminKey ?? undefined)
   if (change.sets.length > 0 && !(await database.commit(change)).ok)
     throw new Error('The first organization was being made by another process at the same time; start again.')
@@ -47,24 +46,12 @@ async function firstOrganization(database: Database): Promise<string | undefined
   return undefined
 }
 
-function addOrganization(change: Change, now: number, plan: PlanName): string {
-  const id = newId('org', now)
-  const projectId = newId('prj', now)
-  change
-    .insert(organizations, id, { id, name: 'Default', plan, defaultProjectId: projectId, createdAt: now })
-    .insert(projects, id, {
-      id: projectId,
-      name: 'Default',
-      status: 'claimed',
-      isDefault: true,
-      noRoutePolicy: 'capture',
-      sendBudget: null,
-      monthlyCaptureCap: plans[plan].capturesPerMonth ?? null,
-      createdAt: now,
-    })
-    .insert(inboxes, id, { id: newId('inb', now), projectId, addressPattern: '*', name: 'Catch-all', createdAt: now })
-  return id
-}
+const firstOrganizationOf = (plan: PlanName, now: number): NewOrganization => ({
+  name: 'Default',
+  plan,
+  project: { name: 'Default', status: 'claimed' },
+  now,
+})
 
 /** Answers a key that was made because there is none to begin with. */
 async function addKey(

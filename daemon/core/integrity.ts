@@ -8,6 +8,7 @@ import { smtpCredentials } from './access/smtp-credential.ts'
 import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
+import { oauthGrants } from './oauth/grant.ts'
 import { destinations } from './routing/destination.ts'
 import { failoverPolicies } from './routing/failover-policy.ts'
 import { routingRules } from './routing/rule.ts'
@@ -17,7 +18,8 @@ import { templates, templateVersions } from './templates/template.ts'
 import { organizations, projects } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
-const recordKinds = [
+/** Every kind of record that this core writes. */
+export const recordKinds = [
   organizations,
   projects,
   apiKeys,
@@ -33,6 +35,7 @@ const recordKinds = [
   templates,
   templateVersions,
   suppressions,
+  oauthGrants,
 ] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -46,6 +49,12 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'capture.pending', global: true },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
+      { name: 'oauth.signing-key', global: true },
+      { name: 'oauth.client', global: true },
+      { name: 'oauth.code', global: true },
+      { name: 'oauth.refresh-token', global: true },
+      { name: 'oauth.sandbox', global: true },
+      { name: 'oauth.limit', global: true },
     ],
     contents: {
       of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),
