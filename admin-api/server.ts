@@ -5,6 +5,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { serve } from 'h3'
 import type { Authenticate } from './authentication.ts'
+import type { ProtectedResource } from './challenge.ts'
 import type { AdminApiEvents, Exchange, ExchangeSurroundings } from './exchange.ts'
 import { answerHttpFault } from './http-faults.ts'
 import type { Operation } from './operation.ts'
@@ -40,6 +41,8 @@ export interface AdminApiOptions {
   readonly version: string
   readonly operations: readonly Operation[]
   readonly authenticate: Authenticate
+  /** What callers without a good token are pointed to; without it they are told the scheme alone. */
+  readonly protectedResource?: ProtectedResource
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
   readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AdminApiEvents
@@ -129,6 +132,7 @@ export class AdminApi {
   #surroundings(): ExchangeSurroundings {
     return {
       authenticate: this.#options.authenticate,
+      protectedResource: this.#options.protectedResource,
       admission: this.#options.admission,
       events: this.#options.events,
       bodyMemory: new BodyMemory(this.#limits.bodyMemoryBytesMax),

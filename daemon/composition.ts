@@ -19,6 +19,7 @@ import { laneLimits } from '#core/delivery/lane-limits.ts'
 import { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import { Signer } from '#core/domains/signer.ts'
+import { bearerCheck } from '#core/oauth/bearers.ts'
 import { addressGuard, type AddressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
@@ -34,6 +35,7 @@ import type { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
 import { bearerAuthentication } from '../admin-api/authentication.ts'
 import type { Operation } from '../admin-api/operation.ts'
+import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { restOperations } from '../admin-api/rest/operations.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
@@ -46,6 +48,7 @@ import { Housekeeping } from './housekeeping.ts'
 import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
+import { oauthServer, publicFetch, type OAuthServer } from './oauth-core.ts'
 import { Readiness } from './readiness.ts'
 import { restCore, type RestParts } from './rest-core.ts'
 
@@ -105,6 +108,7 @@ const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
   Probes: token<Probes>('Probes'),
   Policies: token<Policies>('Policies'),
@@ -186,7 +190,11 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
   })
   add(T.Housekeeping, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('housekeeping', error)
-    return new Housekeeping({ database: c.resolve(T.Database), clock: c.resolve(T.Clock), collect: () => kv.collect(), onError })
+    const sweepSandboxes = (): Promise<number> => c.resolve(T.OAuth).sandboxes.sweep()
+    return new Housekeeping({
+      ...{ database: c.resolve(T.Database), clock: c.resolve(T.Clock), sweepSandboxes, onError },
+      collect: () => kv.collect(),
+    })
   })
 }
 
@@ -218,6 +226,13 @@ function addCore(add: Add, foundation: Foundation): void {
     })
   })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
+  add(T.OAuth, (c) =>
+    oauthServer({
+      ...{ ...base(c), config, writes: c.resolve(T.Writes) },
+      fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
+      rightsOfMember: async () => undefined, // there are no people yet
+    }),
+  )
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes) }))
 }
 
@@ -324,12 +339,14 @@ function addDoors(add: Add, foundation: Foundation): void {
       }),
   )
   add(T.Http, (c) => {
+    const oauth = c.resolve(T.OAuth)
     return new AdminApi({
       listen: config.http.listen,
       baseUrl: publicUrl(config, config.http.listen),
       version,
-      operations: restOperations(restCore(restParts(c, foundation))),
-      authenticate: bearerAuthentication((key) => c.resolve(T.ApiKeys).authenticate(key)),
+      operations: [...restOperations(restCore(restParts(c, foundation))), ...oauthOperations(oauth)],
+      authenticate: bearerAuthentication(bearerCheck(c.resolve(T.ApiKeys), oauth.tokenCheck)),
+      protectedResource: oauth.restResource,
       admission: c.resolve(T.Admission),
       events: c.resolve(T.Observer),
       health: c.resolve(T.Health),

@@ -23,13 +23,13 @@ const shortestMs = 30_000
 const usualMs = 300_000
 const longestMs = 86_400_000
 
-/** Whether a client id is the address of such a document: https with a path, in its plain form, without user name or fragment. */
+/** Whether a client id is the address of such a document: https on a usual port with a path, in its plain form, without user name or fragment. */
 export function isMetadataAddress(clientId: string): boolean {
   if (clientId.length > idLengthMax) return false
   const url = URL.parse(clientId)
   if (!url || url.protocol !== 'https:' || url.username !== '' || url.password !== '' || clientId.includes('#')) return false
   // the plain form has no dot segments, upper-case host or default port
-  return url.pathname !== '/' && url.href === clientId
+  return url.pathname !== '/' && url.href === clientId && (url.port === '' || url.port === '8443')
 }
 
 export class ClientMetadataDocuments {
