@@ -42,7 +42,7 @@ import { newId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { bearerAuthentication } from '../../../admin-api/authentication.ts'
 import { restOperations } from '../../../admin-api/rest/operations.ts'
-import { AdminApi } from '../../../admin-api/server.ts'
+import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
@@ -127,7 +127,16 @@ export interface Rig {
   closeStore(): Promise<void>
 }
 
-export async function startRig(t: ExecutionContext, options: { readonly plan?: PlanName } = {}): Promise<Rig> {
+export interface RigOptions {
+  readonly plan?: PlanName
+  /** What the HTTP side serves besides, and who may call it. */
+  readonly besides?: (parts: { readonly database: Database; readonly clock: ManualClock; readonly apiKeys: ApiKeys }) => Pick<
+    AdminApiOptions,
+    'operations' | 'authenticate' | 'protectedResource'
+  >
+}
+
+export async function startRig(t: ExecutionContext, options: RigOptions = {}): Promise<Rig> {
   const folder = await temporaryFolder('rest')
   const kv = await LevelKv.open(join(folder.path, 'store'))
   const database = new Database(kv)
@@ -140,12 +149,15 @@ export async function startRig(t: ExecutionContext, options: { readonly plan?: P
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
   const core = assemble(database, clock, transport, board, bell, reader, records)
   const failures: unknown[] = []
+  const besides = options.besides?.({ database, clock, apiKeys: core.apiKeys })
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
     baseUrl,
     version: '1.2.3',
-    operations: restOperations(core),
     authenticate: bearerAuthentication((key) => core.apiKeys.authenticate(key)),
+    ...besides,
+    operations: [...restOperations(core), ...(besides?.operations ?? [])],
+    trustProxy: ['127.0.0.1'],
     admission: { check() {} },
     events: { answered() {}, failed: (error) => failures.push(error), connectionDropped() {} },
     health: { ready: () => [] },
