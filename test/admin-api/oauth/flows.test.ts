@@ -80,7 +80,12 @@ test('openid-client registers with a secret, signs in with PKCE, iss and state, 
       ...{ scope: 'mcp:read mcp:send', resource: mcpResource, code_challenge: challenge, code_challenge_method: 'S256', state: 's' },
     })
     const back = await approve(rig, address)
-    const tokens = await openid.authorizationCodeGrant(config, back, { pkceCodeVerifier: verifier, expectedState: 's' }, { resource: mcpResource })
+    const tokens = await openid.authorizationCodeGrant(
+      config,
+      back,
+      { pkceCodeVerifier: verifier, expectedState: 's' },
+      { resource: mcpResource },
+    )
     t.is(tokens.scope, 'mcp:read mcp:send')
     t.deepEqual((await rig.server.tokenCheck.bearer(tokens.access_token, 'mcp')).scopes, ['mcp:read', 'mcp:send-sandbox', 'mcp:send'])
     const less = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', { scope: 'mcp:read' })
@@ -100,7 +105,12 @@ test('openid-client gets a sandbox without anybody, sends into it and refreshes 
   t.is(tokens.scope, 'api:read api:send')
   const me = await rig.callRest(tokens.access_token)
   t.like(me.body, { project_id: tokens['project_id'], status: 'anonymous' })
-  const sent = await rig.callRest(tokens.access_token, '/v1/messages', 'POST', { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 'y' })
+  const sent = await rig.callRest(tokens.access_token, '/v1/messages', 'POST', {
+    from: 'a@example.ch',
+    to: 'b@example.ch',
+    subject: 'x',
+    text: 'y',
+  })
   t.like(sent, { status: 200, body: { outcome: 'captured.anonymous_project' } })
   const trace = await rig.callRest(tokens.access_token, `/v1/traces/${String(sent.body['trace_id'])}`)
   t.is(trace.status, 200)
@@ -133,7 +143,14 @@ test('the MCP client finds everything from a challenge, and signs in with its do
     const back = await approve(rig, authorizationUrl)
     t.is(back.searchParams.get('iss'), issuer)
     const authorizationCode = back.searchParams.get('code') ?? ''
-    const tokens = await exchangeAuthorization(issuer, { ...shared, authorizationCode, iss: issuer, codeVerifier, redirectUri: redirectUrl, fetchFn })
+    const tokens = await exchangeAuthorization(issuer, {
+      ...shared,
+      authorizationCode,
+      iss: issuer,
+      codeVerifier,
+      redirectUri: redirectUrl,
+      fetchFn,
+    })
     t.is(tokens.scope, 'mcp:read')
     const refreshed = await refreshAuthorization(issuer, { ...shared, refreshToken: tokens.refresh_token ?? '', fetchFn })
     t.deepEqual((await rig.server.tokenCheck.bearer(refreshed.access_token, 'mcp')).scopes, ['mcp:read'])
@@ -151,7 +168,10 @@ test('the challenges of REST lead to the metadata, and say what is wrong and wha
   t.is(bad.headers.get('www-authenticate'), `Bearer resource_metadata="${metadata}", scope="api:read api:send", error="invalid_token"`)
   const { access_token } = await rig.signIn({ scope: 'api:read' })
   const weak = await rig.callRest(access_token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
-  t.like(weak, { status: 403, body: { error: { code: 'insufficient_scope', message: 'This needs the scope api:admin; the token has api:read.' } } })
+  t.like(weak, {
+    status: 403,
+    body: { error: { code: 'insufficient_scope', message: 'This needs the scope api:admin; the token has api:read.' } },
+  })
   t.is(
     weak.headers.get('www-authenticate'),
     `Bearer error="insufficient_scope", scope="api:read api:send api:admin", resource_metadata="${metadata}"`,

@@ -61,7 +61,8 @@ export interface OAuthRig extends Rig {
 
 export const encode = (fields: Fields): URLSearchParams => {
   const search = new URLSearchParams()
-  for (const [name, values] of Object.entries(fields)) for (const value of [values].flat()) if (value !== undefined) search.append(name, value)
+  for (const [name, values] of Object.entries(fields))
+    for (const value of [values].flat()) if (value !== undefined) search.append(name, value)
   return search
 }
 
@@ -70,7 +71,12 @@ export const challengeOf = (verifier: string): string => createHash('sha256').up
 export const documentOf = (changes: Readonly<Record<string, unknown>> = {}, headers = {}): FetchedDocument => ({
   status: 200,
   headers: { 'content-type': 'application/json', ...headers },
-  text: JSON.stringify({ client_id: webClientId, client_name: 'Agent', redirect_uris: [redirectUri, 'https://client.example.net/back'], ...changes }),
+  text: JSON.stringify({
+    client_id: webClientId,
+    client_name: 'Agent',
+    redirect_uris: [redirectUri, 'https://client.example.net/back'],
+    ...changes,
+  }),
 })
 
 /** Where the person belongs; known once the service runs. */
@@ -165,7 +171,11 @@ function calls(rig: Rig) {
       return reply.body
     },
     bootstrap: (fields: Fields = {}, address = '192.0.2.1') =>
-      post('/oauth/token', { grant_type: 'client_credentials', client_id: 'anonymous-bootstrap', ...fields }, { 'x-forwarded-for': address }),
+      post(
+        '/oauth/token',
+        { grant_type: 'client_credentials', client_id: 'anonymous-bootstrap', ...fields },
+        { 'x-forwarded-for': address },
+      ),
   }
 }
 
