@@ -25,7 +25,7 @@ export function mayRegisterRedirectUri(uri: string): boolean {
   if (uri.length > lengthMax || !printable.test(uri) || uri.includes('#') || uri.includes('\\') || uri.includes('*')) return false
   const url = URL.parse(uri)
   if (!url || url.username !== '' || url.password !== '') return false
-  if (url.protocol === 'https:') return uri.startsWith('https://') && url.hostname !== ''
+  if (url.protocol === 'https:') return /^https:\/\/[^/]/.test(uri)
   if (isLoopbackRedirect(uri)) return true
   const scheme = applicationUri.exec(uri)?.[1]
   return scheme !== undefined && !ownedByBrowsers.test(scheme)

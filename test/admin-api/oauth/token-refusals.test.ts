@@ -229,6 +229,7 @@ test('the endpoints refuse what is no form, and other methods, in words of OAuth
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const rig = await startOAuth(t)
   const get = await rig.fetch('https://post.example.ch/oauth/token')
+  t.is(get.status, 405)
   t.is(get.headers.get('allow'), 'POST')
   t.is(((await get.json()) as { error: string }).error, 'invalid_request')
   await runCases(t, rig, [
