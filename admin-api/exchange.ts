@@ -226,9 +226,7 @@ export class Exchange {
     const { headers } = this.#incoming.req
     const own = this.operation.refusalAs?.(refusal, headers)
     const asked = challenge(refusal, this.#around.protectedResource, headers.authorization !== undefined)
-    const response = own
-      ? renderAnswer(own, refusals[refusal.code].http, this.#frame())
-      : renderRefusal(refusal, asked, this.#frame())
+    const response = own ? renderAnswer(own, refusals[refusal.code].http, this.#frame()) : renderRefusal(refusal, asked, this.#frame())
     this.#respond(response, refusal.code)
   }
 

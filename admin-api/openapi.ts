@@ -34,7 +34,9 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
     components: {
       schemas: schemas.named(),
       headers: { RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } } },
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or an access token of the authorization server.' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or an access token of the authorization server.' },
+      },
     },
   }
 }

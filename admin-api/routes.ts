@@ -76,7 +76,12 @@ function refusing(operationId: string, refusal: () => Refusal, refusalAs?: Refus
 }
 
 /** What a browser asks before a script's request; the headers that every answer to scripts has are the answer. */
-const preflight: Operation = { ...refusing('preflight', () => new Refusal('not_found', '')), status: 204, openToPages: true, handle: () => undefined }
+const preflight: Operation = {
+  ...refusing('preflight', () => new Refusal('not_found', '')),
+  status: 204,
+  openToPages: true,
+  handle: () => undefined,
+}
 
 /** For the other methods of a path; in the form that refusals have there. */
 function wrongMethod(there: readonly Operation[]): Operation {

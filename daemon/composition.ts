@@ -231,6 +231,7 @@ function addCore(add: Add, foundation: Foundation): void {
       ...{ ...base(c), config, writes: c.resolve(T.Writes) },
       fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
       rightsOfMember: async () => undefined, // there are no people yet
+      events: c.resolve(T.Observer),
     }),
   )
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes) }))

@@ -13,7 +13,7 @@ import { Revocation } from '#core/oauth/revocation.ts'
 import { Sandboxes } from '#core/oauth/sandboxes.ts'
 import { SigningKeys } from '#core/oauth/signing-keys.ts'
 import { TokenCheck } from '#core/oauth/token-check.ts'
-import { TokenEndpoint } from '#core/oauth/token-endpoint.ts'
+import { TokenEndpoint, type TokenEvents } from '#core/oauth/token-endpoint.ts'
 import { usualScopes } from '#core/oauth/scopes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Fetch } from '#core/outbound/fetch.ts'
@@ -33,6 +33,7 @@ export interface OAuthParts {
   readonly clock: Clock
   readonly fetch: Fetch
   readonly rightsOfMember: RightsOfMember
+  readonly events: TokenEvents
 }
 
 /** The server, and what others need of it. */

@@ -62,7 +62,11 @@ export const endpointOperations = (core: EndpointCore): readonly Operation[] => 
   }),
 ]
 
-async function clientRequest({ body, headers, remoteAddress }: HandlerInput<unknown, unknown, BodyStream, undefined>): Promise<ClientRequest> {
+async function clientRequest({
+  body,
+  headers,
+  remoteAddress,
+}: HandlerInput<unknown, unknown, BodyStream, undefined>): Promise<ClientRequest> {
   return { parameters: new Parameters(await readForm(body)), authorization: headers.authorization, remoteAddress }
 }
 

@@ -15,7 +15,10 @@ export interface NewOrganization {
 }
 
 /** Adds everything that an organization needs from its first moment to the write. */
-export function addOrganization(change: Change, { name, plan, project, now }: NewOrganization): { organizationId: string; projectId: string } {
+export function addOrganization(
+  change: Change,
+  { name, plan, project, now }: NewOrganization,
+): { organizationId: string; projectId: string } {
   const organizationId = newId('org', now)
   const projectId = newId('prj', now)
   change

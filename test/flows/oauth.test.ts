@@ -17,8 +17,8 @@ test('a sandbox, its tokens and the keys that sign them outlive a crash; nothing
     await daemon[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
   })
-  const get = async (path: string, token?: unknown) => {
-    const headers = token === undefined ? {} : { authorization: `Bearer ${String(token)}` }
+  const get = async (path: string, token: unknown = '') => {
+    const headers = token === '' ? {} : { authorization: `Bearer ${token as string}` }
     const response = await fetch(`http://${daemon.addresses.http}${path}`, { headers })
     return { status: response.status, body: (await response.json()) as Json }
   }

@@ -26,7 +26,11 @@ export interface Scope {
 export function requireRight(scope: Scope, right: Right): void {
   const held = Math.max(...scope.rights.map((r) => rightsInOrder.indexOf(r)))
   if (held >= rightsInOrder.indexOf(right)) return
-  throw new Refusal('insufficient_scope', `This needs the scope ${right}; the ${scope.holder ? 'token' : 'key'} has ${scope.rights.join(' ') || 'none'}.`, {
-    details: { required_scope: right },
-  })
+  throw new Refusal(
+    'insufficient_scope',
+    `This needs the scope ${right}; the ${scope.holder ? 'token' : 'key'} has ${scope.rights.join(' ') || 'none'}.`,
+    {
+      details: { required_scope: right },
+    },
+  )
 }

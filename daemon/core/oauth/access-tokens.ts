@@ -69,16 +69,20 @@ export class AccessTokens {
   async #verify(token: string, audience: string): Promise<JWTPayload | undefined> {
     const { keys, urls, clock } = this.#options
     try {
-      const { payload } = await jwtVerify(token, async ({ kid }) => (await keys.find(kid)) ?? Promise.reject(new errors.JWKSNoMatchingKey()), {
-        algorithms: [signingAlgorithm],
-        issuer: urls.issuer,
-        audience,
-        typ: type,
-        requiredClaims,
-        clockTolerance: skewSeconds,
-        maxTokenAge: accessTokenSeconds,
-        currentDate: new Date(clock.now()),
-      })
+      const { payload } = await jwtVerify(
+        token,
+        async ({ kid }) => (await keys.find(kid)) ?? Promise.reject(new errors.JWKSNoMatchingKey()),
+        {
+          algorithms: [signingAlgorithm],
+          issuer: urls.issuer,
+          audience,
+          typ: type,
+          requiredClaims,
+          clockTolerance: skewSeconds,
+          maxTokenAge: accessTokenSeconds,
+          currentDate: new Date(clock.now()),
+        },
+      )
       return payload
     } catch (error) {
       if (error instanceof errors.JOSEError) return undefined

@@ -140,7 +140,10 @@ export class Authorizations {
     assertCodeFlow(parameters)
     const surfaces = parseResources(this.#options.urls, parameters.resources)
     if (surfaces.length === 0)
-      throw new OAuthError('invalid_target', `The parameter resource is missing: ${Object.values(this.#options.urls.resources).join(' or ')}.`)
+      throw new OAuthError(
+        'invalid_target',
+        `The parameter resource is missing: ${Object.values(this.#options.urls.resources).join(' or ')}.`,
+      )
     return {
       ...{ redirectUri, surfaces },
       client: { id, name, ...(verifiedHost !== undefined && { verifiedHost }) },
@@ -170,7 +173,8 @@ function stateOf(parameters: Parameters): string | undefined {
 }
 
 function assertCodeFlow(parameters: Parameters): void {
-  if (parameters.get('request') !== undefined) throw new OAuthError('request_not_supported', 'Give the parameters in the query, not in request.')
+  if (parameters.get('request') !== undefined)
+    throw new OAuthError('request_not_supported', 'Give the parameters in the query, not in request.')
   if (parameters.get('request_uri') !== undefined)
     throw new OAuthError('request_uri_not_supported', 'Give the parameters in the query, not by request_uri.')
   if (parameters.need('response_type') !== 'code') throw new OAuthError('unsupported_response_type', 'The response_type must be code.')
@@ -179,7 +183,8 @@ function assertCodeFlow(parameters: Parameters): void {
 
 /** RFC 7636 §4.4.1: without PKCE, or with the method plain, there is nothing. */
 function checkedChallenge(parameters: Parameters): string {
-  if (parameters.need('code_challenge_method') !== 'S256') throw new OAuthError('invalid_request', 'The code_challenge_method must be S256.')
+  if (parameters.need('code_challenge_method') !== 'S256')
+    throw new OAuthError('invalid_request', 'The code_challenge_method must be S256.')
   const challenge = parameters.need('code_challenge')
   if (isCodeChallenge(challenge)) return challenge
   throw new OAuthError('invalid_request', 'The code_challenge must be a SHA-256 in base64url, 43 characters.')

@@ -56,7 +56,8 @@ export class Clients {
     if (client?.authentication !== method) throw refused()
     if (method === 'none') return id
     const { secretFingerprint } = client
-    if (secret === undefined || secretFingerprint === undefined || !this.#options.secrets.matches(secret, secretFingerprint)) throw refused()
+    if (secret === undefined || secretFingerprint === undefined || !this.#options.secrets.matches(secret, secretFingerprint))
+      throw refused()
     return id
   }
 }

@@ -14,7 +14,7 @@ export interface Grant {
   /** The most that a token of it may have, on all of its surfaces. */
   readonly scopes: readonly OAuthScope[]
   readonly createdAt: number
-  /** After this nothing refreshes it any more. */
+  /** After this no token of it is issued any more. */
   readonly expiresAt: number
   readonly revokedAt: number | null
 }

@@ -1,4 +1,5 @@
 /** Finding grants and ending them. */
+import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { RightsOfMember } from '../access/members.ts'
@@ -16,6 +17,9 @@ export interface GrantOptions {
 
 /** A grant where it is stored. */
 export type StoredGrant = Stored<Grant> & { readonly organizationId: string }
+
+/** Longer than the last token of a grant may live. */
+const endedMs = 86_400_000
 
 export class Grants {
   readonly #options: GrantOptions
@@ -39,6 +43,15 @@ export class Grants {
       const now = await this.find(id)
       if (now) change.replace(oauthGrants, now.organizationId, now, { ...now.record, revokedAt: clock.now() })
     })
+  }
+
+  /** Adds to the write that grants of the organization go which ended a day ago or more. */
+  async removeEnded(change: Change, organizationId: string): Promise<void> {
+    const now = this.#options.clock.now()
+    for (const stored of await this.#options.database.all(oauthGrants, { organizationId })) {
+      const { revokedAt, expiresAt } = stored.record
+      if (Math.min(revokedAt ?? expiresAt, expiresAt) + endedMs <= now) change.remove(oauthGrants, organizationId, stored)
+    }
   }
 
   /** How far the holder reaches on a surface now; undefined when a user is no member any more. */

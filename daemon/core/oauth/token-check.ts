@@ -92,4 +92,7 @@ export class TokenCheck {
 }
 
 const refused = (): Refusal =>
-  new Refusal('unauthorized', 'This access token is unknown, expired, revoked or for another service; get a new one from the authorization server.')
+  new Refusal(
+    'unauthorized',
+    'This access token is unknown, expired, revoked or for another service; get a new one from the authorization server.',
+  )

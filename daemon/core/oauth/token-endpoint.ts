@@ -28,6 +28,12 @@ import {
   type Surface,
 } from './scopes.ts'
 
+/** What happens at the token endpoint that somebody should know of; implementations must not throw. */
+export interface TokenEvents {
+  /** A code or refresh token came again: it was copied, or a client raced with itself. Its grant is revoked. */
+  tokenReused(what: 'code' | 'refresh token', grantId: string): void
+}
+
 export interface TokenEndpointOptions {
   readonly database: Database
   readonly writes: SettingWrites
@@ -37,6 +43,7 @@ export interface TokenEndpointOptions {
   readonly tokens: AccessTokens
   readonly grants: Grants
   readonly sandboxes: Sandboxes
+  readonly events: TokenEvents
 }
 
 /** RFC 6749 §5.1. */
@@ -119,6 +126,7 @@ export class TokenEndpoint {
       const grant = grantOf(code, clock.now())
       if ((await grants.levelOfHolder(grant, code.organizationId, surface)) === undefined)
         throw invalidGrant('Who approved is no member of the organization any more.')
+      await grants.removeEnded(change, code.organizationId)
       change.insert(oauthGrants, code.organizationId, grant)
       useAuthorizationCode(change, found, grant.id, clock.now())
       const refreshToken = code.mayRefresh ? addRefreshToken(change, grant, surface, clock.now()) : undefined
@@ -126,20 +134,20 @@ export class TokenEndpoint {
     })
     if (issue !== 'replayed') return this.#issue(issue)
     const replayed = await findAuthorizationCode(database, text)
-    if (replayed?.code.grantId != null) await grants.revoke(replayed.code.grantId)
+    if (replayed?.code.grantId != null) await this.#revokeReused('code', replayed.code.grantId)
     throw invalidGrant('The code was used before; what it brought is revoked.')
   }
 
   /** RFC 6749 §6. Of two requests with one token the first wins, and the second ends the grant. */
   async #refresh(clientId: string, parameters: Parameters): Promise<TokenAnswer> {
-    const { database, clock, grants, sandboxes } = this.#options
+    const { database, clock, sandboxes } = this.#options
     const text = parameters.need('refresh_token')
     for (let tries = 0; tries < triesMax; tries++) {
       const found = await findRefreshToken(database, text)
       if (!found || found.token.clientId !== clientId) throw invalidGrant('The refresh token is unknown or expired.')
       const { token } = found
       if (token.usedAt !== null) {
-        await grants.revoke(token.grantId)
+        await this.#revokeReused('refresh token', token.grantId)
         throw invalidGrant('The refresh token was used before; the whole grant is revoked.')
       }
       const stored = await this.#refreshable(token.grantId, token.expiresAt, token.surface)
@@ -153,6 +161,11 @@ export class TokenEndpoint {
       if ((await database.commit(change)).ok) return this.#issue({ organizationId, grant, surface, scopes, refreshToken })
     }
     throw new OAuthError('temporarily_unavailable', 'The grant is being changed; try again.', { retryAfterSeconds: 1 })
+  }
+
+  async #revokeReused(what: 'code' | 'refresh token', grantId: string): Promise<void> {
+    this.#options.events.tokenReused(what, grantId)
+    await this.#options.grants.revoke(grantId)
   }
 
   async #refreshable(grantId: string, expiresAt: number, surface: Surface): Promise<StoredGrant> {
@@ -188,10 +201,10 @@ export class TokenEndpoint {
   }
 }
 
-const grantOf = ({ clientId, clientName, projectId, userId, scopes }: AuthorizationCode, now: number): Grant => ({
+const grantOf = ({ clientId, clientName, projectId, userId, scopes, mayRefresh }: AuthorizationCode, now: number): Grant => ({
   ...{ id: newId('grt', now), clientId, clientName, projectId, userId, scopes },
   createdAt: now,
-  expiresAt: now + grantMs,
+  expiresAt: now + (mayRefresh ? grantMs : accessTokenSeconds * 1000),
   revokedAt: null,
 })
 

@@ -1,7 +1,7 @@
 /** What clients read first, who may read it, and from where. */
 import test from 'ava'
 import { exportJWK, generateKeyPair } from 'jose'
-import { resourceMetadataUrl } from '../../../admin-api/oauth/discovery.ts'
+import { discoveryOperations, resourceMetadataUrl } from '../../../admin-api/oauth/discovery.ts'
 import { mcpResource, restResource, startOAuth, type OAuthRig } from './rig.ts'
 
 const base = 'https://post.example.ch'
@@ -56,6 +56,24 @@ test('resourceMetadataUrl() puts the well-known path before that of the resource
   const urls = { issuer: base, resources: { mcp: 'https://mcp.example.org', rest: restResource } }
   t.is(resourceMetadataUrl(urls, 'mcp'), 'https://mcp.example.org/.well-known/oauth-protected-resource')
   t.is(resourceMetadataUrl(urls, 'rest'), `${base}/.well-known/oauth-protected-resource/v1`)
+})
+
+test('each of two origins has the root document of its own resource', async (t) => {
+  const rig = await startOAuth(t)
+  const urls = { issuer: base, resources: { mcp: 'https://mcp.example.org', rest: restResource } }
+  const operations = discoveryOperations(urls, rig.server.signingKeys)
+  t.is(operations.length, 4, 'MCP has no path, so the root is its only address')
+  const root = operations.find(({ operationId }) => operationId === 'readResourceMetadata')
+  const resourceOf = (host: string | undefined) => {
+    const { body } = root?.handle({ headers: { host } } as never) as { body: string }
+    return (JSON.parse(body) as { resource: string }).resource
+  }
+  t.deepEqual(['mcp.example.org', 'post.example.ch', 'other.example', undefined].map(resourceOf), [
+    'https://mcp.example.org',
+    restResource,
+    'https://mcp.example.org',
+    'https://mcp.example.org',
+  ])
 })
 
 test('the key set holds public keys alone', async (t) => {

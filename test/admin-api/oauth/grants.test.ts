@@ -1,7 +1,10 @@
 /** What ends a grant, and that it ends with everything of it: replays, races, revocation. */
 import test from 'ava'
+import { integrityChecks } from '#core/integrity.ts'
+import { oauthGrants } from '#core/oauth/grant.ts'
+import { verify } from '#store/verify.ts'
 import { outcomeOf } from './outcome.ts'
-import { mcpResource, restResource, startOAuth, webClientId, type OAuthRig, type Reply } from './rig.ts'
+import { documentOf, mcpResource, restResource, startOAuth, webClientId, type OAuthRig, type Reply } from './rig.ts'
 
 const refresh = (rig: OAuthRig, token: unknown, fields = {}): Promise<Reply> =>
   rig.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token), ...fields })
@@ -63,6 +66,7 @@ test('a used refresh token ends the grant at once, and leaves other grants alone
   t.is(outcomeOf(await refresh(rig, one['refresh_token'])), '400 invalid_grant')
   for (const token of [one['access_token'], next.body['access_token']]) t.is((await rig.callRest(token)).status, 401)
   t.is(outcomeOf(await refresh(rig, next.body['refresh_token'])), '400 invalid_grant')
+  t.deepEqual(rig.reused, ['refresh token'])
   t.is((await rig.callRest(other['access_token'])).status, 200)
   t.is((await refresh(rig, other['refresh_token'])).status, 200)
 })
@@ -105,6 +109,27 @@ test('a client whose document is gone still refreshes', async (t) => {
   rig.web.clear()
   rig.clock.advance(86_400_000)
   t.is((await refresh(rig, token)).status, 200)
+})
+
+test('grants go a day after they ended, when the next one is made', async (t) => {
+  const rig = await startOAuth(t)
+  const once = 'https://client.example.net/once.json'
+  rig.web.set(once, documentOf({ client_id: once, grant_types: ['authorization_code'] }))
+  const [revoked, kept] = [await rig.signIn(), await rig.signIn()]
+  await rig.signIn({ client_id: once })
+  await rig.post('/oauth/revoke', { token: String(revoked['refresh_token']), client_id: webClientId })
+  const grants = async () => (await rig.database.all(oauthGrants, { organizationId: rig.organizationId })).length
+  rig.clock.advance(86_399_000)
+  await rig.signIn()
+  t.is(await grants(), 4)
+  rig.clock.advance(1000)
+  await rig.signIn()
+  t.is(await grants(), 4, 'the revoked one is gone')
+  rig.clock.advance(3_600_000)
+  await rig.signIn()
+  t.is(await grants(), 4, 'and the one that could not be refreshed')
+  t.is((await refresh(rig, kept['refresh_token'])).status, 200)
+  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
 })
 
 test('revocation takes either token, asks for the right client, and is never told apart', async (t) => {

@@ -43,6 +43,8 @@ export interface OAuthRig extends Rig {
   readonly web: Map<string, FetchedDocument>
   /** Addresses that were fetched. */
   readonly fetched: string[]
+  /** What came again, as the events told. */
+  readonly reused: string[]
   readonly projectId: string
   /** `fetch` as if the service were at its public address. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
@@ -105,6 +107,7 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
   const members = new Map<string, readonly Right[]>([[userId, ['api:admin']]])
   const web = new Map([[webClientId, documentOf()]])
   const fetched: string[] = []
+  const reused: string[] = []
   const fetchDocument: Fetch = async (url) => {
     fetched.push(url)
     const document = web.get(url)
@@ -121,6 +124,7 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
         writes: new SettingWrites(database),
         secrets: new SecretBox(Buffer.alloc(32, 7)),
         rightsOfMember: async (organizationId, id) => (organizationId === home.organizationId ? members.get(id) : undefined),
+        events: { tokenReused: (what) => reused.push(what) },
       }
       const server = oauthServer(parts)
       made.resolve({ parts, server })
@@ -134,7 +138,7 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
   })
   home.organizationId = rig.organizationId
   home.projectId = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
-  return { ...rig, ...(await made.promise), ...{ members, web, fetched }, projectId: home.projectId, ...calls(rig) }
+  return { ...rig, ...(await made.promise), ...{ members, web, fetched, reused }, projectId: home.projectId, ...calls(rig) }
 }
 
 function calls(rig: Rig) {
