@@ -31,7 +31,12 @@ export function guardedFetch({ resolver, guard, clock, trusted = [] }: GuardedFe
   return async (url, { deadlineMs, bytesMax }) => {
     const never = new AbortController().signal // the deadline ends it
     try {
-      return await guardedRequest(network, { method: 'GET', url, headers, body: undefined }, { deadlineMs, answerBytesMax: bytesMax }, never)
+      return await guardedRequest(
+        network,
+        { method: 'GET', url, headers, body: undefined },
+        { deadlineMs, answerBytesMax: bytesMax },
+        never,
+      )
     } catch (error) {
       throw error instanceof Failure ? new FetchFailed(error.message, { cause: error }) : error
     }

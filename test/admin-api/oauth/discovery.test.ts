@@ -1,6 +1,7 @@
 /** What clients read first, who may read it, and from where. */
 import test from 'ava'
 import { exportJWK, generateKeyPair } from 'jose'
+import type { Operation } from '../../../admin-api/operation.ts'
 import { discoveryOperations, resourceMetadataUrl } from '../../../admin-api/oauth/discovery.ts'
 import { mcpResource, restResource, startOAuth, type OAuthRig } from './rig.ts'
 
@@ -63,9 +64,9 @@ test('each of two origins has the root document of its own resource', async (t) 
   const urls = { issuer: base, resources: { mcp: 'https://mcp.example.org', rest: restResource } }
   const operations = discoveryOperations(urls, rig.server.signingKeys)
   t.is(operations.length, 4, 'MCP has no path, so the root is its only address')
-  const root = operations.find(({ operationId }) => operationId === 'readResourceMetadata')
+  const root = operations.find(({ operationId }) => operationId === 'readResourceMetadata') as Operation
   const resourceOf = (host: string | undefined) => {
-    const { body } = root?.handle({ headers: { host } } as never) as { body: string }
+    const { body } = root.handle({ headers: { host } } as never) as { body: string }
     return (JSON.parse(body) as { resource: string }).resource
   }
   t.deepEqual(['mcp.example.org', 'post.example.ch', 'other.example', undefined].map(resourceOf), [

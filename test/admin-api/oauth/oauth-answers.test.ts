@@ -9,7 +9,7 @@ import { call, startDemo } from '../demo-api.ts'
 
 const told = (refusal: Refusal, form = oauthRefusal) => {
   const { status, body, headers } = form(refusal, {})
-  return { status, retryAfter: headers['retry-after'], ...(JSON.parse(String(body)) as { error: string; error_description: string }) }
+  return { status, retryAfter: headers['retry-after'], ...(JSON.parse(body as string) as { error: string; error_description: string }) }
 }
 
 test('oauthRefusal() tells the code of OAuth, the status, and when to come again', (t) => {

@@ -130,10 +130,11 @@ export interface Rig {
 export interface RigOptions {
   readonly plan?: PlanName
   /** What the HTTP side serves besides, and who may call it. */
-  readonly besides?: (parts: { readonly database: Database; readonly clock: ManualClock; readonly apiKeys: ApiKeys }) => Pick<
-    AdminApiOptions,
-    'operations' | 'authenticate' | 'protectedResource'
-  >
+  readonly besides?: (parts: {
+    readonly database: Database
+    readonly clock: ManualClock
+    readonly apiKeys: ApiKeys
+  }) => Pick<AdminApiOptions, 'operations' | 'authenticate' | 'protectedResource'>
 }
 
 export async function startRig(t: ExecutionContext, options: RigOptions = {}): Promise<Rig> {
