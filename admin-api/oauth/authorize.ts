@@ -43,8 +43,12 @@ const shown = {
 } as const
 
 export function authorizeOperations(authorizations: Authorizations, ui: AuthorizationUi): readonly Operation[] {
-  const checked = async (query: URLSearchParams, go: (pending: PendingAuthorization) => Answer | Promise<Answer>): Promise<Answer> => {
-    const check = await authorizations.check(query)
+  const checked = async (
+    query: URLSearchParams,
+    remoteAddress: string,
+    go: (pending: PendingAuthorization) => Answer | Promise<Answer>,
+  ) => {
+    const check = await authorizations.check(query, remoteAddress)
     if (check.kind === 'pending') return go(check.pending)
     return check.kind === 'redirect' ? redirectTo(check.location) : ui.problem(check.error)
   }
@@ -56,7 +60,7 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
       summary: 'Ask a person to approve a client',
       handle({ query, headers, remoteAddress }) {
         const search = toSearch(query)
-        return checked(search, (pending) => ui.ask(pending, { headers, remoteAddress, query: search.toString() }))
+        return checked(search, remoteAddress, (pending) => ui.ask(pending, { headers, remoteAddress, query: search.toString() }))
       },
     }),
     operation({
@@ -69,7 +73,7 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
       async handle({ query, headers, remoteAddress, body }) {
         const search = toSearch(query)
         const form = await readForm(body)
-        return checked(search, (pending) => ui.decide(pending, { headers, remoteAddress, query: search.toString() }, form))
+        return checked(search, remoteAddress, (pending) => ui.decide(pending, { headers, remoteAddress, query: search.toString() }, form))
       },
     }),
   ]

@@ -17,6 +17,7 @@ const errorOf: Partial<Record<Refusal['code'], string>> = {
   internal_error: 'server_error',
   overloaded: 'temporarily_unavailable',
   storage_full: 'temporarily_unavailable',
+  conflict: 'temporarily_unavailable',
 }
 
 /** Error and description as JSON, with the status of the refusal. */

@@ -85,11 +85,11 @@ export class Authorizations {
   }
 
   /** Looks at everything that the request says. Throws nothing of its own: what is wrong is the answer. */
-  async check(query: URLSearchParams): Promise<AuthorizationCheck> {
+  async check(query: URLSearchParams, remoteAddress: string): Promise<AuthorizationCheck> {
     const parameters = new Parameters(query)
     let back: Return | undefined
     try {
-      const client = await this.#options.clients.find(parameters.need('client_id'))
+      const client = await this.#options.clients.find(parameters.need('client_id'), remoteAddress)
       const redirectUri = checkedRedirectUri(client, parameters.need('redirect_uri'))
       back = { redirectUri, state: stateOf(parameters) }
       return { kind: 'pending', pending: this.#pending(client, redirectUri, parameters) }

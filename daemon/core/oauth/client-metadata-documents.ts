@@ -1,4 +1,5 @@
 /** Clients that describe themselves in a document on the web, whose address is their id: nobody has to register them. */
+import { clientNetwork } from '../access/client-network.ts'
 import type { Clock } from '../clock.ts'
 import { FetchFailed, type Fetch, type FetchedDocument } from '../outbound/fetch.ts'
 import { clientMetadata, readMetadata, type Client } from './client.ts'
@@ -19,6 +20,8 @@ const idLengthMax = 2048
 const keptMax = 1000
 /** Requests that wait for a document at one time; strangers cause them. */
 const fetchesMax = 20
+/** Fetches that one client network may cause in a minute. */
+const fetchesPerMinute = 20
 const shortestMs = 30_000
 const usualMs = 300_000
 const longestMs = 86_400_000
@@ -36,17 +39,20 @@ export class ClientMetadataDocuments {
   readonly #options: MetadataDocumentOptions
   readonly #kept = new Map<string, Kept>()
   #fetching = 0
+  /** Fetches of this minute by client network. */
+  #counted = { minute: NaN, fetches: new Map<string, number>() }
 
   constructor(options: MetadataDocumentOptions) {
     this.#options = options
   }
 
-  /** The client that its document describes. Throws `invalid_client` with the reason. */
-  find(clientId: string): Promise<Client> {
+  /** The client that its document describes. Throws `invalid_client` with the reason. `remoteAddress` is whose request makes us fetch. */
+  find(clientId: string, remoteAddress: string): Promise<Client> {
     const now = this.#options.clock.now()
     const kept = this.#kept.get(clientId)
     if (kept && kept.until > now) return kept.client
-    if (this.#fetching >= fetchesMax) throw problem('cannot be fetched now; try again in a moment')
+    if (this.#fetching >= fetchesMax || !this.#mayFetch(clientNetwork(remoteAddress), now))
+      throw problem('cannot be fetched now; try again in a moment')
     const client = this.#fetch(clientId).then(({ document, until }) => {
       this.#keep(clientId, { until, client })
       return document
@@ -55,6 +61,15 @@ export class ClientMetadataDocuments {
     this.#keep(clientId, { until: now + shortestMs, client })
     client.catch(() => undefined)
     return client
+  }
+
+  #mayFetch(network: string, now: number): boolean {
+    const minute = Math.floor(now / 60_000)
+    if (minute !== this.#counted.minute) this.#counted = { minute, fetches: new Map() }
+    const { fetches } = this.#counted
+    const before = fetches.get(network) ?? 0
+    fetches.set(network, before + 1)
+    return before < fetchesPerMinute
   }
 
   #keep(clientId: string, kept: Kept): void {

@@ -34,9 +34,9 @@ export class Clients {
   }
 
   /** For the authorization endpoint. Throws `invalid_client`, for a client on the web with the reason. */
-  async find(id: string): Promise<Client> {
+  async find(id: string, remoteAddress: string): Promise<Client> {
     const { documents, registrations } = this.#options
-    if (isMetadataAddress(id)) return documents.find(id)
+    if (isMetadataAddress(id)) return documents.find(id, remoteAddress)
     const client = builtInClients.get(id) ?? (await registrations.find(id))
     if (client) return client
     throw new OAuthError('invalid_client', 'No client has this id; register it, or use the address of its metadata document.')

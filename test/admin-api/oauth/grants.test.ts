@@ -2,9 +2,14 @@
 import test from 'ava'
 import { integrityChecks } from '#core/integrity.ts'
 import { oauthGrants } from '#core/oauth/grant.ts'
+import { Parameters } from '#core/oauth/parameters.ts'
+import type { OAuthScope } from '#core/oauth/scopes.ts'
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
 import { verify } from '#store/verify.ts'
+import { oauthServer } from '../../../daemon/oauth-core.ts'
 import { outcomeOf } from './outcome.ts'
-import { documentOf, mcpResource, restResource, startOAuth, webClientId, type OAuthRig, type Reply } from './rig.ts'
+import { documentOf, encode, mcpResource, restResource, startOAuth, webClientId, type OAuthRig, type Reply } from './rig.ts'
 
 const refresh = (rig: OAuthRig, token: unknown, fields = {}): Promise<Reply> =>
   rig.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(token), ...fields })
@@ -109,6 +114,38 @@ test('a client whose document is gone still refreshes', async (t) => {
   rig.web.clear()
   rig.clock.advance(86_400_000)
   t.is((await refresh(rig, token)).status, 200)
+})
+
+test('a grant that is narrowed narrows its running tokens, and one that is widened by consent waits for the next', async (t) => {
+  const rig = await startOAuth(t)
+  const tokens = await rig.signIn({ scope: 'api:send' })
+  const change = async (scopes: readonly OAuthScope[]) => {
+    const [stored] = await rig.database.all(oauthGrants, { organizationId: rig.organizationId })
+    if (stored) await rig.database.commit(new Change().replace(oauthGrants, rig.organizationId, stored, { ...stored.record, scopes }))
+  }
+  const rightsOf = async (token: unknown) => (await rig.server.tokenCheck.restScope(String(token))).rights
+  t.deepEqual(await rightsOf(tokens['access_token']), ['api:read', 'api:send'])
+  await change(['api:read'])
+  t.deepEqual(await rightsOf(tokens['access_token']), ['api:read'])
+  await change(['api:admin'])
+  t.deepEqual(await rightsOf(tokens['access_token']), ['api:read', 'api:send'])
+  const next = await refresh(rig, tokens['refresh_token'])
+  t.deepEqual(await rightsOf(next.body['access_token']), ['api:read', 'api:send', 'api:admin'])
+})
+
+test('a refresh that meets a revocation brings nothing', async (t) => {
+  const rig = await startOAuth(t)
+  const tokens = await rig.signIn()
+  const fields = { grant_type: 'refresh_token', client_id: webClientId, refresh_token: String(tokens['refresh_token']) }
+  // the revocation comes between the last look at the grant and the write
+  const commit = async (change: Change) => {
+    await rig.post('/oauth/revoke', { token: fields.refresh_token, client_id: webClientId })
+    return rig.database.commit(change)
+  }
+  const database = Object.create(rig.database, { commit: { value: commit } }) as Database
+  const { tokenEndpoint } = oauthServer({ ...rig.parts, database })
+  const request = { parameters: new Parameters(encode(fields)), authorization: undefined, remoteAddress: '' }
+  await t.throwsAsync(tokenEndpoint.answer(request), { message: 'The refresh token is expired or revoked.' })
 })
 
 test('grants go a day after they ended, when the next one is made', async (t) => {
