@@ -17,7 +17,7 @@ export interface AddressLimit {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** New sandboxes. Section "anonymous bootstrap" of the design: 5 an hour and 20 a day, and a ceiling for the whole service. */
+/** New sandboxes: for each network, and a ceiling for the whole service. */
 export const sandboxLimits: readonly AddressLimit[] = [
   { max: 5, windowMs: hourMs },
   { max: 20, windowMs: dayMs },

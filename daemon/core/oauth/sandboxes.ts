@@ -30,6 +30,8 @@ export interface NewSandbox {
 interface Activity {
   /** When the last token was issued; each lasts an hour, so nothing happens in a sandbox long after it. */
   readonly activeAt: number
+  /** Its removal has begun, so it cannot be claimed any more. */
+  readonly isGoing?: true
 }
 
 const purpose = 'sandbox'
@@ -89,20 +91,24 @@ export class Sandboxes {
     if (now < this.#nextDueAt) return 0
     let removed = 0
     this.#nextDueAt = now + removedMs
-    for await (const { key, value } of this.#options.database.kv.range(within(activityPrefix))) {
-      const dueAt = decode<Activity>(value).activeAt + removedMs
+    for await (const { key, value, version } of this.#options.database.kv.range(within(activityPrefix))) {
+      const activity = decode<Activity>(value)
+      const dueAt = activity.activeAt + removedMs
       if (dueAt > now) this.#nextDueAt = Math.min(this.#nextDueAt, dueAt)
-      else if (await this.#remove(String(unpack(key).at(-1)))) removed++
+      else if (await this.#remove(String(unpack(key).at(-1)), activity, version)) removed++
     }
     return removed
   }
 
-  async #remove(organizationId: string): Promise<boolean> {
+  async #remove(organizationId: string, activity: Activity, version: bigint): Promise<boolean> {
     const { database, kinds, clock } = this.#options
+    const key = activityKey(organizationId)
+    const going = new Change().check(key, version).set(key, encode({ ...activity, isGoing: true } satisfies Activity))
+    if (!(await database.commit(going)).ok) return false // it was claimed in this moment
     const owned = await database.all(projects, { organizationId })
     const isSandbox = owned.every(({ record }) => record.status === 'anonymous')
     if (isSandbox) await removeOrganization({ database, kinds }, organizationId, clock.now())
-    await database.commit(new Change().delete(activityKey(organizationId))) // last, as it is what leads a later sweep here
+    await database.commit(new Change().delete(key)) // last, as it is what leads a later sweep here
     return isSandbox
   }
 }

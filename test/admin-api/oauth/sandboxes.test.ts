@@ -4,6 +4,7 @@ import { integrityChecks, recordKinds } from '#core/integrity.ts'
 import { Sandboxes } from '#core/oauth/sandboxes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, within } from '#store/tuple.ts'
 import { verify } from '#store/verify.ts'
@@ -166,6 +167,23 @@ async function countersOf({ database, clock }: OAuthRig, organizationId: string,
   }
   return values
 }
+
+test('a sandbox that is claimed in the moment of its removal stays', async (t) => {
+  const rig = await startOAuth(t)
+  const { body } = await rig.bootstrap()
+  const { organizationId } = await rig.server.tokenCheck.bearer(String(body['access_token']), 'mcp')
+  rig.clock.advance(8 * day)
+  const row = globalKey('oauth.sandbox', organizationId)
+  const commit = async (change: Change) => {
+    await rig.database.commit(new Change().delete(row))
+    return rig.database.commit(change)
+  }
+  const database = Object.create(rig.database, { commit: { value: commit } }) as Database
+  const rows = await count(rig, [organizationId])
+  t.is(await new Sandboxes({ ...rig.parts, database, kinds: recordKinds }).sweep(), 0)
+  t.is(await count(rig, [organizationId]), rows)
+  t.is(await count(rig, ['', 'oauth.sandbox']), 0)
+})
 
 test('a sandbox that was claimed stays, and a removal that was cut short is finished by the next sweep', async (t) => {
   const rig = await startOAuth(t)
