@@ -38,10 +38,11 @@ export class Housekeeping {
 
   async #round(): Promise<void> {
     const { database, clock, sweepSandboxes, collect } = this.#options
+    if (database.commits !== this.#commits) {
+      await database.sweep(clock.now())
+      await collect()
+      this.#commits = database.commits
+    }
     await sweepSandboxes() // also while nothing is written: their time passes by itself
-    if (database.commits === this.#commits) return
-    await database.sweep(clock.now())
-    await collect()
-    this.#commits = database.commits
   }
 }

@@ -19,10 +19,10 @@ test('Housekeeping looks for deserted sandboxes every ten minutes, and sweeps an
     return done.splice(0)
   }
   housekeeping.start()
-  t.deepEqual(await round(), ['sandboxes', 'rows', 'values'])
+  t.deepEqual(await round(), ['rows', 'values', 'sandboxes'])
   t.deepEqual(await round(), ['sandboxes'])
   database.commits = 2
-  t.deepEqual(await round(), ['sandboxes', 'rows', 'values'])
+  t.deepEqual(await round(), ['rows', 'values', 'sandboxes'])
   await housekeeping.stop()
   database.commits = 3
   t.deepEqual(await round(), [])

@@ -90,13 +90,14 @@ export class Sandboxes {
     const now = this.#options.clock.now()
     if (now < this.#nextDueAt) return 0
     let removed = 0
-    this.#nextDueAt = now + removedMs
+    let nextDueAt = now + removedMs
     for await (const { key, value, version } of this.#options.database.kv.range(within(activityPrefix))) {
       const activity = decode<Activity>(value)
       const dueAt = activity.activeAt + removedMs
-      if (dueAt > now) this.#nextDueAt = Math.min(this.#nextDueAt, dueAt)
+      if (dueAt > now) nextDueAt = Math.min(nextDueAt, dueAt)
       else if (await this.#remove(String(unpack(key).at(-1)), activity, version)) removed++
     }
+    this.#nextDueAt = nextDueAt // only now: what failed is tried again
     return removed
   }
 

@@ -185,6 +185,18 @@ test('a sandbox that is claimed in the moment of its removal stays', async (t) =
   t.is(await count(rig, ['', 'oauth.sandbox']), 0)
 })
 
+test('a removal that fails is tried again by the next sweep', async (t) => {
+  const rig = await startOAuth(t)
+  await rig.bootstrap()
+  rig.clock.advance(8 * day)
+  let commits = 0
+  const commit = (change: Change) => (commits++ === 1 ? Promise.reject(new Error('broken')) : rig.database.commit(change))
+  const database = Object.create(rig.database, { commit: { value: commit } }) as Database
+  const sandboxes = new Sandboxes({ ...rig.parts, database, kinds: recordKinds })
+  await t.throwsAsync(sandboxes.sweep(), { message: 'broken' })
+  t.is(await sandboxes.sweep(), 1)
+})
+
 test('a sandbox that was claimed stays, and a removal that was cut short is finished by the next sweep', async (t) => {
   const rig = await startOAuth(t)
   const [kept, gone] = [await rig.bootstrap(), await rig.bootstrap()]
