@@ -6,11 +6,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Feature } from '#config/features.ts'
 import { CursorInvalid } from '#store/database.ts'
-import { invalid, Refusal, type RefusalCode } from '#core/refusals.ts'
+import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import { requireRight, type Scope } from '#core/access/scope.ts'
 import { Answer, type AnswerBody } from './answer.ts'
 import type { Authenticate } from './authentication.ts'
 import { isStreamed, openBodyStream } from './body-stream.ts'
+import { challenge, type ProtectedResource } from './challenge.ts'
 import type { HandlerInput, Operation } from './operation.ts'
 import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame } from './rendering.ts'
 import { announcesBody, BodyMemory, ClientGone, discardRest, readAbsentBody, readJsonBody } from './request-body.ts'
@@ -44,6 +45,8 @@ export interface ExchangeSurroundings {
   readonly authenticateOperator: (headers: IncomingMessage['headers']) => void
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (scope: Scope, feature: Feature) => Promise<void>
+  /** What callers without a good token are pointed to. */
+  readonly protectedResource: ProtectedResource | undefined
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
   readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AdminApiEvents
@@ -230,7 +233,12 @@ export class Exchange {
   }
 
   #refuse(refusal: Refusal): void {
-    if (this.#settle) this.#respond(renderRefusal(refusal, this.#frame()), refusal.code)
+    if (!this.#settle) return
+    const { headers } = this.#incoming.req
+    const own = this.operation.refusalAs?.(refusal, headers)
+    const asked = challenge(refusal, this.#around.protectedResource, headers.authorization !== undefined)
+    const response = own ? renderAnswer(own, refusals[refusal.code].http, this.#frame()) : renderRefusal(refusal, asked, this.#frame())
+    this.#respond(response, refusal.code)
   }
 
   #respond(response: Response, code: RefusalCode | undefined): void {
@@ -265,6 +273,7 @@ export class Exchange {
       closes: unclear || this.#ended === 'deadline' || this.#around.isDraining(),
       isPrivate: this.operation.right !== 'none',
       headOnly: req.method === 'HEAD',
+      openToPages: this.operation.openToPages ?? false,
     }
   }
 }

@@ -20,11 +20,11 @@ const errorSchema = z
 export function buildOpenApi(operations: readonly Operation[], service: { readonly baseUrl: string; readonly version: string }): Json {
   const schemas = new SchemaCollection()
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const operation of operations) {
+  for (const operation of operations.filter(({ isDescribedElsewhere }) => !isDescribedElsewhere)) {
     const path = (paths[operation.path] ??= {})
     path[operation.method.toLowerCase()] = describe(operation, schemas)
   }
-  const tags = [...new Set(operations.flatMap((operation) => operation.tags))].sort()
+  const tags = [...new Set(operations.flatMap(({ tags, isDescribedElsewhere }) => (isDescribedElsewhere ? [] : tags)))].sort()
   return {
     openapi: '3.1.1',
     info: { title: 'Postern', version: service.version, license: { name: 'MIT', identifier: 'MIT' } },
@@ -35,7 +35,7 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
       schemas: schemas.named(),
       headers: { RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } } },
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or an access token of the authorization server.' },
         operator: { type: 'http', scheme: 'bearer', description: 'The key of the operator of the service.' },
       },
     },

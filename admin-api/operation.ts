@@ -3,7 +3,7 @@ import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { featureOfRoute, type Feature } from '#config/features.ts'
-import type { RefusalCode } from '#core/refusals.ts'
+import type { Refusal, RefusalCode } from '#core/refusals.ts'
 import type { Right, Scope } from '#core/access/scope.ts'
 import type { Answer, ResponseShape } from './answer.ts'
 import type { BodyStream, StreamShape } from './body-stream.ts'
@@ -40,7 +40,16 @@ export interface OperationFacts {
   readonly waits?: boolean
   /** Answered even when the service sheds load: health and the like. */
   readonly alwaysAdmitted?: boolean
+  /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */
+  readonly openToPages?: boolean
+  /** Another document describes it, so the OpenAPI document leaves it out. */
+  readonly isDescribedElsewhere?: boolean
+  /** Renders refusals in a form of its own in place of the error envelope. */
+  readonly refusalAs?: RefusalForm
 }
+
+/** The form that refusals have outside the error envelope. */
+export type RefusalForm = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer
 
 /** What a handler gets; everything in it has been checked. */
 export interface HandlerInput<P, Q, B, S> {

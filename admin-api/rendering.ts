@@ -13,9 +13,20 @@ export interface AnswerFrame {
   readonly isPrivate: boolean
   /** HEAD: the headers of the answer without its body. */
   readonly headOnly: boolean
+  /** Scripts of any web page may read the answer. */
+  readonly openToPages: boolean
 }
 
 type HeaderList = [string, string][]
+
+/** Answers to scripts and to the preflight that browsers send before: no cookies, so nothing is given away by naming every origin. */
+const pageHeaders: Readonly<HeaderList> = [
+  ['access-control-allow-origin', '*'],
+  ['access-control-allow-methods', 'GET, POST'],
+  ['access-control-allow-headers', 'authorization, content-type, mcp-protocol-version'],
+  ['access-control-expose-headers', 'www-authenticate, retry-after'],
+  ['access-control-max-age', '86400'],
+]
 
 /** A good answer without a body. */
 export function renderNothing(status: number, frame: AnswerFrame): Response {
@@ -42,10 +53,10 @@ export function renderAnswer(answer: Answer, statusUnlessTold: number, frame: An
   return new FastResponse(null, { status, headers })
 }
 
-/** A refusal by its row of the table. Spec "Errors". */
-export function renderRefusal(refusal: Refusal, frame: AnswerFrame): Response {
+/** A refusal by its row of the table, with the challenge that belongs to it. Spec "Errors". */
+export function renderRefusal(refusal: Refusal, challenge: string | undefined, frame: AnswerFrame): Response {
   const headers = frameHeaders(frame)
-  if (refusal.code === 'unauthorized') headers.push(['www-authenticate', 'Bearer'])
+  if (challenge !== undefined) headers.push(['www-authenticate', challenge])
   if (refusal.retryAfterSeconds !== undefined) headers.push(['retry-after', String(Math.ceil(refusal.retryAfterSeconds))])
   const allow = refusal.code === 'method_not_allowed' ? refusal.details?.['allow'] : undefined
   if (Array.isArray(allow)) headers.push(['allow', allow.join(', ')])
@@ -72,6 +83,7 @@ function frameHeaders(frame: AnswerFrame): HeaderList {
   ]
   if (frame.isPrivate) headers.push(['cache-control', 'no-store'])
   if (frame.closes) headers.push(['connection', 'close'])
+  if (frame.openToPages) headers.push(...pageHeaders)
   return headers
 }
 

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { noBody } from './answer.ts'
 import { Exchange, type ExchangeSurroundings, type Incoming } from './exchange.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, RefusalForm } from './operation.ts'
 
 /** The app that serves the operations, whose ids and routes differ. */
 export function buildApp(operations: readonly Operation[], around: ExchangeSurroundings): H3 {
@@ -18,7 +18,10 @@ export function buildApp(operations: readonly Operation[], around: ExchangeSurro
     app.on(served.method, toRoute(served.path), run(served))
     if (served.method === 'GET') app.on('HEAD', toRoute(served.path), run(served))
   }
-  for (const [path, allow] of methodsByPath(operations)) app.all(toRoute(path), run(wrongMethod(allow)))
+  for (const [path, there] of Map.groupBy(operations, ({ path }) => path)) {
+    if (there.some(({ openToPages }) => openToPages)) app.on('OPTIONS', toRoute(path), run(preflight))
+    app.all(toRoute(path), run(wrongMethod(there)))
+  }
   app.all(
     '/**',
     run(refusing('nothingThere', () => new Refusal('not_found', 'There is nothing at this address; /openapi.json lists all of them.'))),
@@ -51,7 +54,7 @@ function runExchange(served: Operation, event: H3Event, around: ExchangeSurround
 }
 
 /** Stands where no operation is: takes whatever comes and refuses it. */
-function refusing(operationId: string, refusal: () => Refusal): Operation {
+function refusing(operationId: string, refusal: () => Refusal, refusalAs?: RefusalForm): Operation {
   return {
     method: 'GET',
     path: '/',
@@ -66,24 +69,27 @@ function refusing(operationId: string, refusal: () => Refusal): Operation {
     body: undefined,
     response: noBody,
     examples: {},
+    ...(refusalAs && { refusalAs }),
     handle() {
       throw refusal()
     },
   }
 }
 
-function wrongMethod(allow: readonly string[]): Operation {
-  const message = `This address takes ${allow.join(', ')}.`
-  return refusing('wrongMethod', () => new Refusal('method_not_allowed', message, { details: { allow } }))
+/** What a browser asks before a script's request; the headers that every answer to scripts has are the answer. */
+const preflight: Operation = {
+  ...refusing('preflight', () => new Refusal('not_found', '')),
+  status: 204,
+  openToPages: true,
+  handle: () => undefined,
 }
 
-function methodsByPath(operations: readonly Operation[]): Map<string, readonly string[]> {
-  const methods = new Map<string, readonly string[]>()
-  for (const { path, method } of operations) {
-    const also = method === 'GET' ? ['GET', 'HEAD'] : [method]
-    methods.set(path, [...(methods.get(path) ?? []), ...also])
-  }
-  return methods
+/** For the other methods of a path; in the form that refusals have there. */
+function wrongMethod(there: readonly Operation[]): Operation {
+  const allow = there.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const message = `This address takes ${allow.join(', ')}.`
+  const refusal = () => new Refusal('method_not_allowed', message, { details: { allow } })
+  return refusing('wrongMethod', refusal, there[0]?.refusalAs)
 }
 
 function toRoute(path: string): string {

@@ -7,6 +7,7 @@ import { serve } from 'h3'
 import type { Feature } from '#config/features.ts'
 import type { Scope } from '#core/access/scope.ts'
 import { noOperator, type Authenticate } from './authentication.ts'
+import type { ProtectedResource } from './challenge.ts'
 import type { AdminApiEvents, Exchange, ExchangeSurroundings } from './exchange.ts'
 import { answerHttpFault } from './http-faults.ts'
 import type { Operation } from './operation.ts'
@@ -46,6 +47,8 @@ export interface AdminApiOptions {
   readonly authenticateOperator?: ((headers: IncomingHttpHeaders) => void) | undefined
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (scope: Scope, feature: Feature) => Promise<void>
+  /** What callers without a good token are pointed to; without it they are told the scheme alone. */
+  readonly protectedResource?: ProtectedResource
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
   readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AdminApiEvents
@@ -137,6 +140,7 @@ export class AdminApi {
       authenticate: this.#options.authenticate,
       authenticateOperator: this.#options.authenticateOperator ?? noOperator,
       requireFlag: this.#options.requireFlag,
+      protectedResource: this.#options.protectedResource,
       admission: this.#options.admission,
       events: this.#options.events,
       bodyMemory: new BodyMemory(this.#limits.bodyMemoryBytesMax),

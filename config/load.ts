@@ -52,10 +52,19 @@ export function loadConfig({ env, readFile }: ConfigSources): Config {
 }
 
 /** Address under which the HTTP side is reached; `bound` is what it listens on, as port 0 becomes a real one only then. */
-export function publicUrl(config: Config, bound: Endpoint): string {
+export function publicUrl(config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: Endpoint): string {
   if (config.baseUrl !== null) return config.baseUrl
   const everywhere = bound.host === '0.0.0.0' || bound.host === '::'
   return `http://${formatEndpoint({ host: everywhere ? config.smtpHost : bound.host, port: bound.port })}`
+}
+
+/** The issuer of access tokens, and the resources that they are for (RFC 8707 §2). */
+export function oauthUrls(
+  config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl' | 'mcpUrl'>,
+  bound: Endpoint,
+): { readonly issuer: string; readonly resources: { readonly mcp: string; readonly rest: string } } {
+  const base = publicUrl(config, bound)
+  return { issuer: config.authUrl ?? base, resources: { mcp: config.mcpUrl ?? `${base}/mcp`, rest: `${base}/v1` } }
 }
 
 function readConfigFile(path: string, readFile: ConfigSources['readFile']): Record<string, unknown> {

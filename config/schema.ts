@@ -17,6 +17,7 @@ const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text)
 const address = accepting(isAddress)
 const hostName: TextForm<string> = { parse: parseHostName, format: (text) => text }
 const origin: TextForm<string> = { parse: parseOrigin, format: (text) => text }
+const mcpAddress: TextForm<string> = { parse: parseMcpAddress, format: (text) => text }
 const spfMechanism = accepting((text) =>
   /^(?:(?:include|a|mx):[a-z0-9._-]+(?:\/\d{1,3})?|mx|ip4:[\d.]+(?:\/\d{1,2})?|ip6:[\da-f:.]+(?:\/\d{1,3})?)$/i.test(text),
 )
@@ -166,6 +167,20 @@ export const schema = section({
     },
     origin,
   ),
+  authUrl: optionalWritten(
+    {
+      description: 'Address of the authorization server (OAuth 2.1), which the HTTP side serves. Without it, the base URL.',
+      limit: 'an http or https address without a path, such as https://auth.example.org',
+    },
+    origin,
+  ),
+  mcpUrl: optionalWritten(
+    {
+      description: 'Address of the MCP endpoint, and so the audience of its access tokens. Without it, the base URL with the path /mcp.',
+      limit: 'an http or https address with any path but /v1, such as https://mail.example.org/mcp',
+    },
+    mcpAddress,
+  ),
   inboundDomain: optionalWritten(
     { description: 'Domain whose addresses receive mail for inboxes, routes and bounces.', limit: hostNameLimit },
     hostName,
@@ -232,7 +247,20 @@ function parseHostName(text: string): string | undefined {
 }
 
 function parseOrigin(text: string): string | undefined {
+  const url = parseAddress(text)
+  return url?.pathname === '/' ? url.origin : undefined
+}
+
+/** Without a slash at the end, because clients compare it letter by letter. */
+function parseMcpAddress(text: string): string | undefined {
+  const url = parseAddress(text)
+  const path = url?.pathname.replace(/\/$/, '') ?? ''
+  return url && path !== '/v1' && /^(?:\/[\w.~-]+)*$/.test(path) ? url.origin + path : undefined
+}
+
+/** http or https, without user name, query and fragment. */
+function parseAddress(text: string): URL | undefined {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined
-  return url.pathname === '/' && !url.search && !url.hash ? url.origin : undefined
+  return url.search || url.hash ? undefined : url
 }

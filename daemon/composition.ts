@@ -4,25 +4,23 @@
  */
 import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
-import { publicUrl, type Config } from '#config/load.ts'
+import { publicUrl } from '#config/load.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
-import type { Removals } from '#core/administration/removals.ts'
 import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { BackgroundRead } from '#core/capture/background-read.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
-import type { MessageReader } from '#core/capture/message-reader.ts'
-import { systemClock, type Clock } from '#core/clock.ts'
+import { systemClock } from '#core/clock.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { deliveryLimits } from '#core/delivery/delivery-limits.ts'
 import { Probes } from '#core/delivery/probes.ts'
-import type { Transport } from '#core/delivery/transport.ts'
 import { Signer } from '#core/domains/signer.ts'
-import { addressGuard, type AddressGuard } from '#core/outbound/address-guard.ts'
-import { SystemResolver, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
+import { bearerCheck } from '#core/oauth/bearers.ts'
+import { addressGuard } from '#core/outbound/address-guard.ts'
+import { SystemResolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { Retention } from '#core/retention/retention.ts'
 import { Policies } from '#core/routing/policy.ts'
@@ -36,104 +34,28 @@ import { Tracking } from '#core/tracking/tracking.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { Database } from '#store/database.ts'
-import type { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
 import { bearerAuthentication, operatorAuthentication } from '../admin-api/authentication.ts'
-import type { Operation } from '../admin-api/operation.ts'
 import { operatorOperations } from '../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../admin-api/rest/operations.ts'
+import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
 import { RelayTransport } from '../protocols/relay/transport.ts'
 import { SubmissionServer } from '../protocols/submission/server.ts'
-import { administration, type Administration } from './administration.ts'
+import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
-import type { Certificate } from './certificate.ts'
 import { Housekeeping } from './housekeeping.ts'
-import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
+import { oauthServer, publicFetch } from './oauth-core.ts'
 import { Readiness } from './readiness.ts'
+import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
-
-/** What leaves the process or is time; tests put their own in its place. */
-export interface Replacements {
-  readonly clock?: Clock
-  readonly resolver?: Resolver & RecordResolver
-  readonly transport?: Transport
-}
-
-/** What stands before anything can be composed: opened, read or made by the start. */
-export interface Foundation {
-  readonly config: Config
-  readonly log: Logger
-  readonly kv: LevelKv
-  readonly secrets: SecretBox
-  readonly metrics: Metrics
-  readonly certificate: Pick<Certificate, 'cert' | 'key'>
-  readonly version: string
-}
-
-/** The parts of a daemon that are started and stopped, and what the start itself needs. */
-export interface Daemon {
-  readonly database: Database
-  readonly clock: Clock
-  readonly admission: Admission
-  readonly reader: MessageReader
-  readonly backgroundRead: BackgroundRead
-  readonly housekeeping: Housekeeping
-  readonly retention: Retention
-  readonly transport: Transport
-  readonly probes: Probes
-  readonly queue: DeliveryQueue
-  readonly replayRunner: ReplayRunner
-  readonly removals: Removals
-  readonly submission: SubmissionServer
-  readonly http: AdminApi
-  readonly health: Readiness
-  readonly rewriter: WorkerMessageRewriter
-  readonly engagements: Engagements
-}
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
 const waitingWritesMax = 20_000
-
-const token = <T>(name: string): InjectionToken<T> => Symbol(name)
-
-const T = {
-  Accept: token<Accept>('Accept'),
-  Administration: token<Administration>('Administration'),
-  Admission: token<Admission>('Admission'),
-  ApiKeys: token<ApiKeys>('ApiKeys'),
-  Attempts: token<Attempts>('Attempts'),
-  BackgroundRead: token<BackgroundRead>('BackgroundRead'),
-  Board: token<HealthBoard>('Board'),
-  Bell: token<CaptureBell>('Bell'),
-  Clock: token<Clock>('Clock'),
-  Credentials: token<SmtpCredentials>('Credentials'),
-  Database: token<Database>('Database'),
-  Destinations: token<Destinations>('Destinations'),
-  Engagements: token<Engagements>('Engagements'),
-  Guard: token<AddressGuard>('Guard'),
-  Health: token<Readiness>('Health'),
-  Housekeeping: token<Housekeeping>('Housekeeping'),
-  Http: token<AdminApi>('Http'),
-  Observer: token<Observer>('Observer'),
-  Probes: token<Probes>('Probes'),
-  Policies: token<Policies>('Policies'),
-  Queue: token<DeliveryQueue>('Queue'),
-  Reader: token<MessageReader>('Reader'),
-  Retention: token<Retention>('Retention'),
-  ReplayRunner: token<ReplayRunner>('ReplayRunner'),
-  Resolver: token<Resolver & RecordResolver>('Resolver'),
-  Rest: token<readonly Operation[]>('Rest'),
-  Rewriter: token<WorkerMessageRewriter>('Rewriter'),
-  SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
-  Submission: token<SubmissionServer>('Submission'),
-  Transport: token<Transport>('Transport'),
-  Writes: token<SettingWrites>('Writes'),
-}
 
 /** Builds one daemon. Nothing is started, and nothing is shared between two daemons of one process. */
 export function compose(foundation: Foundation, replace: Replacements = {}): Daemon {
@@ -207,7 +129,11 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
   })
   add(T.Housekeeping, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('housekeeping', error)
-    return new Housekeeping({ database: c.resolve(T.Database), clock: c.resolve(T.Clock), collect: () => kv.collect(), onError })
+    const sweepSandboxes = (): Promise<number> => c.resolve(T.OAuth).sandboxes.sweep()
+    return new Housekeeping({
+      ...{ database: c.resolve(T.Database), clock: c.resolve(T.Clock), sweepSandboxes, onError },
+      collect: () => kv.collect(),
+    })
   })
 }
 
@@ -255,6 +181,14 @@ function addCore(add: Add, foundation: Foundation): void {
   })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
+  add(T.OAuth, (c) =>
+    oauthServer({
+      ...{ ...base(c), config, writes: c.resolve(T.Writes) },
+      fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
+      rightsOfMember: async () => undefined, // there are no people yet
+      events: c.resolve(T.Observer),
+    }),
+  )
 }
 
 /** The queue and what it does with a message. */
@@ -362,14 +296,16 @@ function addDoors(add: Add, foundation: Foundation): void {
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
     const { operatorKey } = config
+    const oauth = c.resolve(T.OAuth)
     return new AdminApi({
       listen: config.http.listen,
       baseUrl: publicUrl(config, config.http.listen),
       version,
-      operations: [...restOperations(core), ...(operatorKey === null ? [] : operatorOperations(core))],
-      authenticate: bearerAuthentication((key) => c.resolve(T.ApiKeys).authenticate(key)),
+      operations: [...restOperations(core), ...(operatorKey === null ? [] : operatorOperations(core)), ...oauthOperations(oauth)],
       authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
       requireFlag: flagCheck(c.resolve(T.Policies)),
+      authenticate: bearerAuthentication(bearerCheck(c.resolve(T.ApiKeys), oauth.tokenCheck)),
+      protectedResource: oauth.restResource,
       admission: c.resolve(T.Admission),
       events: c.resolve(T.Observer),
       health: c.resolve(T.Health),

@@ -1,10 +1,12 @@
-/** Recurring small work: expired rows go, and the space of deleted large values is freed. Rests while nothing is written. */
+/** Recurring small work: expired rows and deserted sandboxes go, and the space of deleted large values is freed. Rests while nothing is written. */
 import type { Clock, Timer } from '#core/clock.ts'
 import type { Database } from '#store/database.ts'
 
 export interface HousekeepingOptions {
   readonly database: Database
   readonly clock: Clock
+  /** Removes sandboxes that nobody uses any more. */
+  readonly sweepSandboxes: () => Promise<number>
   /** Frees space that the store can give back. */
   readonly collect: () => Promise<number>
   readonly onError: (error: unknown) => void
@@ -35,10 +37,12 @@ export class Housekeeping {
   }
 
   async #round(): Promise<void> {
-    const { database, clock, collect } = this.#options
-    if (database.commits === this.#commits) return
-    await database.sweep(clock.now())
-    await collect()
-    this.#commits = database.commits
+    const { database, clock, sweepSandboxes, collect } = this.#options
+    if (database.commits !== this.#commits) {
+      await database.sweep(clock.now())
+      await collect()
+      this.#commits = database.commits
+    }
+    await sweepSandboxes() // also while nothing is written: their time passes by itself
   }
 }

@@ -2,6 +2,7 @@
 import type { AttemptListener } from '#core/delivery/attempt.ts'
 import type { BreakerListener, BreakerView } from '#core/delivery/health-board.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
+import type { TokenEvents } from '#core/oauth/token-endpoint.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import type { AdminApiEvents } from '../admin-api/exchange.ts'
 import type { SessionFacts, SubmissionEvents } from '../protocols/submission/settings.ts'
@@ -13,7 +14,7 @@ type Answered = Parameters<AdminApiEvents['answered']>[0]
 /** Milliseconds as they are worth reading: to a tenth. */
 const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10
 
-export class Observer implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents {
+export class Observer implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, TokenEvents {
   readonly #log: Logger
   readonly #metrics: Metrics
 
@@ -78,6 +79,10 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
 
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void {
     this.#log.error({ err: error, request_id: where.requestId, operation: where.operationId }, 'unexpected error in a request')
+  }
+
+  tokenReused(what: string, grantId: string): void {
+    this.#log.warn({ grant_id: grantId, reused: what }, 'an oauth grant was revoked, because a token of it came again')
   }
 
   connectionDropped(): void {

@@ -7,9 +7,8 @@ import type { Stored } from '#store/record-kind.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import { apiKeys, hashApiKey, previewApiKey, type ApiKey } from './access/api-key.ts'
 import { environmentKeyId, isAdministrator, newApiKey, statusOf } from './access/api-keys.ts'
-import { insertProject } from './administration/new-project.ts'
 import type { Clock } from './clock.ts'
-import { organizations } from './tenancy/organization.ts'
+import { addOrganization, type NewOrganization } from './new-organization.ts'
 
 export interface BootstrapOptions {
   readonly database: Database
@@ -34,7 +33,7 @@ const organizationsEnd = pack(['org`'])
 export async function bootstrap({ database, clock, adminKey, plan }: BootstrapOptions): Promise<Bootstrapped> {
   const change = new Change()
   const existing = await firstOrganization(database)
-  const organizationId = existing ?? addOrganization(change, clock.now(), plan)
+  const organizationId = existing ?? addOrganization(change, firstOrganizationOf(plan, clock.now())).organizationId
   const apiKey = await addKey(database, change, organizationId, clock.now(), adminKey ?? undefined)
   if (change.sets.length > 0 && !(await database.commit(change)).ok)
     throw new Error('The first organization was being made by another process at the same time; start again.')
@@ -47,12 +46,12 @@ async function firstOrganization(database: Database): Promise<string | undefined
   return undefined
 }
 
-function addOrganization(change: Change, now: number, plan: PlanName): string {
-  const id = newId('org', now)
-  const { id: defaultProjectId } = insertProject(change, id, { name: 'Default', isDefault: true }, now)
-  change.insert(organizations, id, { id, name: 'Default', plan, defaultProjectId, createdAt: now })
-  return id
-}
+const firstOrganizationOf = (plan: PlanName, now: number): NewOrganization => ({
+  name: 'Default',
+  plan,
+  project: { name: 'Default', status: 'claimed' },
+  now,
+})
 
 /** Answers a key that was made because there is none to begin with. */
 async function addKey(

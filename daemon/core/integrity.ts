@@ -13,6 +13,7 @@ import { prices } from './billing/price.ts'
 import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
+import { oauthGrants } from './oauth/grant.ts'
 import { destinations } from './routing/destination.ts'
 import { failoverPolicies } from './routing/failover-policy.ts'
 import { routingRules } from './routing/rule.ts'
@@ -25,7 +26,8 @@ import { toVerpRecipient } from './trace/return-paths.ts'
 import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
-const recordKinds = [
+/** Every kind of record that this core writes. */
+export const recordKinds = [
   organizations,
   projects,
   apiKeys,
@@ -45,6 +47,7 @@ const recordKinds = [
   auditEntries,
   planTerms,
   prices,
+  oauthGrants,
 ] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -70,6 +73,12 @@ export function integrityChecks(database: Database): VerifyOptions {
       },
       { name: 'unsubscribe.kept', global: true },
       { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
+      { name: 'oauth.signing-key', global: true },
+      { name: 'oauth.client', global: true },
+      { name: 'oauth.code', global: true },
+      { name: 'oauth.refresh-token', global: true },
+      { name: 'oauth.sandbox', global: true },
+      { name: 'oauth.limit', global: true },
     ],
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {

@@ -1,6 +1,6 @@
 /** Configuration as an operator meets it: defaults, file, variables, and one sentence for each mistake. */
 import test from 'ava'
-import { ConfigInvalid, loadConfig, publicUrl } from '#config/load.ts'
+import { ConfigInvalid, loadConfig, oauthUrls, publicUrl } from '#config/load.ts'
 import { printConfig } from '#config/print.ts'
 import { defaults } from '#config/settings.ts'
 
@@ -160,6 +160,15 @@ test('loadConfig() refuses values of the wrong form', (t) => {
     ['POSTERN_BASE_URL', 'https://example.org/path'],
     ['POSTERN_BASE_URL', 'https://user:word@example.org'],
     ['POSTERN_BASE_URL', 'example.org'],
+    ['POSTERN_AUTH_URL', 'https://auth.example.org/oauth'],
+    ['POSTERN_AUTH_URL', 'auth.example.org'],
+    ['POSTERN_MCP_URL', 'https://mail.example.org/v1'],
+    ['POSTERN_MCP_URL', 'https://mail.example.org/v1/'],
+    ['POSTERN_MCP_URL', 'https://mail.example.org/mcp?x=1'],
+    ['POSTERN_MCP_URL', 'https://mail.example.org/mcp#x'],
+    ['POSTERN_MCP_URL', 'https://mail.example.org/a b'],
+    ['POSTERN_MCP_URL', 'https://user@mail.example.org/mcp'],
+    ['POSTERN_MCP_URL', 'mcp.example.org'],
     ['POSTERN_INBOUND_DOMAIN', '-a.example'],
     ['POSTERN_INBOUND_DOMAIN', 'a..example'],
     ['POSTERN_SMTP_HOST', 'mail example'],
@@ -226,6 +235,18 @@ test('publicUrl() is the setting, else where the HTTP side listens', (t) => {
   t.is(publicUrl(load({ POSTERN_BASE_URL: 'https://mail.example.org' }), bound), 'https://mail.example.org')
   t.is(publicUrl(load({}), bound), 'http://[::1]:41000')
   t.is(publicUrl(load({ POSTERN_SMTP_HOST: 'mail.example.org' }), { host: '0.0.0.0', port: 80 }), 'http://mail.example.org:80')
+})
+
+test('oauthUrls() are those of the settings, else below the public address', (t) => {
+  const bound = { host: '127.0.0.1', port: 8080 }
+  const base = 'https://mail.example.org'
+  t.deepEqual(oauthUrls(load({ POSTERN_BASE_URL: base }), bound), { issuer: base, resources: { mcp: `${base}/mcp`, rest: `${base}/v1` } })
+  const env = { POSTERN_BASE_URL: base, POSTERN_AUTH_URL: 'https://Auth.example.org/', POSTERN_MCP_URL: 'https://Agents.example.org/mail/' }
+  t.deepEqual(oauthUrls(load(env), bound), {
+    issuer: 'https://auth.example.org',
+    resources: { mcp: 'https://agents.example.org/mail', rest: `${base}/v1` },
+  })
+  t.is(oauthUrls(load({ POSTERN_MCP_URL: 'https://mcp.example.org/' }), bound).resources.mcp, 'https://mcp.example.org')
 })
 
 test('printConfig() masks secrets and else prints what can be read again', (t) => {

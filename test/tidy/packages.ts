@@ -6,16 +6,19 @@ import type { Source } from './source.ts'
 /** Where a package may be imported, as globs over file paths. Tests may import any of them as well. */
 export const homes: Readonly<Record<string, readonly string[]>> = {
   ava: [],
+  '@modelcontextprotocol/client': [],
   '@seriousme/openapi-schema-validator': [],
   h3: ['admin-api/**'],
   htmlparser2: ['ingest/**'],
   imapflow: ['protocols/imap-dsn/**'],
   'ipaddr.js': ['config/**', 'daemon/core/**'],
-  jose: ['daemon/core/access/**', 'admin-api/oauth/**'],
+  jose: ['daemon/core/oauth/**'],
   level: ['store/**'],
   mailauth: ['ingest/**', 'protocols/relay/**'],
   mailparser: ['ingest/**'],
   nodemailer: ['daemon/core/submission/**'],
+  oauth4webapi: [],
+  'openid-client': [],
   'oxc-parser': [],
   pino: ['daemon/*.ts'],
   prettier: ['config/generate-example.ts'],
@@ -24,7 +27,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   'sanitize-html': ['ingest/**'],
   'smtp-server': ['protocols/submission/**'],
   srvx: ['admin-api/**'],
-  tsyringe: ['daemon/composition.ts'],
+  tsyringe: ['daemon/composition.ts', 'daemon/parts.ts'],
   zod: ['config/**', 'store/**', 'daemon/core/**', 'admin-api/**'],
 }
 

@@ -1,6 +1,7 @@
 /** Brute-force limits on SMTP AUTH: sliding windows of failures per user and per address (a /64 for IPv6). */
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
+import { clientNetwork } from './client-network.ts'
 
 export interface LoginLimits {
   readonly windowMs: number
@@ -73,11 +74,4 @@ export class LoginGuard {
 
 const userKey = (username: string): string => `user ${username}`
 
-function addressKey(address: string): string {
-  const plain = address.replace(/^::ffff:/, '')
-  if (!plain.includes(':')) return `address ${plain}`
-  const [left = '', right] = plain.split('::')
-  const groups = left.split(':').filter(Boolean)
-  const missing = right === undefined ? 0 : 8 - groups.length - right.split(':').filter(Boolean).length
-  return `address ${[...groups, ...Array<string>(missing).fill('0')].slice(0, 4).join(':')}`
-}
+const addressKey = (address: string): string => `address ${clientNetwork(address)}`

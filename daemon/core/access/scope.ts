@@ -5,6 +5,9 @@ import { Refusal } from '../refusals.ts'
 export const rightsInOrder = ['api:read', 'api:send', 'api:admin'] as const
 export type Right = (typeof rightsInOrder)[number]
 
+/** Who holds the access token behind a scope. */
+export type TokenHolder = { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly userId: string }
+
 /** Who asks, for whom, and what they may do. */
 export interface Scope {
   readonly organizationId: string
@@ -15,15 +18,21 @@ export interface Scope {
   /** Projects that are being deleted: nothing of theirs is reachable. */
   readonly without?: ReadonlySet<string> | undefined
   readonly rights: readonly Right[]
-  /** Id of the API key, SMTP credential or other grant behind this scope. */
+  /** Id of the API key, SMTP credential or OAuth grant behind this scope. */
   readonly grantId: string
+  /** With an access token only. */
+  readonly holder?: TokenHolder
 }
 
 /** Throws `insufficient_scope` unless the scope includes the right. */
 export function requireRight(scope: Scope, right: Right): void {
   const held = Math.max(...scope.rights.map((r) => rightsInOrder.indexOf(r)))
   if (held >= rightsInOrder.indexOf(right)) return
-  throw new Refusal('insufficient_scope', `This needs the scope ${right}; the key has ${scope.rights.join(' ') || 'none'}.`, {
-    details: { required_scope: right },
-  })
+  throw new Refusal(
+    'insufficient_scope',
+    `This needs the scope ${right}; the ${scope.holder ? 'token' : 'key'} has ${scope.rights.join(' ') || 'none'}.`,
+    {
+      details: { required_scope: right },
+    },
+  )
 }

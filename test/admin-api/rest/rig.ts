@@ -53,8 +53,8 @@ import { bearerAuthentication, operatorAuthentication } from '../../../admin-api
 import type { Operation } from '../../../admin-api/operation.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
-import { AdminApi } from '../../../admin-api/server.ts'
 import { administration } from '../../../daemon/administration.ts'
+import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
@@ -147,10 +147,19 @@ export interface Rig {
   closeStore(): Promise<void>
 }
 
-export async function startRig(
-  t: ExecutionContext,
-  options: { readonly plan?: PlanName; readonly bounceDomain?: null; readonly hasOperator?: boolean } = {},
-): Promise<Rig> {
+export interface RigOptions {
+  readonly plan?: PlanName
+  readonly bounceDomain?: null
+  readonly hasOperator?: boolean
+  /** What the HTTP side serves besides, and who may call it. */
+  readonly besides?: (parts: {
+    readonly database: Database
+    readonly clock: ManualClock
+    readonly apiKeys: ApiKeys
+  }) => Pick<AdminApiOptions, 'operations' | 'authenticate' | 'protectedResource'>
+}
+
+export async function startRig(t: ExecutionContext, options: RigOptions = {}): Promise<Rig> {
   const folder = await temporaryFolder('rest')
   const kv = await LevelKv.open(join(folder.path, 'store'))
   const database = new Database(kv)
@@ -165,15 +174,19 @@ export async function startRig(
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
   const core = assemble(database, clock, transport, board, bell, reader, rewriter, records, bounceDomain)
   const failures: unknown[] = []
-  const operations = [...restOperations(core), ...(options.hasOperator === false ? [] : operatorOperations(core))]
+  const besides = options.besides?.({ database, clock, apiKeys: core.apiKeys })
+  const forOperator = options.hasOperator === false ? [] : operatorOperations(core)
+  const operations = [...restOperations(core), ...forOperator, ...(besides?.operations ?? [])]
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
     baseUrl,
     version: '1.2.3',
-    operations,
     authenticateOperator: options.hasOperator === false ? undefined : operatorAuthentication(operatorKey),
     requireFlag: flagCheck(core.policies),
     authenticate: bearerAuthentication((key) => core.apiKeys.authenticate(key)),
+    ...besides,
+    operations,
+    trustProxy: ['127.0.0.1'],
     admission: { check() {} },
     events: { answered() {}, failed: (error) => failures.push(error), connectionDropped() {} },
     health: { ready: () => [] },

@@ -1,0 +1,24 @@
+/** What a caller without a good token is told, so that it can get one: the challenge of RFC 6750 §3, with the pointer of RFC 9728 §5.1. */
+import { rightsInOrder } from '#core/access/scope.ts'
+import type { Refusal } from '#core/refusals.ts'
+
+/** What tokens are for here. */
+export interface ProtectedResource {
+  /** Where its metadata is. */
+  readonly metadataUrl: string
+  /** Scopes to ask for to begin with. */
+  readonly usualScopes: readonly string[]
+}
+
+/** The header `WWW-Authenticate` of a refusal; undefined for refusals without one. `isPresented`: there was something that could be a token. */
+export function challenge(refusal: Refusal, resource: ProtectedResource | undefined, isPresented: boolean): string | undefined {
+  if (refusal.code === 'unauthorized') {
+    if (!resource) return 'Bearer'
+    const usual = `Bearer resource_metadata="${resource.metadataUrl}", scope="${resource.usualScopes.join(' ')}"`
+    return isPresented ? `${usual}, error="invalid_token"` : usual
+  }
+  const needed = rightsInOrder.findIndex((right) => right === refusal.details?.['required_scope'])
+  if (refusal.code !== 'insufficient_scope' || !resource || needed < 0) return undefined
+  const scopes = rightsInOrder.slice(0, needed + 1).join(' ')
+  return `Bearer error="insufficient_scope", scope="${scopes}", resource_metadata="${resource.metadataUrl}"`
+}

@@ -1,0 +1,99 @@
+/** What clients read first: the metadata of the authorization server and of what it protects, and the keys (RFC 8414, RFC 9728, RFC 7517). */
+import { anonymousBootstrapClientId, clientAuthentications, grantTypes } from '#core/oauth/client.ts'
+import { oauthScopes, surfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/scopes.ts'
+import type { SigningKeys } from '#core/oauth/signing-keys.ts'
+import { media, raw, type Answer } from '../answer.ts'
+import { operation, type Operation } from '../operation.ts'
+import { oauthPaths } from './paths.ts'
+
+const wellKnown = '/.well-known'
+const resourceMetadata = `${wellKnown}/oauth-protected-resource`
+const readable = {
+  method: 'GET',
+  tags: ['oauth'],
+  right: 'none',
+  openToPages: true,
+  isDescribedElsewhere: true,
+  response: media('application/json'),
+} as const
+
+/** Where the metadata of a resource is: its path behind the well-known one (RFC 9728 §3.1). */
+export function resourceMetadataUrl({ resources }: OAuthUrls, surface: Surface): string {
+  const { origin, pathname } = new URL(resources[surface])
+  return `${origin}${resourceMetadata}${pathname === '/' ? '' : pathname}`
+}
+
+export function discoveryOperations(urls: OAuthUrls, keys: SigningKeys): readonly Operation[] {
+  const byPath = surfaces.filter((surface) => new URL(urls.resources[surface]).pathname !== '/')
+  return [
+    operation({
+      ...readable,
+      path: `${wellKnown}/oauth-authorization-server`,
+      operationId: 'readAuthorizationServerMetadata',
+      summary: 'Read the metadata of the authorization server (RFC 8414)',
+      handle: () => document(serverMetadata(urls)),
+    }),
+    operation({
+      ...readable,
+      path: `${wellKnown}/jwks.json`,
+      operationId: 'readSigningKeys',
+      summary: 'Read the keys that access tokens are signed with (RFC 7517)',
+      handle: async () => document({ keys: await keys.published() }),
+    }),
+    operation({
+      ...readable,
+      path: resourceMetadata,
+      operationId: 'readResourceMetadata',
+      summary: 'Read the metadata of the protected resource of this origin (RFC 9728)',
+      handle: ({ headers }) => document(resourceDocument(urls, surfaceOfRoot(urls, headers.host))),
+    }),
+    ...byPath.map((surface) =>
+      operation({
+        ...readable,
+        path: new URL(resourceMetadataUrl(urls, surface)).pathname,
+        operationId: `readResourceMetadataOf${surface === 'mcp' ? 'Mcp' : 'Rest'}`,
+        summary: 'Read the metadata of a protected resource (RFC 9728)',
+        handle: () => document(resourceDocument(urls, surface)),
+      }),
+    ),
+  ]
+}
+
+/** One origin can have one root document: on an origin of both, it is that of MCP, whose clients look there. */
+function surfaceOfRoot({ resources }: OAuthUrls, host: string | undefined): Surface {
+  const [mcp, rest] = [new URL(resources.mcp), new URL(resources.rest)]
+  return mcp.origin !== rest.origin && host === rest.host ? 'rest' : 'mcp'
+}
+
+/** For five minutes by anybody. */
+const document = (content: object): Answer =>
+  raw(JSON.stringify(content), { contentType: 'application/json', headers: { 'cache-control': 'public, max-age=300' } })
+
+const resourceDocument = ({ issuer, resources }: OAuthUrls, surface: Surface): object => ({
+  resource: resources[surface],
+  authorization_servers: [issuer],
+  // clients without a challenge ask for all of these
+  scopes_supported: usualScopes(surface),
+  bearer_methods_supported: ['header'],
+  resource_name: surface === 'mcp' ? 'Postern MCP' : 'Postern REST API',
+})
+
+const serverMetadata = ({ issuer, resources }: OAuthUrls): object => ({
+  issuer,
+  authorization_endpoint: issuer + oauthPaths.authorize,
+  token_endpoint: issuer + oauthPaths.token,
+  registration_endpoint: issuer + oauthPaths.register,
+  revocation_endpoint: issuer + oauthPaths.revoke,
+  jwks_uri: `${issuer}${wellKnown}/jwks.json`,
+  response_types_supported: ['code'],
+  response_modes_supported: ['query'],
+  grant_types_supported: grantTypes,
+  token_endpoint_auth_methods_supported: clientAuthentications,
+  revocation_endpoint_auth_methods_supported: clientAuthentications,
+  code_challenge_methods_supported: ['S256'],
+  scopes_supported: oauthScopes,
+  authorization_response_iss_parameter_supported: true,
+  client_id_metadata_document_supported: true,
+  protected_resources: surfaces.map((surface) => resources[surface]),
+  anonymous_bootstrap_client_id: anonymousBootstrapClientId,
+})

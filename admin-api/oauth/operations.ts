@@ -1,0 +1,16 @@
+/** The operations of the authorization server that need no person; `authorize.ts` has the one that does. */
+import type { OAuthUrls } from '#core/oauth/scopes.ts'
+import type { SigningKeys } from '#core/oauth/signing-keys.ts'
+import type { Operation } from '../operation.ts'
+import { discoveryOperations } from './discovery.ts'
+import { endpointOperations, type EndpointCore } from './endpoints.ts'
+
+export interface OAuthCore extends EndpointCore {
+  readonly urls: OAuthUrls
+  readonly signingKeys: SigningKeys
+}
+
+export const oauthOperations = (core: OAuthCore): readonly Operation[] => [
+  ...discoveryOperations(core.urls, core.signingKeys),
+  ...endpointOperations(core),
+]

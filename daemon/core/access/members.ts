@@ -1,0 +1,8 @@
+/** What people may do in an organization, as access asks for it at every call. */
+import type { Right } from './scope.ts'
+
+/**
+ * The rights of a member's role, or undefined when the user is no member (any more). Asked for every request with a token of
+ * that user, so that a demotion acts at once: whoever implements it answers from memory.
+ */
+export type RightsOfMember = (organizationId: string, userId: string) => Promise<readonly Right[] | undefined>

@@ -1,0 +1,52 @@
+/** How often strangers may do what makes something: counted per client network and for all together, in the very write that makes it. */
+import type { Change } from '#store/change.ts'
+import type { WriteResult } from '#store/kv.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import { clientNetwork } from '../access/client-network.ts'
+import { OAuthError } from './oauth-error.ts'
+
+/** So many in a window that begins at a multiple of its length, UTC. */
+export interface AddressLimit {
+  readonly max: number
+  readonly windowMs: number
+  /** Counts all addresses together instead of each network. */
+  readonly isShared?: boolean
+}
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** New sandboxes: for each network, and a ceiling for the whole service. */
+export const sandboxLimits: readonly AddressLimit[] = [
+  { max: 5, windowMs: hourMs },
+  { max: 20, windowMs: dayMs },
+  { max: 1000, windowMs: dayMs, isShared: true },
+]
+
+export const registrationLimits: readonly AddressLimit[] = [
+  { max: 10, windowMs: hourMs },
+  { max: 1000, windowMs: dayMs, isShared: true },
+]
+
+/** Counts one more in every window; the write then fails with reason `limit` when one is full. */
+export function countAddress(change: Change, purpose: string, limits: readonly AddressLimit[], address: string, now: number): void {
+  for (const limit of limits) {
+    const key = counterKey(purpose, limit, address, now)
+    change.add(key, 1, limit.max).expire(windowEnd(limit, now), key)
+  }
+}
+
+/** What a write that counted, and failed, means. Throws `temporarily_unavailable` with the end of the longest window that is full. */
+export function assertWithin(result: WriteResult, purpose: string, limits: readonly AddressLimit[], address: string, now: number): void {
+  if (result.ok) return
+  const full = limits.filter((limit) => Buffer.compare(pack(counterKey(purpose, limit, address, now)), result.key) === 0)
+  if (full.length === 0) throw new Error(`a write of ${purpose} failed: ${result.reason}`)
+  const retryAfterSeconds = Math.max(...full.map((limit) => Math.ceil((windowEnd(limit, now) - now) / 1000)))
+  throw new OAuthError('temporarily_unavailable', 'Too many of these requests; try again later.', { retryAfterSeconds })
+}
+
+const counterKey = (purpose: string, { windowMs, isShared }: AddressLimit, address: string, now: number): readonly Element[] =>
+  globalKey('oauth.limit', purpose, windowMs, isShared ? '' : clientNetwork(address), Math.floor(now / windowMs))
+
+const windowEnd = ({ windowMs }: AddressLimit, now: number): number => (Math.floor(now / windowMs) + 1) * windowMs

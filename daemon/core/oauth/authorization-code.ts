@@ -1,0 +1,67 @@
+/** Authorization codes: a minute, one use, for one client, one redirect URI and one PKCE challenge (RFC 6749 §4.1.2, RFC 7636 §4). */
+import { hash } from 'node:crypto'
+import { decode, encode, type Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import { hashOpaqueToken, newOpaqueToken } from './opaque-token.ts'
+import type { OAuthScope } from './scopes.ts'
+
+/** What a person approved, until the client fetches its tokens. */
+export interface AuthorizationCode {
+  readonly clientId: string
+  readonly clientName: string
+  readonly redirectUri: string
+  readonly codeChallenge: string
+  readonly userId: string
+  readonly organizationId: string
+  readonly projectId: string
+  readonly scopes: readonly OAuthScope[]
+  readonly mayRefresh: boolean
+  readonly expiresAt: number
+  /** What it was exchanged for; null: not yet. */
+  readonly grantId: string | null
+}
+
+export interface StoredAuthorizationCode {
+  readonly key: readonly Element[]
+  readonly code: AuthorizationCode
+  readonly version: bigint
+}
+
+export const codeMs = 60_000
+/** A used code is remembered this long, because its second use ends what the first one brought (RFC 6749 §4.1.2). */
+const usedMs = 86_400_000
+
+const codeKey = (text: string): readonly Element[] => globalKey('oauth.code', hashOpaqueToken(text))
+
+/** Adds a new code to the write. */
+export function addAuthorizationCode(change: Change, code: AuthorizationCode): string {
+  const text = newOpaqueToken()
+  change.set(codeKey(text), encode(code)).expire(code.expiresAt, codeKey(text))
+  return text
+}
+
+export async function findAuthorizationCode(database: Database, text: string): Promise<StoredAuthorizationCode | undefined> {
+  const key = codeKey(text)
+  const entry = await database.kv.get(pack(key))
+  return entry && { key, code: decode<AuthorizationCode>(entry.value), version: entry.version }
+}
+
+/** Marks the code as used for a grant; the write fails when somebody else used it meanwhile. */
+export function useAuthorizationCode(change: Change, { key, code, version }: StoredAuthorizationCode, grantId: string, now: number): void {
+  change
+    .check(key, version)
+    .set(key, encode({ ...code, grantId }))
+    .expire(now + usedMs, key)
+}
+
+const challengePattern = /^[\w-]{43}$/
+const verifierPattern = /^[\w.~-]{43,128}$/
+
+/** Whether it can be a challenge of the method S256: 256 bits in base64url (RFC 7636 §4.2). */
+export const isCodeChallenge = (text: string): boolean => challengePattern.test(text)
+
+/** RFC 7636 §4.6. */
+export const verifiesChallenge = (verifier: string, challenge: string): boolean =>
+  verifierPattern.test(verifier) && hash('sha256', verifier, 'base64url') === challenge

@@ -1,0 +1,208 @@
+/**
+ * The authorization endpoint in two halves (RFC 6749 §4.1): what is checked before anybody is asked, and the answer once a
+ * person has decided. Between them stand signing in and consent, which belong to whoever shows pages.
+ */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import { projects } from '../tenancy/organization.ts'
+import { addAuthorizationCode, codeMs, isCodeChallenge } from './authorization-code.ts'
+import type { Client } from './client.ts'
+import type { Clients } from './clients.ts'
+import type { RightsOfMember } from '../access/members.ts'
+import { OAuthError, type OAuthErrorCode } from './oauth-error.ts'
+import { Parameters } from './parameters.ts'
+import { isLoopbackRedirect, matchesRedirectUri, redirectHost, withParameters } from './redirect-uri.ts'
+import type { Registrations } from './registrations.ts'
+import { ofSurface, parseResources, parseScopes, surfaceOf, usualScopes, type OAuthScope, type OAuthUrls, type Surface } from './scopes.ts'
+
+export interface AuthorizationOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly urls: OAuthUrls
+  readonly clients: Clients
+  readonly registrations: Registrations
+  readonly rightsOfMember: RightsOfMember
+}
+
+export const prompts = ['none', 'login', 'consent', 'select_account'] as const
+export type Prompt = (typeof prompts)[number]
+
+/** A request in order: somebody may be asked. It holds nothing secret, and `check` of the same query makes it again. */
+export interface PendingAuthorization {
+  /** To be shown; without `verifiedHost` nobody vouches for the name. */
+  readonly client: Pick<Client, 'id' | 'name' | 'verifiedHost'>
+  readonly mayRefresh: boolean
+  readonly redirectUri: string
+  /** To be shown always: where the answer goes. */
+  readonly redirectHost: string
+  /** The answer goes to a program on the machine of the person: to be warned of, as any program there can pretend to be the client. */
+  readonly isLoopback: boolean
+  readonly state: string | undefined
+  readonly codeChallenge: string
+  readonly surfaces: readonly Surface[]
+  /** What the client asks for; a person may give less, or more of the same surfaces. */
+  readonly scopes: readonly OAuthScope[]
+  /** `none`: no page may be shown; deny with `login_required` or `consent_required`. */
+  readonly prompts: readonly Prompt[]
+}
+
+/** `problem`: tell the person, and redirect nowhere. `redirect`: the client is told there. */
+export type AuthorizationCheck =
+  | { readonly kind: 'problem'; readonly error: OAuthError }
+  | { readonly kind: 'redirect'; readonly location: string; readonly error: OAuthError }
+  | { readonly kind: 'pending'; readonly pending: PendingAuthorization }
+
+/** Who approved, and what. */
+export interface Approval {
+  readonly userId: string
+  readonly organizationId: string
+  readonly projectId: string
+  readonly scopes: readonly OAuthScope[]
+}
+
+/** Why nothing was approved; RFC 6749 §4.1.2.1, and for `prompt=none` OpenID Connect Core. */
+export type Denial = Extract<OAuthErrorCode, 'access_denied' | 'login_required' | 'consent_required' | 'interaction_required'>
+
+const denials: Readonly<Record<Denial, string>> = {
+  access_denied: 'The person did not approve.',
+  login_required: 'The person must sign in first.',
+  consent_required: 'The person must approve first.',
+  interaction_required: 'The person must be asked first.',
+}
+
+interface Return {
+  readonly redirectUri: string
+  readonly state: string | undefined
+}
+
+export class Authorizations {
+  readonly #options: AuthorizationOptions
+
+  constructor(options: AuthorizationOptions) {
+    this.#options = options
+  }
+
+  /** Looks at everything that the request says. Throws nothing of its own: what is wrong is the answer. */
+  async check(query: URLSearchParams, remoteAddress: string): Promise<AuthorizationCheck> {
+    const parameters = new Parameters(query)
+    let back: Return | undefined
+    try {
+      const client = await this.#options.clients.find(parameters.need('client_id'), remoteAddress)
+      const redirectUri = checkedRedirectUri(client, parameters.need('redirect_uri'))
+      back = { redirectUri, state: stateOf(parameters) }
+      return { kind: 'pending', pending: this.#pending(client, redirectUri, parameters) }
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error
+      return back ? { kind: 'redirect', location: this.#failure(back, error), error } : { kind: 'problem', error }
+    }
+  }
+
+  /**
+   * The address to redirect to, with a code that is good for a minute. Throws `not_found` for a project that is not of the
+   * organization, `insufficient_scope` for somebody who is no member, and `validation_failed` for scopes of no asked surface.
+   */
+  async approve(pending: PendingAuthorization, approval: Approval): Promise<string> {
+    const { database, clock, registrations, rightsOfMember } = this.#options
+    const { organizationId, projectId, userId, scopes } = approval
+    if (scopes.length === 0 || scopes.some((scope) => !pending.surfaces.includes(surfaceOf(scope))))
+      throw new Refusal('validation_failed', 'Approve at least one scope, of what the client asked for.')
+    if (!(await database.get(projects, { organizationId }, projectId))) throw new Refusal('not_found', 'No project has this id.')
+    if (!(await rightsOfMember(organizationId, userId))) throw new Refusal('insufficient_scope', 'You are no member of this organization.')
+    const { client, mayRefresh, redirectUri, codeChallenge, state } = pending
+    const change = new Change()
+    const code = addAuthorizationCode(change, {
+      ...{ userId, organizationId, projectId, scopes, redirectUri, codeChallenge },
+      clientId: client.id,
+      clientName: client.name,
+      mayRefresh,
+      expiresAt: clock.now() + codeMs,
+      grantId: null,
+    })
+    await registrations.markUsed(change, client.id)
+    await database.commit(change)
+    return withParameters(redirectUri, { code, state, iss: this.#options.urls.issuer })
+  }
+
+  /** The address to redirect to when nothing was approved. */
+  deny(pending: PendingAuthorization, reason: Denial = 'access_denied'): string {
+    return this.#failure(pending, new OAuthError(reason, denials[reason]))
+  }
+
+  /** RFC 6749 §4.1.2.1, with the issuer in it (RFC 9207 §2). */
+  #failure({ redirectUri, state }: Return, { error, message }: OAuthError): string {
+    return withParameters(redirectUri, { error, error_description: message, state, iss: this.#options.urls.issuer })
+  }
+
+  #pending({ id, name, verifiedHost, grantTypes }: Client, redirectUri: string, parameters: Parameters): PendingAuthorization {
+    parameters.assertOnce()
+    assertCodeFlow(parameters)
+    const surfaces = parseResources(this.#options.urls, parameters.resources)
+    if (surfaces.length === 0)
+      throw new OAuthError(
+        'invalid_target',
+        `The parameter resource is missing: ${Object.values(this.#options.urls.resources).join(' or ')}.`,
+      )
+    return {
+      ...{ redirectUri, surfaces },
+      client: { id, name, ...(verifiedHost !== undefined && { verifiedHost }) },
+      mayRefresh: grantTypes.includes('refresh_token'),
+      redirectHost: redirectHost(redirectUri),
+      isLoopback: isLoopbackRedirect(redirectUri),
+      state: parameters.get('state'),
+      codeChallenge: checkedChallenge(parameters),
+      scopes: askedScopes(parameters, surfaces),
+      prompts: checkedPrompts(parameters.get('prompt')),
+    }
+  }
+}
+
+function checkedRedirectUri({ redirectUris }: Client, presented: string): string {
+  if (redirectUris.some((registered) => matchesRedirectUri(registered, presented))) return presented
+  throw new OAuthError('invalid_request', 'The redirect_uri is none of those that the client registered.')
+}
+
+/** A state that was given twice cannot be told back. */
+function stateOf(parameters: Parameters): string | undefined {
+  try {
+    return parameters.get('state')
+  } catch {
+    return undefined
+  }
+}
+
+function assertCodeFlow(parameters: Parameters): void {
+  if (parameters.get('request') !== undefined)
+    throw new OAuthError('request_not_supported', 'Give the parameters in the query, not in request.')
+  if (parameters.get('request_uri') !== undefined)
+    throw new OAuthError('request_uri_not_supported', 'Give the parameters in the query, not by request_uri.')
+  if (parameters.need('response_type') !== 'code') throw new OAuthError('unsupported_response_type', 'The response_type must be code.')
+  if ((parameters.get('response_mode') ?? 'query') !== 'query') throw new OAuthError('invalid_request', 'The response_mode must be query.')
+}
+
+/** RFC 7636 §4.4.1: without PKCE, or with the method plain, there is nothing. */
+function checkedChallenge(parameters: Parameters): string {
+  if (parameters.need('code_challenge_method') !== 'S256')
+    throw new OAuthError('invalid_request', 'The code_challenge_method must be S256.')
+  const challenge = parameters.need('code_challenge')
+  if (isCodeChallenge(challenge)) return challenge
+  throw new OAuthError('invalid_request', 'The code_challenge must be a SHA-256 in base64url, 43 characters.')
+}
+
+function askedScopes(parameters: Parameters, surfaces: readonly Surface[]): readonly OAuthScope[] {
+  const asked = parseScopes(parameters.get('scope'))
+  if (asked.length === 0) return surfaces.flatMap((surface) => usualScopes(surface))
+  if (asked.some((scope) => !surfaces.includes(surfaceOf(scope))))
+    throw new OAuthError('invalid_scope', 'A scope is for a resource that was not asked for.')
+  if (surfaces.some((surface) => ofSurface(asked, surface).length === 0))
+    throw new OAuthError('invalid_scope', 'A resource was asked for without a scope of it.')
+  return asked
+}
+
+function checkedPrompts(text = ''): readonly Prompt[] {
+  const words = text.split(' ').filter((word) => word !== '')
+  const known = prompts.filter((prompt) => words.includes(prompt))
+  if (known.length === words.length && !(known.includes('none') && known.length > 1)) return known
+  throw new OAuthError('invalid_request', `The prompt must be none alone, or some of ${prompts.slice(1).join(', ')}.`)
+}

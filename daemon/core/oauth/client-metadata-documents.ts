@@ -1,0 +1,126 @@
+/** Clients that describe themselves in a document on the web, whose address is their id: nobody has to register them. */
+import { clientNetwork } from '../access/client-network.ts'
+import type { Clock } from '../clock.ts'
+import { FetchFailed, type Fetch, type FetchedDocument } from '../outbound/fetch.ts'
+import { clientMetadata, readMetadata, type Client } from './client.ts'
+import { OAuthError } from './oauth-error.ts'
+
+export interface MetadataDocumentOptions {
+  readonly fetch: Fetch
+  readonly clock: Clock
+}
+
+interface Kept {
+  readonly until: number
+  readonly client: Promise<Client>
+}
+
+const limits = { deadlineMs: 5000, bytesMax: 10_240 } as const
+const idLengthMax = 2048
+const keptMax = 1000
+/** Requests that wait for a document at one time; strangers cause them. */
+const fetchesMax = 20
+/** Fetches that one client network may cause in a minute. */
+const fetchesPerMinute = 20
+const shortestMs = 30_000
+const usualMs = 300_000
+const longestMs = 86_400_000
+
+/** Whether a client id is the address of such a document: https on a usual port with a path, in its plain form, without user name or fragment. */
+export function isMetadataAddress(clientId: string): boolean {
+  if (clientId.length > idLengthMax) return false
+  const url = URL.parse(clientId)
+  if (!url || url.protocol !== 'https:' || url.username !== '' || url.password !== '' || clientId.includes('#')) return false
+  // the plain form has no dot segments, upper-case host or default port
+  return url.pathname !== '/' && url.href === clientId && (url.port === '' || url.port === '8443')
+}
+
+export class ClientMetadataDocuments {
+  readonly #options: MetadataDocumentOptions
+  readonly #kept = new Map<string, Kept>()
+  #fetching = 0
+  /** Fetches of this minute by client network. */
+  #counted = { minute: NaN, fetches: new Map<string, number>() }
+
+  constructor(options: MetadataDocumentOptions) {
+    this.#options = options
+  }
+
+  /** The client that its document describes. Throws `invalid_client` with the reason. `remoteAddress` is whose request makes us fetch. */
+  find(clientId: string, remoteAddress: string): Promise<Client> {
+    const now = this.#options.clock.now()
+    const kept = this.#kept.get(clientId)
+    if (kept && kept.until > now) return kept.client
+    if (this.#fetching >= fetchesMax || !this.#mayFetch(clientNetwork(remoteAddress), now))
+      throw problem('cannot be fetched now; try again in a moment')
+    const client = this.#fetch(clientId).then(({ document, until }) => {
+      this.#keep(clientId, { until, client })
+      return document
+    })
+    // while it is under way everybody waits for the same; a failure is remembered for a while, or it could be asked for without end
+    this.#keep(clientId, { until: now + shortestMs, client })
+    client.catch(() => undefined)
+    return client
+  }
+
+  #mayFetch(network: string, now: number): boolean {
+    const minute = Math.floor(now / 60_000)
+    if (minute !== this.#counted.minute) this.#counted = { minute, fetches: new Map() }
+    const { fetches } = this.#counted
+    const before = fetches.get(network) ?? 0
+    fetches.set(network, before + 1)
+    return before < fetchesPerMinute
+  }
+
+  #keep(clientId: string, kept: Kept): void {
+    this.#kept.delete(clientId)
+    this.#kept.set(clientId, kept)
+    const oldest = this.#kept.keys().next().value
+    if (this.#kept.size > keptMax && oldest !== undefined) this.#kept.delete(oldest)
+  }
+
+  async #fetch(clientId: string): Promise<{ readonly document: Client; readonly until: number }> {
+    this.#fetching++
+    try {
+      const answer = await this.#options.fetch(clientId, limits)
+      return { document: readDocument(clientId, answer), until: this.#options.clock.now() + freshMs(answer.headers['cache-control']) }
+    } catch (error) {
+      if (error instanceof FetchFailed) throw problem(`cannot be fetched: ${error.message}`)
+      throw error
+    } finally {
+      this.#fetching--
+    }
+  }
+}
+
+function readDocument(clientId: string, { status, headers, text }: FetchedDocument): Client {
+  if (status !== 200) throw problem(`was answered with status ${status} instead of 200`)
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '')) throw problem('is not of the type application/json')
+  const parsed = clientMetadata.safeParse(parseJson(text))
+  if (!parsed.success) throw problem(`has a wrong ${parsed.error.issues[0]?.path.join('.') || 'form'}`)
+  const { data } = parsed
+  if (data['client_id'] !== clientId) throw problem('names another client_id than its own address')
+  if ((data.token_endpoint_auth_method ?? 'none') !== 'none') throw problem('asks for a client authentication other than none')
+  try {
+    return { ...readMetadata(data), id: clientId, authentication: 'none', verifiedHost: new URL(clientId).host }
+  } catch (error) {
+    throw error instanceof OAuthError ? problem(`is not accepted: ${error.message}`) : error
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** RFC 9111 §5.2.2.1, within our own bounds. */
+function freshMs(cacheControl = ''): number {
+  const seconds = /(?:^|[\s,])max-age=(\d{1,9})/i.exec(cacheControl)?.[1]
+  const wanted = /\bno-(?:store|cache)\b/i.test(cacheControl) ? 0 : seconds === undefined ? usualMs : Number(seconds) * 1000
+  return Math.min(Math.max(wanted, shortestMs), longestMs)
+}
+
+const problem = (what: string): OAuthError => new OAuthError('invalid_client', `The metadata document of the client ${what}.`)

@@ -1,0 +1,95 @@
+/** Which client asks: found by its id, and at the token endpoint proved by its secret where it has one (RFC 6749 §2.3). */
+import type { SecretBox } from '../access/secret-box.ts'
+import { builtInClients, type Client } from './client.ts'
+import { isMetadataAddress, type ClientMetadataDocuments } from './client-metadata-documents.ts'
+import { OAuthError } from './oauth-error.ts'
+import type { Parameters } from './parameters.ts'
+import type { Registrations } from './registrations.ts'
+
+export interface ClientOptions {
+  readonly documents: ClientMetadataDocuments
+  readonly registrations: Registrations
+  readonly secrets: SecretBox
+}
+
+/** A request to the token or revocation endpoint. */
+export interface ClientRequest {
+  readonly parameters: Parameters
+  /** The header `Authorization`. */
+  readonly authorization: string | undefined
+  readonly remoteAddress: string
+}
+
+interface Credentials {
+  readonly id: string
+  readonly secret: string | undefined
+  readonly method: Client['authentication']
+}
+
+export class Clients {
+  readonly #options: ClientOptions
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+  }
+
+  /** For the authorization endpoint. Throws `invalid_client`, for a client on the web with the reason. */
+  async find(id: string, remoteAddress: string): Promise<Client> {
+    const { documents, registrations } = this.#options
+    if (isMetadataAddress(id)) return documents.find(id, remoteAddress)
+    const client = builtInClients.get(id) ?? (await registrations.find(id))
+    if (client) return client
+    throw new OAuthError('invalid_client', 'No client has this id; register it, or use the address of its metadata document.')
+  }
+
+  /**
+   * The id of the client that makes the request. A client on the web has nothing to prove: its codes and refresh tokens are
+   * bound to its id, and its document need not be there for a refresh. Throws `invalid_client` and `invalid_request`.
+   */
+  async authenticate(request: ClientRequest): Promise<string> {
+    const { id, secret, method } = readCredentials(request)
+    if (isMetadataAddress(id)) {
+      if (method !== 'none') throw refused()
+      return id
+    }
+    const client = builtInClients.get(id) ?? (await this.#options.registrations.find(id))
+    if (client?.authentication !== method) throw refused()
+    if (method === 'none') return id
+    const { secretFingerprint } = client
+    if (secret === undefined || secretFingerprint === undefined || !this.#options.secrets.matches(secret, secretFingerprint))
+      throw refused()
+    return id
+  }
+}
+
+const basic = /^basic +([A-Za-z\d+/]+={0,2}) *$/i
+
+function readCredentials({ parameters, authorization }: ClientRequest): Credentials {
+  const id = parameters.get('client_id')
+  const secret = parameters.get('client_secret')
+  if (authorization === undefined) {
+    if (id === undefined) throw new OAuthError('invalid_client', 'Name the client in client_id.')
+    return { id, secret, method: secret === undefined ? 'none' : 'client_secret_post' }
+  }
+  const named = readBasic(authorization)
+  if (!named) throw new OAuthError('invalid_client', 'The Authorization header must be of the scheme Basic.')
+  if (secret !== undefined) throw new OAuthError('invalid_request', 'Give the client secret once: in the header or in the body.')
+  if (id !== undefined && id !== named.id) throw new OAuthError('invalid_request', 'The header and the body name two clients.')
+  return { ...named, method: 'client_secret_basic' }
+}
+
+/** RFC 6749 §2.3.1: both halves are form-encoded before they are joined. */
+function readBasic(header: string): { id: string; secret: string } | undefined {
+  const encoded = basic.exec(header)?.[1]
+  if (encoded === undefined) return undefined
+  const [id = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
+  if (rest.length === 0) return undefined
+  try {
+    const [plainId = '', plainSecret = ''] = [id, rest.join(':')].map((half) => decodeURIComponent(half.replaceAll('+', ' ')))
+    return { id: plainId, secret: plainSecret }
+  } catch {
+    return undefined
+  }
+}
+
+const refused = (): OAuthError => new OAuthError('invalid_client', 'The client is unknown, or its secret is wrong.')

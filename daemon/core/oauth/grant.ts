@@ -1,0 +1,39 @@
+/** What somebody allowed a client to do: the one thing that tokens, codes and refresh tokens lead back to. */
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+import { oauthScopes, type OAuthScope } from './scopes.ts'
+
+export interface Grant {
+  readonly id: string
+  readonly clientId: string
+  readonly clientName: string
+  /** The one project that it is good for. */
+  readonly projectId: string
+  /** null: anonymous. */
+  readonly userId: string | null
+  /** The most that a token of it may have, on all of its surfaces. */
+  readonly scopes: readonly OAuthScope[]
+  readonly createdAt: number
+  /** After this no token of it is issued any more. */
+  readonly expiresAt: number
+  readonly revokedAt: number | null
+}
+
+export const oauthGrants = defineRecord<Grant>({
+  name: 'oauth_grant',
+  schema: z.strictObject({
+    id: z.string(),
+    clientId: z.string(),
+    clientName: z.string(),
+    projectId: z.string(),
+    userId: z.string().nullable(),
+    scopes: z.array(z.enum(oauthScopes)),
+    createdAt: z.int(),
+    expiresAt: z.int(),
+    revokedAt: z.int().nullable(),
+  }),
+  isSetting: true,
+  // tokens name their grant alone, which may move to another organization
+  lookups: { id: (grant) => [[grant.id]] },
+  projectOf: (grant) => grant.projectId,
+})

@@ -1,0 +1,89 @@
+/** Dynamic client registration: anybody may register a program, and nobody vouches for it (RFC 7591). */
+import { Change, decode, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import { assertWithin, countAddress, registrationLimits, type AddressLimit } from './address-limits.ts'
+import { clientAuthentications, readMetadata, type Client, type ClientAuthentication, type ClientMetadata } from './client.ts'
+import { OAuthError } from './oauth-error.ts'
+import { newOpaqueToken } from './opaque-token.ts'
+
+export interface RegistrationOptions {
+  readonly database: Database
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly limits?: readonly AddressLimit[]
+}
+
+interface Registration {
+  readonly client: Client
+  readonly createdAt: number
+  /** Whether anybody ever approved it; what nobody uses for a day goes. */
+  readonly isUsed: boolean
+}
+
+/** The only time that the secret is shown. */
+export interface Registered {
+  readonly client: Client
+  readonly secret: string | undefined
+  readonly createdAt: number
+}
+
+const unusedMs = 86_400_000
+const purpose = 'registration'
+const idPattern = /^client_[\w-]{43}$/
+
+const rowKey = (id: string): readonly Element[] => globalKey('oauth.client', id)
+
+export class Registrations {
+  readonly #options: RegistrationOptions
+
+  constructor(options: RegistrationOptions) {
+    this.#options = options
+  }
+
+  /** Throws `invalid_redirect_uri`, `invalid_client_metadata` and `temporarily_unavailable` (too many from there). */
+  async register(metadata: ClientMetadata, remoteAddress: string): Promise<Registered> {
+    const { database, secrets, clock, limits = registrationLimits } = this.#options
+    const now = clock.now()
+    const authentication = readAuthentication(metadata.token_endpoint_auth_method)
+    const secret = authentication === 'none' ? undefined : newOpaqueToken()
+    const client: Client = {
+      ...readMetadata(metadata),
+      id: newOpaqueToken('client_'),
+      authentication,
+      ...(secret !== undefined && { secretFingerprint: secrets.fingerprint(secret) }),
+    }
+    const change = new Change().setNew(rowKey(client.id), encode({ client, createdAt: now, isUsed: false } satisfies Registration))
+    change.expire(now + unusedMs, rowKey(client.id))
+    countAddress(change, purpose, limits, remoteAddress, now)
+    assertWithin(await database.commit(change), purpose, limits, remoteAddress, now)
+    return { client, secret, createdAt: now }
+  }
+
+  async find(id: string): Promise<Client | undefined> {
+    return (await this.#read(id))?.client
+  }
+
+  /** Adds to the write that the client was approved once, so that it stays. */
+  async markUsed(change: Change, id: string): Promise<void> {
+    const registration = await this.#read(id)
+    if (registration && !registration.isUsed) change.set(rowKey(id), encode({ ...registration, isUsed: true }))
+  }
+
+  async #read(id: string): Promise<Registration | undefined> {
+    if (!idPattern.test(id)) return undefined
+    const entry = await this.#options.database.kv.get(pack(rowKey(id)))
+    const registration = entry && decode<Registration>(entry.value)
+    return registration && (registration.isUsed || this.#options.clock.now() < registration.createdAt + unusedMs) ? registration : undefined
+  }
+}
+
+/** RFC 7591 §2: who says nothing gets a secret. */
+function readAuthentication(asked = 'client_secret_basic'): ClientAuthentication {
+  const known = clientAuthentications.find((method) => method === asked)
+  if (known) return known
+  throw new OAuthError('invalid_client_metadata', `token_endpoint_auth_method must be one of ${clientAuthentications.join(', ')}.`)
+}

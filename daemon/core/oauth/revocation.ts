@@ -1,0 +1,41 @@
+/** The revocation endpoint: any token of a grant, given by its own client, ends the whole grant (RFC 7009 §2). */
+import type { Database } from '#store/database.ts'
+import type { AccessTokens } from './access-tokens.ts'
+import type { ClientRequest, Clients } from './clients.ts'
+import type { Grants } from './grants.ts'
+import { findRefreshToken, isRefreshToken } from './refresh-tokens.ts'
+import { surfaces } from './scopes.ts'
+
+export interface RevocationOptions {
+  readonly database: Database
+  readonly clients: Clients
+  readonly tokens: AccessTokens
+  readonly grants: Grants
+}
+
+export class Revocation {
+  readonly #options: RevocationOptions
+
+  constructor(options: RevocationOptions) {
+    this.#options = options
+  }
+
+  /** A token that is unknown, or of another client, changes nothing and is no error (RFC 7009 §2.2). Throws `invalid_client` and `invalid_request`. */
+  async revoke(request: ClientRequest): Promise<void> {
+    request.parameters.assertOnce()
+    const clientId = await this.#options.clients.authenticate(request)
+    const grantId = await this.#grantOf(request.parameters.need('token'))
+    const grant = grantId === undefined ? undefined : await this.#options.grants.find(grantId)
+    if (grant?.record.clientId === clientId) await this.#options.grants.revoke(grant.record.id)
+  }
+
+  async #grantOf(token: string): Promise<string | undefined> {
+    const { database, tokens } = this.#options
+    if (isRefreshToken(token)) return (await findRefreshToken(database, token))?.token.grantId
+    for (const surface of surfaces) {
+      const read = await tokens.read(token, surface)
+      if (read) return read.grantId
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,115 @@
+/** Sandboxes that nobody signed in for: made in one write, and gone with everything in them after a week without a token. */
+import { Change, decode, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { unpack, within, type Element } from '#store/tuple.ts'
+import type { Clock } from '../clock.ts'
+import { addOrganization } from '../new-organization.ts'
+import { removeOrganization, type RemovalOptions } from '../remove-organization.ts'
+import { projects } from '../tenancy/organization.ts'
+import { assertWithin, countAddress, sandboxLimits, type AddressLimit } from './address-limits.ts'
+import { anonymousBootstrapClientId, builtInClients } from './client.ts'
+import { oauthGrants, type Grant } from './grant.ts'
+import { addRefreshToken, anonymousIdleMs, grantMs } from './refresh-tokens.ts'
+import type { OAuthScope, Surface } from './scopes.ts'
+
+export interface SandboxOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly kinds: RemovalOptions['kinds']
+  readonly limits?: readonly AddressLimit[]
+}
+
+export interface NewSandbox {
+  readonly organizationId: string
+  readonly grant: Grant
+  readonly refreshToken: string
+}
+
+interface Activity {
+  /** When the last token was issued; each lasts an hour, so nothing happens in a sandbox long after it. */
+  readonly activeAt: number
+  /** Its removal has begun, so it cannot be claimed any more. */
+  readonly isGoing?: true
+}
+
+const purpose = 'sandbox'
+/** Longer than any token of it may live. */
+const removedMs = anonymousIdleMs + 2 * 3_600_000
+
+const activityPrefix = globalKey('oauth.sandbox')
+const activityKey = (organizationId: string): readonly Element[] => [...activityPrefix, organizationId]
+
+/** Adds to the write that a token of the sandbox was issued. */
+const noteActivity = (change: Change, organizationId: string, now: number): Change =>
+  change.set(activityKey(organizationId), encode({ activeAt: now } satisfies Activity))
+
+export class Sandboxes {
+  readonly #options: SandboxOptions
+  /** Nothing is due before. */
+  #nextDueAt = -Infinity
+
+  constructor(options: SandboxOptions) {
+    this.#options = options
+  }
+
+  /** An organization, its project `sandbox`, an inbox, a grant and its refresh token. Throws `temporarily_unavailable` (too many). */
+  async make(scopes: readonly OAuthScope[], surface: Surface, remoteAddress: string): Promise<NewSandbox> {
+    const { database, clock, limits = sandboxLimits } = this.#options
+    const now = clock.now()
+    const change = new Change()
+    const project = { name: 'sandbox', status: 'anonymous' } as const
+    const { organizationId, projectId } = addOrganization(change, { name: 'Sandbox', plan: 'anonymous', project, now })
+    const grant: Grant = {
+      id: newId('grt', now),
+      clientId: anonymousBootstrapClientId,
+      clientName: builtInClients.get(anonymousBootstrapClientId)?.name ?? '',
+      projectId,
+      userId: null,
+      scopes,
+      createdAt: now,
+      expiresAt: now + grantMs,
+      revokedAt: null,
+    }
+    change.insert(oauthGrants, organizationId, grant)
+    const refreshToken = addRefreshToken(change, grant, surface, now)
+    noteActivity(change, organizationId, now)
+    countAddress(change, purpose, limits, remoteAddress, now)
+    assertWithin(await database.commit(change), purpose, limits, remoteAddress, now)
+    return { organizationId, grant, refreshToken }
+  }
+
+  /** Adds to the write that a token for this grant is issued now, if it is one of a sandbox. */
+  touch(change: Change, organizationId: string, { userId }: Grant): void {
+    if (userId === null) noteActivity(change, organizationId, this.#options.clock.now())
+  }
+
+  /** Removes sandboxes whose last token is long gone. A crash in the middle loses nothing: the next sweep goes on. Returns how many went. */
+  async sweep(): Promise<number> {
+    const now = this.#options.clock.now()
+    if (now < this.#nextDueAt) return 0
+    let removed = 0
+    let nextDueAt = now + removedMs
+    for await (const { key, value, version } of this.#options.database.kv.range(within(activityPrefix))) {
+      const activity = decode<Activity>(value)
+      const dueAt = activity.activeAt + removedMs
+      if (dueAt > now) nextDueAt = Math.min(nextDueAt, dueAt)
+      else if (await this.#remove(String(unpack(key).at(-1)), activity, version)) removed++
+    }
+    this.#nextDueAt = nextDueAt // only now: what failed is tried again
+    return removed
+  }
+
+  async #remove(organizationId: string, activity: Activity, version: bigint): Promise<boolean> {
+    const { database, kinds, clock } = this.#options
+    const key = activityKey(organizationId)
+    const going = new Change().check(key, version).set(key, encode({ ...activity, isGoing: true } satisfies Activity))
+    if (!(await database.commit(going)).ok) return false // it was claimed in this moment
+    const owned = await database.all(projects, { organizationId })
+    const isSandbox = owned.every(({ record }) => record.status === 'anonymous')
+    if (isSandbox) await removeOrganization({ database, kinds }, organizationId, clock.now())
+    await database.commit(new Change().delete(key)) // last, as it is what leads a later sweep here
+    return isSandbox
+  }
+}

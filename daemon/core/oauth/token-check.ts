@@ -1,0 +1,98 @@
+/** The check of a presented access token: ours, for this surface, not expired, and its grant still stands. */
+import { hash } from 'node:crypto'
+import type { Scope, TokenHolder } from '../access/scope.ts'
+import { rightsInOrder } from '../access/scope.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import type { AccessTokens, ReadAccessToken } from './access-tokens.ts'
+import type { Grants, StoredGrant } from './grants.ts'
+import type { OAuthScope, Surface } from './scopes.ts'
+
+export interface TokenCheckOptions {
+  /** Grows with every change of settings of an organization; see `Database.generation`. */
+  readonly database: { generation(organizationId: string): number }
+  readonly tokens: AccessTokens
+  readonly grants: Grants
+  readonly clock: Clock
+}
+
+/** Who presents a token, and what it may do on the surface that it was presented to. */
+export interface TokenBearer {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly grantId: string
+  readonly clientId: string
+  readonly holder: TokenHolder
+  readonly scopes: readonly OAuthScope[]
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+interface Known {
+  readonly token: ReadAccessToken
+  readonly grant: StoredGrant
+  readonly generation: number
+  readonly seenAt: number
+}
+
+const knownMax = 10_000
+const knownMs = 60_000
+
+export class TokenCheck {
+  readonly #options: TokenCheckOptions
+  readonly #known = new Map<string, Known>()
+
+  constructor(options: TokenCheckOptions) {
+    this.#options = options
+  }
+
+  /** Throws `unauthorized`, with the same words for every token that does not work. */
+  async bearer(token: string, surface: Surface): Promise<TokenBearer> {
+    const known = await this.#find(token, surface)
+    if (!known) throw refused()
+    const scopes = await this.#options.grants.liveScopes(known.grant, known.token.scopes, surface)
+    if (!scopes) throw refused()
+    const { id: grantId, projectId, clientId, userId } = known.grant.record
+    const holder: TokenHolder = userId === null ? { kind: 'anonymous' } : { kind: 'user', userId }
+    return { organizationId: known.grant.organizationId, projectId, grantId, clientId, holder, scopes, expiresAt: known.token.expiresAt }
+  }
+
+  /** The scope of a token for REST. Throws `unauthorized`. */
+  async restScope(token: string): Promise<Scope> {
+    const { organizationId, projectId, grantId, holder, scopes } = await this.bearer(token, 'rest')
+    const rights = rightsInOrder.filter((right) => scopes.includes(right))
+    return { organizationId, projectId, bound: true, rights, grantId, holder }
+  }
+
+  async #find(token: string, surface: Surface): Promise<Known | undefined> {
+    const { database, clock } = this.#options
+    const key = `${surface} ${hash('sha256', token)}`
+    const kept = this.#known.get(key)
+    const now = clock.now()
+    const isFresh = kept && now < kept.seenAt + knownMs && now < kept.token.expiresAt
+    if (isFresh && kept.generation === database.generation(kept.grant.organizationId)) return kept
+    this.#known.delete(key)
+    const known = await this.#look(token, surface)
+    if (!known) return undefined
+    this.#known.set(key, known)
+    const oldest = this.#known.keys().next().value
+    if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest)
+    return known
+  }
+
+  async #look(token: string, surface: Surface): Promise<Known | undefined> {
+    const { database, tokens, grants, clock } = this.#options
+    const read = await tokens.read(token, surface)
+    const found = read && (await grants.find(read.grantId))
+    if (!found) return undefined
+    const generation = database.generation(found.organizationId) // before the grant is read again, so that a later change is noticed
+    const grant = await grants.find(read.grantId)
+    return grant?.organizationId === found.organizationId ? { token: read, grant, generation, seenAt: clock.now() } : undefined
+  }
+}
+
+const refused = (): Refusal =>
+  new Refusal(
+    'unauthorized',
+    'This access token is unknown, expired, revoked or for another service; get a new one from the authorization server.',
+  )

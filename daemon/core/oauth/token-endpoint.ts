@@ -1,0 +1,211 @@
+/** The token endpoint: a code, a refresh token or nothing but a client id becomes an access token (RFC 6749 §3.2). */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { recordKey } from '#store/record-kind.ts'
+import type { Clock } from '../clock.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { accessTokenSeconds, type AccessTokens } from './access-tokens.ts'
+import { findAuthorizationCode, useAuthorizationCode, verifiesChallenge, type AuthorizationCode } from './authorization-code.ts'
+import { anonymousBootstrapClientId } from './client.ts'
+import type { ClientRequest, Clients } from './clients.ts'
+import { oauthGrants, type Grant } from './grant.ts'
+import type { Grants, StoredGrant } from './grants.ts'
+import { OAuthError } from './oauth-error.ts'
+import type { Parameters } from './parameters.ts'
+import { addRefreshToken, findRefreshToken, grantMs, useRefreshToken } from './refresh-tokens.ts'
+import type { Sandboxes } from './sandboxes.ts'
+import {
+  capAnonymous,
+  covers,
+  oauthScopes,
+  ofSurface,
+  parseResource,
+  parseScopes,
+  surfaces,
+  type OAuthScope,
+  type OAuthUrls,
+  type Surface,
+} from './scopes.ts'
+
+/** What happens at the token endpoint that somebody should know of; implementations must not throw. */
+export interface TokenEvents {
+  /** A code or refresh token came again: it was copied, or a client raced with itself. Its grant is revoked. */
+  tokenReused(what: 'code' | 'refresh token', grantId: string): void
+}
+
+export interface TokenEndpointOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly clock: Clock
+  readonly urls: OAuthUrls
+  readonly clients: Clients
+  readonly tokens: AccessTokens
+  readonly grants: Grants
+  readonly sandboxes: Sandboxes
+  readonly events: TokenEvents
+}
+
+/** RFC 6749 §5.1. */
+export interface TokenAnswer {
+  readonly accessToken: string
+  readonly expiresInSeconds: number
+  readonly scopes: readonly OAuthScope[]
+  /** Undefined for clients that do not refresh. */
+  readonly refreshToken: string | undefined
+  /** Of a new sandbox. */
+  readonly projectId: string | undefined
+}
+
+/** What an answer is made of. */
+interface Issue {
+  readonly organizationId: string
+  readonly grant: Grant
+  readonly surface: Surface
+  readonly scopes: readonly OAuthScope[]
+  readonly refreshToken: string | undefined
+}
+
+/** More often nobody can come between with a refresh token that is still unused. */
+const triesMax = 5
+
+export class TokenEndpoint {
+  readonly #options: TokenEndpointOptions
+
+  constructor(options: TokenEndpointOptions) {
+    this.#options = options
+  }
+
+  /** Throws `OAuthError`. */
+  async answer(request: ClientRequest): Promise<TokenAnswer> {
+    const { parameters } = request
+    parameters.assertOnce()
+    const clientId = await this.#options.clients.authenticate(request)
+    const grantType = parameters.need('grant_type')
+    const isBootstrap = clientId === anonymousBootstrapClientId
+    if (grantType === 'refresh_token') return this.#refresh(clientId, parameters)
+    if (grantType === 'authorization_code' && !isBootstrap) return this.#exchange(clientId, parameters)
+    if (grantType === 'client_credentials' && isBootstrap) return this.#bootstrap(parameters, request.remoteAddress)
+    if (grantType === 'authorization_code' || grantType === 'client_credentials')
+      throw new OAuthError('unauthorized_client', 'This client may not use this grant type.')
+    throw new OAuthError(
+      'unsupported_grant_type',
+      'The grant_type must be authorization_code, refresh_token or, for the anonymous bootstrap, client_credentials.',
+    )
+  }
+
+  /** A sandbox for nobody in particular, with no more than anonymous callers may have. Spec "Authentication" 3. */
+  async #bootstrap(parameters: Parameters, remoteAddress: string): Promise<TokenAnswer> {
+    const surface = parseResource(this.#options.urls, parameters.resources) ?? 'mcp'
+    const asked = parseScopes(parameters.get('scope'))
+    const granted = capAnonymous(asked.length === 0 ? oauthScopes : asked)
+    const scopes = ofSurface(granted, surface)
+    if (scopes.length === 0) throw new OAuthError('invalid_scope', 'None of the scopes is for the resource that was asked for.')
+    const { organizationId, grant, refreshToken } = await this.#options.sandboxes.make(granted, surface, remoteAddress)
+    return { ...(await this.#issue({ organizationId, grant, surface, scopes, refreshToken })), projectId: grant.projectId }
+  }
+
+  /** RFC 6749 §4.1.3, RFC 7636 §4.6. */
+  async #exchange(clientId: string, parameters: Parameters): Promise<TokenAnswer> {
+    const { database, clock, grants, writes } = this.#options
+    const text = parameters.need('code')
+    const verifier = parameters.need('code_verifier')
+    const redirectUri = parameters.get('redirect_uri')
+    const first = await findAuthorizationCode(database, text)
+    if (!first) throw invalidGrant('The code is unknown or expired.')
+    const issue = await writes.run(first.code.organizationId, async (change): Promise<Issue | 'replayed'> => {
+      const found = await findAuthorizationCode(database, text)
+      if (!found) throw invalidGrant('The code is unknown or expired.')
+      const { code } = found
+      if (code.grantId !== null) return 'replayed'
+      if (code.expiresAt <= clock.now()) throw invalidGrant('The code is unknown or expired.')
+      if (code.clientId !== clientId) throw invalidGrant('The code was given to another client.')
+      if (code.redirectUri !== redirectUri) throw invalidGrant('The redirect_uri is not the one that the code was sent to.')
+      if (!verifiesChallenge(verifier, code.codeChallenge)) throw invalidGrant('The code_verifier does not match the code_challenge.')
+      const { surface, scopes } = this.#choose(code.scopes, parameters, undefined)
+      const grant = grantOf(code, clock.now())
+      if ((await grants.levelOfHolder(grant, code.organizationId, surface)) === undefined)
+        throw invalidGrant('Who approved is no member of the organization any more.')
+      await grants.removeEnded(change, code.organizationId)
+      change.insert(oauthGrants, code.organizationId, grant)
+      useAuthorizationCode(change, found, grant.id, clock.now())
+      const refreshToken = code.mayRefresh ? addRefreshToken(change, grant, surface, clock.now()) : undefined
+      return { organizationId: code.organizationId, grant, surface, scopes, refreshToken }
+    })
+    if (issue !== 'replayed') return this.#issue(issue)
+    const replayed = await findAuthorizationCode(database, text)
+    if (replayed?.code.grantId != null) await this.#revokeReused('code', replayed.code.grantId)
+    throw invalidGrant('The code was used before; what it brought is revoked.')
+  }
+
+  /** RFC 6749 §6. Of two requests with one token the first wins, and the second ends the grant. */
+  async #refresh(clientId: string, parameters: Parameters): Promise<TokenAnswer> {
+    const { database, clock, sandboxes } = this.#options
+    const text = parameters.need('refresh_token')
+    for (let tries = 0; tries < triesMax; tries++) {
+      const found = await findRefreshToken(database, text)
+      if (!found || found.token.clientId !== clientId) throw invalidGrant('The refresh token is unknown or expired.')
+      const { token } = found
+      if (token.usedAt !== null) {
+        await this.#revokeReused('refresh token', token.grantId)
+        throw invalidGrant('The refresh token was used before; the whole grant is revoked.')
+      }
+      const stored = await this.#refreshable(token.grantId, token.expiresAt, token.surface)
+      const { record: grant, organizationId } = stored
+      const { surface, scopes } = this.#choose(grant.scopes, parameters, token.surface)
+      const change = new Change()
+      useRefreshToken(change, found, clock.now())
+      change.checks.push({ key: recordKey(oauthGrants, organizationId, grant.id), version: stored.version })
+      const refreshToken = addRefreshToken(change, grant, surface, clock.now())
+      sandboxes.touch(change, organizationId, grant)
+      if ((await database.commit(change)).ok) return this.#issue({ organizationId, grant, surface, scopes, refreshToken })
+    }
+    throw new OAuthError('temporarily_unavailable', 'The grant is being changed; try again.', { retryAfterSeconds: 1 })
+  }
+
+  async #revokeReused(what: 'code' | 'refresh token', grantId: string): Promise<void> {
+    this.#options.events.tokenReused(what, grantId)
+    await this.#options.grants.revoke(grantId)
+  }
+
+  async #refreshable(grantId: string, expiresAt: number, surface: Surface): Promise<StoredGrant> {
+    const { clock, grants } = this.#options
+    const stored = expiresAt > clock.now() ? await grants.find(grantId) : undefined
+    if (!stored) throw invalidGrant('The refresh token is expired or revoked.')
+    if ((await grants.levelOfHolder(stored.record, stored.organizationId, surface)) === undefined)
+      throw invalidGrant('Who approved is no member of the organization any more.')
+    return stored
+  }
+
+  /** The surface of the new token and its scopes: never more than was granted, unless a person consents. */
+  #choose(
+    granted: readonly OAuthScope[],
+    parameters: Parameters,
+    surfaceBefore: Surface | undefined,
+  ): { readonly surface: Surface; readonly scopes: readonly OAuthScope[] } {
+    const open = surfaces.filter((one) => ofSurface(granted, one).length > 0)
+    const surface = parseResource(this.#options.urls, parameters.resources) ?? surfaceBefore ?? (open.length === 1 ? open[0] : undefined)
+    if (!surface) throw new OAuthError('invalid_target', 'Several resources were granted; name the one that this token is for.')
+    if (!open.includes(surface)) throw new OAuthError('invalid_target', 'This resource was not granted.')
+    const asked = parseScopes(parameters.get('scope'))
+    if (!covers(granted, asked)) throw new OAuthError('invalid_scope', 'This is more than was granted; ask the person again for consent.')
+    const scopes = ofSurface(asked.length === 0 ? granted : asked, surface)
+    if (scopes.length > 0) return { surface, scopes }
+    throw new OAuthError('invalid_scope', 'None of the scopes is for the resource that was asked for.')
+  }
+
+  async #issue({ organizationId, grant, surface, scopes, refreshToken }: Issue): Promise<TokenAnswer> {
+    const { id: grantId, projectId, userId, clientId } = grant
+    const accessToken = await this.#options.tokens.issue(surface, { grantId, organizationId, projectId, userId, clientId, scopes })
+    return { accessToken, expiresInSeconds: accessTokenSeconds, scopes, refreshToken, projectId: undefined }
+  }
+}
+
+const grantOf = ({ clientId, clientName, projectId, userId, scopes, mayRefresh }: AuthorizationCode, now: number): Grant => ({
+  ...{ id: newId('grt', now), clientId, clientName, projectId, userId, scopes },
+  createdAt: now,
+  expiresAt: now + (mayRefresh ? grantMs : accessTokenSeconds * 1000),
+  revokedAt: null,
+})
+
+const invalidGrant = (words: string): OAuthError => new OAuthError('invalid_grant', words)

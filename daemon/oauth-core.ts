@@ -1,0 +1,67 @@
+/** The authorization server, from the parts that the composition root has. */
+import { oauthUrls, type Config } from '#config/load.ts'
+import type { RightsOfMember } from '#core/access/members.ts'
+import type { SecretBox } from '#core/access/secret-box.ts'
+import type { Clock } from '#core/clock.ts'
+import { recordKinds } from '#core/integrity.ts'
+import { AccessTokens } from '#core/oauth/access-tokens.ts'
+import { ClientMetadataDocuments } from '#core/oauth/client-metadata-documents.ts'
+import { Clients } from '#core/oauth/clients.ts'
+import { Grants } from '#core/oauth/grants.ts'
+import { Registrations } from '#core/oauth/registrations.ts'
+import { Revocation } from '#core/oauth/revocation.ts'
+import { Sandboxes } from '#core/oauth/sandboxes.ts'
+import { SigningKeys } from '#core/oauth/signing-keys.ts'
+import { TokenCheck } from '#core/oauth/token-check.ts'
+import { TokenEndpoint, type TokenEvents } from '#core/oauth/token-endpoint.ts'
+import { usualScopes } from '#core/oauth/scopes.ts'
+import { addressGuard } from '#core/outbound/address-guard.ts'
+import type { Fetch } from '#core/outbound/fetch.ts'
+import type { Resolver } from '#core/outbound/resolver.ts'
+import type { SettingWrites } from '#core/setting-writes.ts'
+import type { Database } from '#store/database.ts'
+import type { ProtectedResource } from '../admin-api/challenge.ts'
+import { resourceMetadataUrl } from '../admin-api/oauth/discovery.ts'
+import type { OAuthCore } from '../admin-api/oauth/operations.ts'
+import { guardedFetch } from '../protocols/relay/http/guarded-fetch.ts'
+
+export interface OAuthParts {
+  readonly config: Pick<Config, 'baseUrl' | 'authUrl' | 'mcpUrl' | 'smtpHost' | 'http'>
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly fetch: Fetch
+  readonly rightsOfMember: RightsOfMember
+  readonly events: TokenEvents
+}
+
+/** The server, and what others need of it. */
+export interface OAuthServer extends OAuthCore {
+  /** What REST callers without a good token are pointed to. */
+  readonly restResource: ProtectedResource
+  readonly clients: Clients
+  readonly tokenCheck: TokenCheck
+  readonly sandboxes: Sandboxes
+}
+
+export function oauthServer(parts: OAuthParts): OAuthServer {
+  const { config, database, clock } = parts
+  const urls = oauthUrls(config, config.http.listen)
+  const registrations = new Registrations(parts)
+  const clients = new Clients({ ...parts, registrations, documents: new ClientMetadataDocuments(parts) })
+  const signingKeys = new SigningKeys(parts)
+  const tokens = new AccessTokens({ keys: signingKeys, urls, clock })
+  const grants = new Grants(parts)
+  const sandboxes = new Sandboxes({ database, clock, kinds: recordKinds })
+  return {
+    ...{ urls, signingKeys, registrations, clients, sandboxes },
+    restResource: { metadataUrl: resourceMetadataUrl(urls, 'rest'), usualScopes: usualScopes('rest') },
+    tokenCheck: new TokenCheck({ database, tokens, grants, clock }),
+    tokenEndpoint: new TokenEndpoint({ ...parts, urls, clients, tokens, grants, sandboxes }),
+    revocation: new Revocation({ database, clients, tokens, grants }),
+  }
+}
+
+/** Fetches what strangers name, so no private network is open to it, whatever the operator allows elsewhere. */
+export const publicFetch = (resolver: Resolver, clock: Clock): Fetch => guardedFetch({ resolver, clock, guard: addressGuard([]) })

@@ -1,0 +1,118 @@
+/** What a daemon is made of: what it is built from, the parts that are started and stopped, and the token of each part. */
+import type { InjectionToken } from 'tsyringe'
+import type { Config } from '#config/load.ts'
+import type { ApiKeys } from '#core/access/api-keys.ts'
+import type { Removals } from '#core/administration/removals.ts'
+import type { SecretBox } from '#core/access/secret-box.ts'
+import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
+import type { BackgroundRead } from '#core/capture/background-read.ts'
+import type { CaptureBell } from '#core/capture/bell.ts'
+import type { MessageReader } from '#core/capture/message-reader.ts'
+import type { Clock } from '#core/clock.ts'
+import type { Attempts } from '#core/delivery/attempt.ts'
+import type { DeliveryQueue } from '#core/delivery/queue.ts'
+import type { HealthBoard } from '#core/delivery/health-board.ts'
+import type { Probes } from '#core/delivery/probes.ts'
+import type { Transport } from '#core/delivery/transport.ts'
+import type { AddressGuard } from '#core/outbound/address-guard.ts'
+import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
+import type { Destinations } from '#core/routing/destinations.ts'
+import type { Retention } from '#core/retention/retention.ts'
+import type { Policies } from '#core/routing/policy.ts'
+import type { SettingWrites } from '#core/setting-writes.ts'
+import type { Accept } from '#core/submission/accept.ts'
+import type { ReplayRunner } from '#core/submission/replay-runner.ts'
+import type { SubmissionDoor } from '#core/submission/smtp-login.ts'
+import type { Engagements } from '#core/tracking/engagements.ts'
+import type { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
+import type { Database } from '#store/database.ts'
+import type { LevelKv } from '#store/level/level-kv.ts'
+import type { Operation } from '../admin-api/operation.ts'
+import type { AdminApi } from '../admin-api/server.ts'
+import type { SubmissionServer } from '../protocols/submission/server.ts'
+import type { Administration } from './administration.ts'
+import type { Admission } from './admission.ts'
+import type { Certificate } from './certificate.ts'
+import type { Housekeeping } from './housekeeping.ts'
+import type { Logger } from './logging.ts'
+import type { Metrics } from './metrics.ts'
+import type { Observer } from './observer.ts'
+import type { OAuthServer } from './oauth-core.ts'
+import type { Readiness } from './readiness.ts'
+
+/** What leaves the process or is time; tests put their own in its place. */
+export interface Replacements {
+  readonly clock?: Clock
+  readonly resolver?: Resolver & RecordResolver
+  readonly transport?: Transport
+}
+
+/** What stands before anything can be composed: opened, read or made by the start. */
+export interface Foundation {
+  readonly config: Config
+  readonly log: Logger
+  readonly kv: LevelKv
+  readonly secrets: SecretBox
+  readonly metrics: Metrics
+  readonly certificate: Pick<Certificate, 'cert' | 'key'>
+  readonly version: string
+}
+
+/** The parts of a daemon that are started and stopped, and what the start itself needs. */
+export interface Daemon {
+  readonly database: Database
+  readonly clock: Clock
+  readonly admission: Admission
+  readonly reader: MessageReader
+  readonly backgroundRead: BackgroundRead
+  readonly housekeeping: Housekeeping
+  readonly retention: Retention
+  readonly transport: Transport
+  readonly probes: Probes
+  readonly queue: DeliveryQueue
+  readonly replayRunner: ReplayRunner
+  readonly removals: Removals
+  readonly submission: SubmissionServer
+  readonly http: AdminApi
+  readonly health: Readiness
+  readonly rewriter: WorkerMessageRewriter
+  readonly engagements: Engagements
+}
+
+const token = <T>(name: string): InjectionToken<T> => Symbol(name)
+
+/** A token for each part that stands in the container. */
+export const T = {
+  Accept: token<Accept>('Accept'),
+  Administration: token<Administration>('Administration'),
+  Admission: token<Admission>('Admission'),
+  ApiKeys: token<ApiKeys>('ApiKeys'),
+  Attempts: token<Attempts>('Attempts'),
+  BackgroundRead: token<BackgroundRead>('BackgroundRead'),
+  Board: token<HealthBoard>('Board'),
+  Bell: token<CaptureBell>('Bell'),
+  Clock: token<Clock>('Clock'),
+  Credentials: token<SmtpCredentials>('Credentials'),
+  Database: token<Database>('Database'),
+  Destinations: token<Destinations>('Destinations'),
+  Engagements: token<Engagements>('Engagements'),
+  Guard: token<AddressGuard>('Guard'),
+  Health: token<Readiness>('Health'),
+  Housekeeping: token<Housekeeping>('Housekeeping'),
+  Http: token<AdminApi>('Http'),
+  OAuth: token<OAuthServer>('OAuth'),
+  Observer: token<Observer>('Observer'),
+  Probes: token<Probes>('Probes'),
+  Policies: token<Policies>('Policies'),
+  Queue: token<DeliveryQueue>('Queue'),
+  Reader: token<MessageReader>('Reader'),
+  Retention: token<Retention>('Retention'),
+  ReplayRunner: token<ReplayRunner>('ReplayRunner'),
+  Resolver: token<Resolver & RecordResolver>('Resolver'),
+  Rest: token<readonly Operation[]>('Rest'),
+  Rewriter: token<WorkerMessageRewriter>('Rewriter'),
+  SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
+  Submission: token<SubmissionServer>('Submission'),
+  Transport: token<Transport>('Transport'),
+  Writes: token<SettingWrites>('Writes'),
+}

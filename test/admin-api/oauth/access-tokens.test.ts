@@ -1,0 +1,155 @@
+/** What REST takes for an access token, and how soon it notices that one is over. */
+import { createPublicKey } from 'node:crypto'
+import test from 'ava'
+import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose'
+import { SigningKeys } from '#core/oauth/signing-keys.ts'
+import { runCases, type Case } from './outcome.ts'
+import { issuer, mcpResource, restResource, startOAuth, type OAuthRig } from './rig.ts'
+
+const type = 'at+jwt'
+
+interface Forgery {
+  readonly claims?: (now: number) => Readonly<Record<string, unknown>>
+  readonly header?: Readonly<Record<string, unknown>>
+  readonly key?: CryptoKey | Uint8Array
+}
+
+/** The claims of a good token, of a grant that stands. */
+async function claimsOf(rig: OAuthRig): Promise<JWTPayload> {
+  const { access_token: token } = await rig.signIn()
+  return JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString()) as JWTPayload
+}
+
+const seconds = ({ clock }: OAuthRig): number => Math.floor(clock.now() / 1000)
+
+/** A token that is signed with the key of the service, but says something else. */
+const forged =
+  ({ claims = () => ({}), header = {}, key }: Forgery) =>
+  async (rig: OAuthRig): Promise<string> => {
+    const own = await new SigningKeys(rig.parts).current()
+    const payload = { ...(await claimsOf(rig)), ...claims(seconds(rig)) }
+    const defined = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined)) as JWTPayload
+    const token = await new SignJWT(defined)
+      .setProtectedHeader({ alg: 'ES256', typ: type, kid: own.kid, ...header })
+      .sign(key ?? own.key, { crit: { 'urn:example:odd': true } })
+    return called(rig, token)
+  }
+
+const called = async (rig: OAuthRig, token: string): Promise<string> => {
+  const { status, body } = await rig.callRest(token)
+  return status === 200 ? '200' : `${status} ${(body['error'] as { code: string }).code}`
+}
+
+const refused = '401 unauthorized'
+
+const forgeries: readonly Case[] = [
+  ['the claims as they are', '200', forged({})],
+  ['the audience of MCP', refused, forged({ claims: () => ({ aud: mcpResource }) })],
+  ['our audience among others', refused, forged({ claims: () => ({ aud: [restResource, mcpResource] }) })],
+  ['our audience in a list', refused, forged({ claims: () => ({ aud: [restResource] }) })],
+  ['no audience', refused, forged({ claims: () => ({ aud: undefined }) })],
+  ['another issuer', refused, forged({ claims: () => ({ iss: 'https://other.example' }) })],
+  ['the issuer with a slash', refused, forged({ claims: () => ({ iss: `${issuer}/` }) })],
+  ['expired within the skew', '200', forged({ claims: (now) => ({ iat: now - 3600, exp: now - 29 }) })],
+  ['expired', refused, forged({ claims: (now) => ({ iat: now - 3000, exp: now - 31 }) })],
+  ['no expiry', refused, forged({ claims: () => ({ exp: undefined }) })],
+  ['older than tokens get', refused, forged({ claims: (now) => ({ iat: now - 7200, exp: now + 60 }) })],
+  ['of the near future', '200', forged({ claims: (now) => ({ iat: now + 29 }) })],
+  ['of the future', refused, forged({ claims: (now) => ({ iat: now + 31 }) })],
+  ['not valid yet', refused, forged({ claims: (now) => ({ nbf: now + 31 }) })],
+  ['no time of issue', refused, forged({ claims: () => ({ iat: undefined }) })],
+  ['no subject', refused, forged({ claims: () => ({ sub: undefined }) })],
+  ['no id', refused, forged({ claims: () => ({ jti: undefined }) })],
+  ['no client', refused, forged({ claims: () => ({ client_id: undefined }) })],
+  ['no grant', refused, forged({ claims: () => ({ gid: undefined }) })],
+  ['a grant that is none', refused, forged({ claims: () => ({ gid: 'grt_none' }) })],
+  ['the type of an ID token', refused, forged({ header: { typ: 'JWT' } })],
+  ['no type', refused, forged({ header: { typ: undefined } })],
+  ['an unknown key', refused, forged({ header: { kid: 'none' } })],
+  ['no key id', refused, forged({ header: { kid: undefined } })],
+  ['a critical extension', refused, forged({ header: { crit: ['urn:example:odd'], 'urn:example:odd': 1 } })],
+  ['the key in the token', refused, async (rig) => selfSigned(rig, true)],
+  ['our key id on another key', refused, async (rig) => selfSigned(rig, false)],
+  ['no signature', refused, async (rig) => called(rig, new UnsecuredJWT(await claimsOf(rig)).encode())],
+  ['the public key as a shared secret', refused, async (rig) => confused(rig)],
+  ['changed after signing', refused, async (rig) => called(rig, await tampered(rig))],
+  ['cut off', refused, async (rig) => called(rig, String((await rig.signIn())['access_token']).slice(0, -3))],
+]
+
+async function selfSigned(rig: OAuthRig, isInside: boolean): Promise<string> {
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
+  const jwk = createPublicKey(await exportSPKI(publicKey)).export({ format: 'jwk' }) as JWK
+  return forged({ key: privateKey, header: isInside ? { jwk } : {} })(rig)
+}
+
+/** RFC 8725 §2.1. */
+async function confused(rig: OAuthRig): Promise<string> {
+  const [published] = await rig.server.signingKeys.published()
+  const pem = await exportSPKI((await importJWK(published ?? {}, 'ES256', { extractable: true })) as CryptoKey)
+  return forged({ key: Buffer.from(pem), header: { alg: 'HS256' } })(rig)
+}
+
+async function tampered(rig: OAuthRig): Promise<string> {
+  const [header, , signature] = String((await rig.signIn({ scope: 'api:read' }))['access_token']).split('.')
+  const claims = { ...(await claimsOf(rig)), scope: 'api:admin' }
+  return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.')
+}
+
+test('REST takes only tokens that are ours, for REST and in their time', async (t) => {
+  await runCases(t, await startOAuth(t), forgeries)
+})
+
+test('a token of one surface is refused on the other, and what is no JWT gets the words of API keys', async (t) => {
+  const rig = await startOAuth(t)
+  const rest = String((await rig.signIn())['access_token'])
+  const mcp = String((await rig.signIn({ resource: mcpResource }))['access_token'])
+  const message = 'This access token is unknown, expired, revoked or for another service; get a new one from the authorization server.'
+  const reply = await rig.callRest(mcp)
+  t.is(reply.status, 401)
+  t.like(reply.body['error'], { code: 'unauthorized', message, next_action: 'authenticate' })
+  await t.throwsAsync(rig.server.tokenCheck.bearer(rest, 'mcp'), { message })
+  t.is((await rig.server.tokenCheck.bearer(mcp, 'mcp')).grantId.slice(0, 4), 'grt_')
+  t.is((await rig.callRest(rest)).status, 200)
+  await t.throwsAsync(rig.server.tokenCheck.bearer(rest, 'mcp'), { message }, 'nor after it was taken where it belongs')
+  const junk = await rig.callRest('some.thing.else')
+  t.like(junk.body['error'], { message: 'This API key is unknown, expired or revoked; use a current one.' })
+})
+
+test('a token ends at its time, also when it was seen before', async (t) => {
+  const rig = await startOAuth(t)
+  const { access_token: token } = await rig.signIn()
+  rig.clock.advance(3_599_000)
+  t.is((await rig.callRest(token)).status, 200)
+  rig.clock.advance(32_000)
+  t.is((await rig.callRest(token)).status, 401)
+})
+
+test('a demotion, a departure and a return act on running tokens at once', async (t) => {
+  const rig = await startOAuth(t)
+  const { access_token: token } = await rig.signIn({ scope: 'api:admin' })
+  const mint = () => rig.callRest(token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
+  t.is((await mint()).status, 201)
+  rig.members.set('usr_1', ['api:read'])
+  t.like(await mint(), { status: 403, body: { error: { message: 'This needs the scope api:admin; the token has api:read.' } } })
+  t.is((await rig.callRest(token)).status, 200)
+  rig.members.delete('usr_1')
+  t.is((await rig.callRest(token)).status, 401)
+  rig.members.set('usr_1', ['api:admin'])
+  t.is((await mint()).status, 201)
+})
+
+test('a token reaches its project alone, and traces say which grant sent', async (t) => {
+  const rig = await startOAuth(t)
+  const other = await rig.addProject()
+  const { access_token: token } = await rig.signIn({ scope: 'api:admin' }, { project: other })
+  t.like((await rig.callRest(token)).body, { project_id: other })
+  const message = { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 'y' }
+  const elsewhere = await rig.callRest(token, '/v1/messages', 'POST', { ...message, project_id: rig.projectId })
+  t.is(elsewhere.status, 404)
+  const sent = await rig.callRest(token, '/v1/messages', 'POST', message)
+  const trace = await rig.callRest(token, `/v1/traces/${String(sent.body['trace_id'])}`)
+  const { grantId } = await rig.server.tokenCheck.bearer(String(token), 'rest')
+  t.true(JSON.stringify(trace.body).includes(grantId))
+  const key = await rig.callRest(token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
+  t.is(key.body['project_id'], other, 'a key that it mints does not leave the project either')
+})

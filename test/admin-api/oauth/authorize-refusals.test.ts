@@ -1,0 +1,202 @@
+/** The authorization endpoint refuses: a page where it is not clear who asks, and otherwise a redirect that clients can read. */
+import test from 'ava'
+import { ask, runCases, type Case } from './outcome.ts'
+import { documentOf, encode, mcpResource, redirectUri, restResource, startOAuth, webClientId, type Fields, type OAuthRig } from './rig.ts'
+
+/** A good request with changes. */
+const asked =
+  (changes: Fields) =>
+  (rig: OAuthRig): Promise<string> =>
+    ask(rig, rig.request(changes).query)
+
+/** A good request with one parameter given once more. */
+const twice =
+  (name: string, value: string) =>
+  async (rig: OAuthRig): Promise<string> => {
+    const search = encode(rig.request().query)
+    search.append(name, value)
+    return ask(rig, search)
+  }
+
+/** A client whose document is as told. */
+const documented =
+  (changes: Readonly<Record<string, unknown>>, headers: Readonly<Record<string, string>> = {}, status = 200) =>
+  (rig: OAuthRig): Promise<string> => {
+    const id = `https://other.example.net/${rig.web.size}.json`
+    rig.web.set(id, { ...documentOf({ client_id: id, ...changes }, headers), status })
+    return ask(rig, rig.request({ client_id: id }).query)
+  }
+
+const redirected = (uri: string) => asked({ redirect_uri: uri })
+const withId = (id: string) => asked({ client_id: id })
+
+const pages: readonly Case[] = [
+  ['no client_id', 'page invalid_request', asked({ client_id: undefined })],
+  ['an empty client_id', 'page invalid_request', asked({ client_id: '' })],
+  ['two client_ids', 'page invalid_request', twice('client_id', webClientId)],
+  ['an unknown client', 'page invalid_client', withId('somebody')],
+  ['a client that was never registered', 'page invalid_client', withId(`client_${'a'.repeat(43)}`)],
+  ['the bootstrap client, which redirects nowhere', 'page invalid_request', withId('anonymous-bootstrap')],
+  ['a document without TLS', 'page invalid_client', withId('http://client.example.net/oauth/client.json')],
+  ['a document without a path', 'page invalid_client', withId('https://client.example.net/')],
+  ['a document with a fragment', 'page invalid_client', withId(`${webClientId}#x`)],
+  ['a document behind a user name', 'page invalid_client', withId('https://a:b@client.example.net/oauth/client.json')],
+  ['a document with dot segments', 'page invalid_client', withId('https://client.example.net/x/../oauth/client.json')],
+  ['a document with an upper-case host', 'page invalid_client', withId('https://Client.example.net/oauth/client.json')],
+  ['a document on an odd port', 'page invalid_client', withId('https://client.example.net:2525/oauth/client.json')],
+  ['a document that cannot be fetched', 'page invalid_client', withId('https://client.example.net/gone.json')],
+  ['a document that is not there', 'page invalid_client', documented({}, {}, 404)],
+  ['a document behind a redirect', 'page invalid_client', documented({}, {}, 302)],
+  ['a document that is no JSON by its type', 'page invalid_client', documented({}, { 'content-type': 'text/html' })],
+  ['a document of another client', 'page invalid_client', documented({ client_id: webClientId })],
+  ['a document that asks for a secret', 'page invalid_client', documented({ token_endpoint_auth_method: 'client_secret_basic' })],
+  ['a document that signs', 'page invalid_client', documented({ token_endpoint_auth_method: 'private_key_jwt' })],
+  ['a document without redirect_uris', 'page invalid_client', documented({ redirect_uris: undefined })],
+  ['a document that redirects to a script', 'page invalid_client', documented({ redirect_uris: [redirectUri, 'javascript:alert(1)'] })],
+  ['a document for another grant', 'page invalid_client', documented({ grant_types: ['client_credentials'] })],
+  ['no redirect_uri', 'page invalid_request', asked({ redirect_uri: undefined })],
+  ['two redirect_uris', 'page invalid_request', twice('redirect_uri', redirectUri)],
+  ['another path', 'page invalid_request', redirected('http://127.0.0.1:33418/other')],
+  ['a longer path', 'page invalid_request', redirected(`${redirectUri}/more`)],
+  ['a query behind it', 'page invalid_request', redirected(`${redirectUri}?x=1`)],
+  ['a fragment behind it', 'page invalid_request', redirected(`${redirectUri}#x`)],
+  ['the loopback host as user name', 'page invalid_request', redirected('http://127.0.0.1:33418@evil.example/callback')],
+  ['a backslash', 'page invalid_request', redirected('http://127.0.0.1:33418\\@evil.example/callback')],
+  ['another name for the same machine', 'page invalid_request', redirected('http://localhost:33418/callback')],
+  ['the same address in another notation', 'page invalid_request', redirected('http://127.1:33418/callback')],
+  ['TLS on the loopback interface', 'page invalid_request', redirected('https://127.0.0.1:33418/callback')],
+  ['a port that is none', 'page invalid_request', redirected('http://127.0.0.1:99999/callback')],
+  ['a line break', 'page invalid_request', redirected(`${redirectUri}\n`)],
+  ['a host that begins like ours', 'page invalid_request', redirected('https://client.example.net.evil.example/back')],
+  ['a dot segment', 'page invalid_request', redirected('https://client.example.net/x/../back')],
+  ['another port of a host on the web', 'page invalid_request', redirected('https://client.example.net:444/back')],
+  ['the host in capitals', 'page invalid_request', redirected('https://CLIENT.example.net/back')],
+]
+
+const redirects: readonly Case[] = [
+  ['no response_type', 'redirect invalid_request', asked({ response_type: undefined })],
+  ['the implicit flow', 'redirect unsupported_response_type', asked({ response_type: 'token' })],
+  ['a hybrid flow', 'redirect unsupported_response_type', asked({ response_type: 'code token' })],
+  ['an answer in the fragment', 'redirect invalid_request', asked({ response_mode: 'fragment' })],
+  ['no PKCE', 'redirect invalid_request', asked({ code_challenge: undefined, code_challenge_method: undefined })],
+  ['PKCE without a challenge', 'redirect invalid_request', asked({ code_challenge: undefined })],
+  ['PKCE without a method', 'redirect invalid_request', asked({ code_challenge_method: undefined })],
+  ['PKCE in clear', 'redirect invalid_request', asked({ code_challenge_method: 'plain' })],
+  ['a short challenge', 'redirect invalid_request', asked({ code_challenge: 'abc' })],
+  ['a padded challenge', 'redirect invalid_request', asked({ code_challenge: `${'a'.repeat(43)}=` })],
+  ['no resource', 'redirect invalid_target', asked({ resource: undefined })],
+  ['the resource of somebody else', 'redirect invalid_target', asked({ resource: 'https://other.example/mcp' })],
+  ['a resource with a slash too many', 'redirect invalid_target', asked({ resource: `${restResource}/` })],
+  ['our resource and a foreign one', 'redirect invalid_target', asked({ resource: [restResource, 'https://other.example/mcp'] })],
+  ['a scope that does not exist', 'redirect invalid_scope', asked({ scope: 'api:read api:everything' })],
+  ['a scope of another resource', 'redirect invalid_scope', asked({ scope: 'api:read mcp:read' })],
+  ['two resources with the scopes of one', 'redirect invalid_scope', asked({ resource: [restResource, mcpResource], scope: 'api:read' })],
+  ['a prompt that contradicts itself', 'redirect invalid_request', asked({ prompt: 'none consent' })],
+  ['an unknown prompt', 'redirect invalid_request', asked({ prompt: 'shout' })],
+  ['a request object', 'redirect request_not_supported', asked({ request: 'eyJhbGciOiJub25lIn0.e30.' })],
+  ['a request by reference', 'redirect request_uri_not_supported', asked({ request_uri: 'https://client.example.net/r' })],
+  ['two states', 'redirect invalid_request', twice('state', 'other')],
+  ['two scope parameters', 'redirect invalid_request', asked({ scope: ['api:read', 'api:read'] })],
+  ['an unknown parameter twice', 'redirect invalid_request', async (rig) => ask(rig, { ...rig.request().query, x: ['1', '2'] })],
+  ['no page wanted and nobody signed in', 'redirect login_required', asked({ prompt: 'none' })],
+]
+
+test('the authorization endpoint redirects nowhere while client or redirect_uri are in doubt', async (t) => {
+  const rig = await startOAuth(t)
+  rig.web.set('https://client.example.net/broken.json', { ...documentOf(), text: '{' })
+  await runCases(t, rig, [...pages, ['a broken document', 'page invalid_client', withId('https://client.example.net/broken.json')]])
+})
+
+test('the authorization endpoint tells the client what is wrong with the rest', async (t) => {
+  await runCases(t, await startOAuth(t), redirects)
+})
+
+test('the authorization endpoint asks when all is in order', async (t) => {
+  const rig = await startOAuth(t)
+  await runCases(t, rig, [
+    ['the usual', 'asked', asked({})],
+    ['another port on the loopback interface', 'asked', redirected('http://127.0.0.1:1/callback')],
+    ['no port on the loopback interface', 'asked', redirected('http://127.0.0.1/callback')],
+    ['a redirect on the web', 'asked', redirected('https://client.example.net/back')],
+    ['no state', 'asked', asked({ state: undefined })],
+    ['both resources', 'asked', asked({ resource: [restResource, mcpResource] })],
+    ['a word that other servers know', 'asked', asked({ scope: 'api:read offline_access' })],
+    ['a parameter without a value', 'asked', asked({ scope: '', prompt: '' })],
+    ['a document of any JSON type', 'asked', documented({}, { 'content-type': 'application/oauth-client+json; charset=utf-8' })],
+  ])
+})
+
+test('what a person is shown: the client with its host, where the answer goes, and what is asked for', async (t) => {
+  const rig = await startOAuth(t)
+  const shown = async (changes: Fields) =>
+    (await (await rig.fetch(`https://post.example.ch/oauth/authorize?${encode(rig.request(changes).query).toString()}`)).json()) as object
+  t.like(await shown({}), {
+    client: { id: webClientId, name: 'Agent', verifiedHost: 'client.example.net' },
+    redirectHost: '127.0.0.1:33418',
+    isLoopback: true,
+    scopes: ['api:read', 'api:send'],
+    surfaces: ['rest'],
+    prompts: [],
+  })
+  const registered = await rig.post(
+    '/oauth/register',
+    JSON.stringify({ redirect_uris: ['com.example.app:/back'], client_name: ' A\u202e \n B ' }),
+    {
+      'content-type': 'application/json',
+    },
+  )
+  const id = String(registered.body['client_id'])
+  const native = await shown({ client_id: id, redirect_uri: 'com.example.app:/back', scope: 'api:admin', prompt: 'consent login' })
+  t.like(native, { redirectHost: 'com.example.app:', isLoopback: false, scopes: ['api:admin'], prompts: ['login', 'consent'] })
+  t.deepEqual((native as { client: object }).client, { id, name: 'A B' })
+})
+
+test('a denial and an approval both name the issuer and keep state and redirect_uri as they were', async (t) => {
+  const rig = await startOAuth(t)
+  const back = 'https://client.example.net/back?page=1'
+  rig.web.set(webClientId, documentOf({ redirect_uris: [back] }))
+  const { query } = rig.request({ redirect_uri: back, state: 'a b&c="ü' })
+  const denied = await rig.approve(query, { decision: 'deny' })
+  t.deepEqual(Object.fromEntries(denied.searchParams), {
+    page: '1',
+    error: 'access_denied',
+    error_description: 'The person did not approve.',
+    state: 'a b&c="ü',
+    iss: 'https://post.example.ch',
+  })
+  const approved = await rig.approve(query)
+  t.deepEqual([...approved.searchParams.keys()], ['page', 'code', 'state', 'iss'])
+  t.regex(approved.searchParams.get('code') ?? '', /^[\w-]{43}$/)
+})
+
+test('nobody approves for an organization that they are no member of, a project of others, or scopes that were not asked for', async (t) => {
+  const rig = await startOAuth(t)
+  const { query } = rig.request()
+  const other = await rig.addOrganization()
+  const decide = async (form: Fields) => (await rig.post(`/oauth/authorize?${encode(query).toString()}`, form)).status
+  t.is(await decide({ user: 'usr_stranger' }), 403)
+  t.is(await decide({ project: other.projectId }), 404)
+  t.is(await decide({ scopes: 'mcp:read' }), 400)
+  t.is(await decide({ scopes: '' }), 400)
+  t.is(await decide({ scopes: 'api:admin' }), 303, 'a person may give more than was asked for')
+})
+
+test('a document is fetched once for many requests, and again when its time is over', async (t) => {
+  const rig = await startOAuth(t)
+  rig.web.set(webClientId, documentOf({}, { 'cache-control': 'public, max-age=600' }))
+  const { query } = rig.request()
+  t.deepEqual(await Promise.all([ask(rig, query), ask(rig, query), ask(rig, query)]), ['asked', 'asked', 'asked'])
+  t.is(rig.fetched.length, 1)
+  rig.clock.advance(599_000)
+  await ask(rig, query)
+  t.is(rig.fetched.length, 1)
+  rig.clock.advance(2000)
+  rig.web.delete(webClientId)
+  t.is(await ask(rig, query), 'page invalid_client')
+  t.is(await ask(rig, query), 'page invalid_client')
+  t.is(rig.fetched.length, 2, 'a failure is not asked for again at once')
+  rig.web.set(webClientId, documentOf({}, { 'cache-control': 'no-store' }))
+  rig.clock.advance(30_000)
+  t.is(await ask(rig, query), 'asked')
+  t.is(rig.fetched.length, 3)
+})

@@ -1,0 +1,36 @@
+/** What came of a request, in a few words that a table can hold. */
+import type { ExecutionContext } from 'ava'
+import { baseUrl } from '../rest/rig.ts'
+import { encode, issuer, type Fields, type OAuthRig, type Reply } from './rig.ts'
+
+/** A case of a table: what is done, and what comes of it. */
+export type Case = readonly [what: string, outcome: string, run: (rig: OAuthRig) => Promise<string>]
+
+/** Runs a table against one service; every row is told by its name. */
+export async function runCases(t: ExecutionContext, rig: OAuthRig, cases: readonly Case[]): Promise<void> {
+  for (const [what, outcome, run] of cases) t.is(await run(rig), outcome, what)
+}
+
+/** Such as `400 invalid_grant`; every error of an OAuth endpoint is one that clients can read. */
+export function outcomeOf({ status, headers, body }: Reply): string {
+  if (status < 400) return String(status)
+  const { error, error_description: description } = body
+  const isReadable = typeof description === 'string' && /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/.test(description)
+  const isUnkept = headers.get('cache-control') === 'no-store' && headers.get('access-control-allow-origin') === '*'
+  return `${status} ${typeof error === 'string' && isReadable && isUnkept ? error : JSON.stringify(body)}`
+}
+
+/** `page …` when nobody is redirected, `redirect …` for an error that the client is told, with issuer and state. */
+export async function ask(rig: OAuthRig, query: Fields | URLSearchParams): Promise<string> {
+  const search = query instanceof URLSearchParams ? query : encode(query)
+  const response = await rig.fetch(`${baseUrl}/oauth/authorize?${search.toString()}`, { redirect: 'manual' })
+  const location = response.headers.get('location')
+  if (location === null) {
+    const page = (await response.json()) as Record<string, unknown>
+    return response.status === 200 ? 'asked' : `page ${String(page['problem'])}`
+  }
+  const { searchParams: told } = new URL(location)
+  const state = search.getAll('state').length === 1 ? search.get('state') : null
+  const isBound = told.get('iss') === issuer && told.get('state') === state && !told.has('code')
+  return `redirect ${isBound ? String(told.get('error')) : location}`
+}

@@ -1,0 +1,219 @@
+/** Sandboxes of nobody in particular: what they may do, how many there may be, and that they go. */
+import test from 'ava'
+import { integrityChecks, recordKinds } from '#core/integrity.ts'
+import { Sandboxes } from '#core/oauth/sandboxes.ts'
+import { organizations, projects } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { pack, within } from '#store/tuple.ts'
+import { verify } from '#store/verify.ts'
+import { outcomeOf } from './outcome.ts'
+import { mcpResource, restResource, startOAuth, type Fields, type OAuthRig } from './rig.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+const message = { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 'y' }
+
+const refresh = (rig: OAuthRig, token: unknown, fields: Fields = {}) =>
+  rig.token({ grant_type: 'refresh_token', client_id: 'anonymous-bootstrap', refresh_token: String(token), ...fields })
+
+test('the bootstrap answers a token, a refresh token and a project of its own', async (t) => {
+  const rig = await startOAuth(t)
+  const { status, body } = await rig.bootstrap()
+  t.is(status, 200)
+  t.deepEqual(Object.keys(body).toSorted(), ['access_token', 'expires_in', 'project_id', 'refresh_token', 'scope', 'token_type'])
+  t.like(body, { token_type: 'Bearer', expires_in: 3600, scope: 'mcp:read mcp:send-sandbox' })
+  t.regex(String(body['refresh_token']), /^rt_[\w-]{43}$/)
+  const claims = JSON.parse(Buffer.from(String(body['access_token']).split('.')[1] ?? '', 'base64url').toString()) as Record<
+    string,
+    unknown
+  >
+  t.like(claims, { sub: `anon:${String(body['project_id'])}`, aud: mcpResource, kind: 'anonymous', client_id: 'anonymous-bootstrap' })
+  const bearer = await rig.server.tokenCheck.bearer(String(body['access_token']), 'mcp')
+  const reach = { organizationId: bearer.organizationId }
+  t.like((await rig.database.get(organizations, reach, bearer.organizationId))?.record, { plan: 'anonymous' })
+  t.like((await rig.database.get(projects, reach, bearer.projectId))?.record, { name: 'sandbox', status: 'anonymous', isDefault: true })
+  const other = await rig.bootstrap()
+  t.not(other.body['project_id'], body['project_id'])
+  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+})
+
+test('a sandbox captures, is read, and reaches nothing else', async (t) => {
+  const rig = await startOAuth(t)
+  const { body } = await rig.bootstrap({ resource: restResource, scope: 'api:admin' })
+  t.is(body['scope'], 'api:read api:send', 'no more than anonymous callers may have')
+  const call = (path: string, method = 'GET', content?: unknown) => rig.callRest(body['access_token'], path, method, content)
+  t.like((await call('/v1/messages', 'POST', message)).body, { outcome: 'captured.anonymous_project' })
+  const inboxes = (await call('/v1/inboxes')).body['data'] as { id: string }[]
+  t.is(inboxes.length, 1)
+  const captured = await call(`/v1/inboxes/${inboxes[0]?.id}/messages`)
+  t.is((captured.body['data'] as unknown[]).length, 1)
+  for (const path of ['/v1/api-keys', '/v1/destinations', '/v1/smtp-credentials'])
+    t.is((await call(path, 'POST', { name: 'x', scopes: ['api:read'] })).status, 403)
+  const sent = await rig.rest.must('POST', '/v1/messages', message)
+  t.is((await call(`/v1/traces/${String(sent['trace_id'])}`)).status, 404)
+  t.is((await call('/v1/messages', 'POST', { ...message, project_id: rig.projectId })).status, 404)
+})
+
+test('a narrow sandbox stays narrow, and one grant serves both surfaces', async (t) => {
+  const rig = await startOAuth(t)
+  const narrow = await rig.bootstrap({ scope: 'mcp:read' })
+  t.is(narrow.body['scope'], 'mcp:read')
+  t.is(outcomeOf(await refresh(rig, narrow.body['refresh_token'], { scope: 'mcp:send-sandbox' })), '400 invalid_scope')
+  t.is(outcomeOf(await refresh(rig, narrow.body['refresh_token'], { resource: restResource })), '400 invalid_target')
+  const whole = await rig.bootstrap({ resource: restResource })
+  const again = await refresh(rig, whole.body['refresh_token'], { resource: mcpResource })
+  t.is(again.body['scope'], 'mcp:read mcp:send-sandbox')
+})
+
+test('five sandboxes an hour and twenty a day from one network, and the limit tells when to come again', async (t) => {
+  const rig = await startOAuth(t)
+  // to the beginning of a day, so that the windows are known
+  rig.clock.advance(day - (rig.clock.now() % day))
+  const from = (address: string) => rig.bootstrap({}, address)
+  const many = async (address: string, times: number) => {
+    const replies = await Promise.all(Array.from({ length: times }, () => from(address)))
+    return replies.filter(({ status }) => status === 200).length
+  }
+  t.is(await many('192.0.2.7', 8), 5)
+  const refused = await from('192.0.2.7')
+  t.is(outcomeOf(refused), '429 temporarily_unavailable')
+  t.is(refused.headers.get('retry-after'), '3600')
+  t.is((await from('192.0.2.8')).status, 200)
+  const made = [5]
+  for (let hours = 0; hours < 4; hours++) {
+    rig.clock.advance(hour)
+    made.push(await many('192.0.2.7', 6))
+  }
+  t.deepEqual(made, [5, 5, 5, 5, 0])
+  t.is((await from('192.0.2.7')).headers.get('retry-after'), String(20 * 3600))
+  rig.clock.advance(20 * hour)
+  t.is(await many('192.0.2.7', 6), 5)
+  t.is(await many('2001:db8:1:2::1', 3), 3)
+  t.is(await many('2001:db8:1:2:ffff::9', 6), 2, 'the same /64')
+  t.is(await many('2001:db8:1:3::1', 6), 5)
+})
+
+test('a refused bootstrap makes nothing, and there is a ceiling for all networks together', async (t) => {
+  const rig = await startOAuth(t)
+  const limits = [{ max: 2, windowMs: day, isShared: true }]
+  const sandboxes = new Sandboxes({ ...rig.parts, kinds: recordKinds, limits })
+  await sandboxes.make(['mcp:read'], 'mcp', '192.0.2.1')
+  await sandboxes.make(['mcp:read'], 'mcp', '192.0.2.2')
+  const before = await count(rig, [])
+  await t.throwsAsync(sandboxes.make(['mcp:read'], 'mcp', '192.0.2.3'), { message: 'Too many of these requests; try again later.' })
+  t.is(await count(rig, []), before)
+  rig.clock.advance(day)
+  await t.notThrowsAsync(sandboxes.make(['mcp:read'], 'mcp', '192.0.2.3'))
+})
+
+/** How many rows there are below a key. */
+async function count({ database }: OAuthRig, prefix: readonly string[]): Promise<number> {
+  let rows = 0
+  const range = prefix.length === 0 ? { start: Buffer.of(0), end: Buffer.of(0xff) } : within(prefix)
+  for await (const _row of database.kv.range(range)) rows++
+  return rows
+}
+
+test('a sandbox goes with everything in it a week after its last token, and others stay', async (t) => {
+  const rig = await startOAuth(t)
+  const untouched = await count(rig, [])
+  const { body } = await rig.bootstrap({ resource: restResource })
+  t.is((await rig.callRest(body['access_token'], '/v1/messages', 'POST', message)).status, 200)
+  const { organizationId } = await rig.server.tokenCheck.bearer(String(body['access_token']), 'rest')
+  t.true((await count(rig, [organizationId])) > 8)
+  const { sandboxes } = rig.server
+  t.is(await sandboxes.sweep(), 0)
+  rig.clock.advance(6 * day)
+  const next = await refresh(rig, body['refresh_token'])
+  t.is(next.status, 200)
+  rig.clock.advance(6 * day)
+  t.is(await sandboxes.sweep(), 0, 'it was used again meanwhile')
+  t.like(await rig.callRest(next.body['access_token']), { status: 401 })
+  rig.clock.advance(day)
+  t.is(outcomeOf(await refresh(rig, next.body['refresh_token'])), '400 invalid_grant', 'after seven idle days')
+  const counters = await countersOf(rig, organizationId, String(body['project_id']))
+  t.true(counters.some((value) => value > 0))
+  rig.clock.advance(2 * hour)
+  t.is(await sandboxes.sweep(), 1)
+  t.is(await count(rig, [organizationId]), 0)
+  t.deepEqual(
+    await countersOf(rig, organizationId, String(body['project_id'])),
+    counters.map(() => 0),
+  )
+  t.is(await count(rig, ['', 'oauth_grant@id']), 0)
+  t.is(await sandboxes.sweep(), 0)
+  await rig.database.sweep(rig.clock.now())
+  t.is(await count(rig, []), untouched + pendingReads + signingKey, 'nothing is left of it')
+  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+  t.is((await rig.rest.call('GET', '/v1/projects/me')).status, 200)
+})
+
+/** The capture waits to be read in the background, which this service does not run; the key that signed stays. */
+const pendingReads = 1
+const signingKey = 1
+
+async function countersOf({ database, clock }: OAuthRig, organizationId: string, projectId: string): Promise<number[]> {
+  const values: number[] = []
+  for (let back = 0; back < 15; back++) {
+    const date = new Date(clock.now() - back * day).toISOString()
+    for (const key of [
+      ['sends', projectId, date.slice(0, 10)],
+      ['plan_sends', date.slice(0, 10)],
+      ['captures', projectId, date.slice(0, 7)],
+    ])
+      values.push(await database.kv.counter(pack([organizationId, 'counter', ...key])))
+  }
+  return values
+}
+
+test('a sandbox that is claimed in the moment of its removal stays', async (t) => {
+  const rig = await startOAuth(t)
+  const { body } = await rig.bootstrap()
+  const { organizationId } = await rig.server.tokenCheck.bearer(String(body['access_token']), 'mcp')
+  rig.clock.advance(8 * day)
+  const row = globalKey('oauth.sandbox', organizationId)
+  const commit = async (change: Change) => {
+    await rig.database.commit(new Change().delete(row))
+    return rig.database.commit(change)
+  }
+  const database = Object.create(rig.database, { commit: { value: commit } }) as Database
+  const rows = await count(rig, [organizationId])
+  t.is(await new Sandboxes({ ...rig.parts, database, kinds: recordKinds }).sweep(), 0)
+  t.is(await count(rig, [organizationId]), rows)
+  t.is(await count(rig, ['', 'oauth.sandbox']), 0)
+})
+
+test('a removal that fails is tried again by the next sweep', async (t) => {
+  const rig = await startOAuth(t)
+  await rig.bootstrap()
+  rig.clock.advance(8 * day)
+  let commits = 0
+  const commit = (change: Change) => (commits++ === 1 ? Promise.reject(new Error('broken')) : rig.database.commit(change))
+  const database = Object.create(rig.database, { commit: { value: commit } }) as Database
+  const sandboxes = new Sandboxes({ ...rig.parts, database, kinds: recordKinds })
+  await t.throwsAsync(sandboxes.sweep(), { message: 'broken' })
+  t.is(await sandboxes.sweep(), 1)
+})
+
+test('a sandbox that was claimed stays, and a removal that was cut short is finished by the next sweep', async (t) => {
+  const rig = await startOAuth(t)
+  const [kept, gone] = [await rig.bootstrap(), await rig.bootstrap()]
+  const of = async ({ body }: Awaited<ReturnType<OAuthRig['bootstrap']>>) =>
+    (await rig.server.tokenCheck.bearer(String(body['access_token']), 'mcp')).organizationId
+  const [claimed, idle] = [await of(kept), await of(gone)]
+  const project = (await rig.database.all(projects, { organizationId: claimed }))[0]
+  if (!project) return t.fail()
+  await rig.database.commit(new Change().replace(projects, claimed, project, { ...project.record, status: 'claimed' as const }))
+  rig.clock.advance(8 * day)
+  const rows = await count(rig, [idle])
+  const half = new Change()
+  let seen = 0
+  for await (const { key } of rig.database.kv.range(within([idle]))) if (seen++ < rows / 2) half.deletes.push(key)
+  await rig.database.commit(half)
+  t.is(await rig.server.sandboxes.sweep(), 1)
+  t.is(await count(rig, [idle]), 0)
+  t.like((await rig.database.all(projects, { organizationId: claimed }))[0]?.record, { status: 'claimed' })
+  t.is(await count(rig, [...globalKey('oauth.sandbox')].map(String)), 0, 'it is not looked at again')
+})

@@ -1,0 +1,46 @@
+import test from 'ava'
+import {
+  addAuthorizationCode,
+  findAuthorizationCode,
+  isCodeChallenge,
+  useAuthorizationCode,
+  verifiesChallenge,
+} from '#core/oauth/authorization-code.ts'
+import { Change } from '#store/change.ts'
+import { houseOf } from '../house.ts'
+
+test('useAuthorizationCode() works once, whoever else has read the code meanwhile', async (t) => {
+  const { database, clock } = await houseOf(t)
+  const change = new Change()
+  const text = addAuthorizationCode(change, {
+    ...{
+      clientId: 'c',
+      clientName: 'C',
+      redirectUri: 'https://a.example/',
+      codeChallenge: 'x',
+      userId: 'u',
+      organizationId: 'o',
+      projectId: 'p',
+    },
+    ...{ scopes: ['api:read'], mayRefresh: true, expiresAt: clock.now() + 60_000, grantId: null },
+  })
+  await database.commit(change)
+  const found = await findAuthorizationCode(database, text)
+  if (!found) return t.fail()
+  const use = async (grantId: string) => {
+    const attempt = new Change()
+    useAuthorizationCode(attempt, found, grantId, clock.now())
+    return (await database.commit(attempt)).ok
+  }
+  t.deepEqual(await Promise.all([use('grt_1'), use('grt_2')]), [true, false])
+  t.is((await findAuthorizationCode(database, text))?.code.grantId, 'grt_1')
+})
+
+test('verifiesChallenge() is that of RFC 7636 §B.', (t) => {
+  const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+  t.true(isCodeChallenge(challenge))
+  t.true(verifiesChallenge('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk', challenge))
+  t.false(verifiesChallenge('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl', challenge))
+  t.false(verifiesChallenge(challenge, challenge))
+  for (const odd of ['', 'a', `${challenge}=`, challenge.replace('-', '+'), `${challenge}\n`]) t.false(isCodeChallenge(odd), odd)
+})

@@ -1,0 +1,87 @@
+import test from 'ava'
+import { AccessTokens } from '#core/oauth/access-tokens.ts'
+import { SigningKeys } from '#core/oauth/signing-keys.ts'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { houseOf, secrets } from '../house.ts'
+
+const day = 86_400_000
+const urls = { issuer: 'https://post.example.ch', resources: { mcp: 'https://post.example.ch/mcp', rest: 'https://post.example.ch/v1' } }
+const facts = { grantId: 'grt_1', organizationId: 'org_1', projectId: 'prj_1', userId: null, clientId: 'c', scopes: ['api:read'] } as const
+
+test('SigningKeys publishes a new key before it signs, and the old one until its last token is over', async (t) => {
+  const { database, clock } = await houseOf(t)
+  const keys = new SigningKeys({ database, secrets, clock })
+  const published = async () => (await keys.published()).map(({ kid }) => kid)
+  const [first] = await published()
+  t.is((await keys.current()).kid, first ?? '')
+  clock.advance(90 * day - 1)
+  t.deepEqual(await published(), [first])
+  clock.advance(1)
+  const [, second] = await published()
+  t.deepEqual(await published(), [first, second])
+  t.truthy(second)
+  t.is((await keys.current()).kid, first ?? '', 'not everybody has the new one yet')
+  clock.advance(day - 1)
+  t.is((await keys.current()).kid, first ?? '')
+  clock.advance(1)
+  t.is((await keys.current()).kid, second ?? '')
+  t.deepEqual(await published(), [first, second])
+  clock.advance(day - 1)
+  t.truthy(await keys.find(first))
+  clock.advance(1)
+  t.deepEqual(await published(), [second])
+  t.is(await keys.find(first), undefined)
+})
+
+test('a token that was signed just before the change of keys is good for its whole hour', async (t) => {
+  const { database, clock } = await houseOf(t)
+  const keys = new SigningKeys({ database, secrets, clock })
+  const tokens = new AccessTokens({ keys, urls, clock })
+  await keys.current()
+  clock.advance(90 * day)
+  await keys.published()
+  clock.advance(day - 1)
+  const token = await tokens.issue('rest', facts)
+  clock.advance(1)
+  t.like(await tokens.read(token, 'rest'), { grantId: 'grt_1', scopes: ['api:read'] })
+  t.notDeepEqual(header(await tokens.issue('rest', facts)), header(token))
+  clock.advance(3_600_000)
+  t.truthy(await tokens.read(token, 'rest'))
+})
+
+const header = (token: string): unknown => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())
+
+test('many who look at the same time get one key, and so does the next process', async (t) => {
+  const { database, clock } = await houseOf(t)
+  const keys = new SigningKeys({ database, secrets, clock })
+  const found = await Promise.all(Array.from({ length: 20 }, () => keys.current()))
+  t.is(new Set(found.map(({ kid }) => kid)).size, 1)
+  clock.advance(90 * day)
+  const sets = await Promise.all(Array.from({ length: 20 }, () => keys.published()))
+  t.is(new Set(sets.map((set) => set.map(({ kid }) => kid).join())).size, 1)
+  const next = new SigningKeys({ database, secrets, clock })
+  t.deepEqual(await next.published(), await keys.published())
+})
+
+test('a year without anybody ends in one change, not in four', async (t) => {
+  const { database, clock } = await houseOf(t)
+  const keys = new SigningKeys({ database, secrets, clock })
+  const { kid: first } = await keys.current()
+  clock.advance(365 * day)
+  t.is((await keys.current()).kid, first)
+  t.is((await keys.published()).length, 2)
+})
+
+test('private keys are neither published nor stored in clear, and another master key does not open them', async (t) => {
+  const { database, clock } = await houseOf(t)
+  const keys = new SigningKeys({ database, secrets, clock })
+  const [shown] = await keys.published()
+  t.deepEqual(Object.keys(shown ?? {}).toSorted(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
+  let rows = ''
+  for await (const { value } of database.kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) }))
+    rows += Buffer.from(value).toString('utf8')
+  t.true(rows.includes(shown?.kid ?? 'none'))
+  t.notRegex(rows, /"d":/)
+  const stranger = new SigningKeys({ database, secrets: new SecretBox(Buffer.alloc(32, 8)), clock })
+  await t.throwsAsync(stranger.current(), { message: /cannot be opened with this master key/ })
+})
