@@ -117,7 +117,7 @@ test('wherever the process ends while an organization is removed, the next one e
 
 test('what belongs to a deleted project is out of reach at once, and nothing can be made in it', async (t) => {
   const house = await furnished(t)
-  const { projects: administered } = officeOf({ ...house, accept: { settled: () => new Promise(() => {}) } } as unknown as House)
+  const { projects: administered } = officeOf(house, { settled: () => new Promise(() => {}) })
   await administered.remove(scope, 'prj_2', discard)
   t.true((await rowsNaming(house, 'prj_2')).length > 25, 'its rows are still there')
   const { deleted } = await house.policies.of(organizationId)
@@ -220,4 +220,22 @@ test('an entry that rests after a defect goes too, and organization-wide destina
   await removals.idle()
   t.like((await house.database.get(destinations, scope, 'dst_b_prj_2'))?.record, { projectId, shared: 'org' })
   t.deepEqual(await rowsNaming(house, 'prj_3'), [])
+})
+
+test('queued mail of a deleted organization fails, and its trace tells why', async (t) => {
+  const house = await houseOf(t)
+  await house.destination()
+  await house.rule({ any: true })
+  const sendAt = house.clock.now() + 3_600_000
+  const { traceId } = await house.submit({ sendAt })
+  const stored = await house.database.get(organizations, { organizationId }, organizationId)
+  if (!stored) throw new Error('no organization')
+  const change = new Change().replace(organizations, organizationId, stored, { ...stored.record, deletedAt: house.clock.now() })
+  await house.database.commit(change)
+  house.clock.advance(3_600_000)
+  await until('it has failed', async () => (await house.trace(traceId)).status === 'failed')
+  await quiet(house)
+  t.is(house.transport.calls.length, 0)
+  t.regex((await house.story(traceId)).join(' '), /The organization was deleted before the message could be delivered/)
+  t.is(await house.queueLength(), 0)
 })
