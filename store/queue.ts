@@ -35,16 +35,6 @@ export async function dequeueIfThere(database: Database, change: Change, entry: 
   return row ? dequeue(change.check(entryKey(entry), row.version), entry) : change
 }
 
-/** Takes the entry of a trace out wherever it stands in a destination's queue; an entry that rests after a defect stands elsewhere. */
-export async function dequeueTrace(database: Database, change: Change, expected: QueueEntry): Promise<Change> {
-  if (await database.kv.get(pack(entryKey(expected)))) return dequeueIfThere(database, change, expected)
-  for await (const row of database.kv.range(within(globalKey('queue', expected.destinationId)))) {
-    const entry = toQueueEntry(row)
-    if (entry.traceId === expected.traceId) return dequeueIfThere(database, change, entry)
-  }
-  return change
-}
-
 /** Counts all entries, so that metrics never scan. */
 const queueLengthKey = globalKey('counter', 'queue.length')
 export const queueLength = (database: Database): Promise<number> => database.kv.counter(pack(queueLengthKey))
