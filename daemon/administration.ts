@@ -26,7 +26,14 @@ export interface Administration {
 }
 
 export function administration({ accept, attempts, onError, ...settings }: AdministrationParts): Administration {
-  const removals = new Removals({ ...settings, settled: () => accept.settled(), onError })
+  const removals = new Removals({
+    ...settings,
+    async settled(organizationId, projectId) {
+      await accept.settled()
+      await attempts.breakOff(organizationId, projectId === undefined ? undefined : new Set([projectId]))
+    },
+    onError,
+  })
   return {
     projects: new Projects({
       ...settings,

@@ -4,7 +4,7 @@ import { closest } from '#config/closest.ts'
 
 /** One request to a daemon, and how its answer is shown. */
 export interface OperatorRequest {
-  readonly method: 'GET' | 'PUT'
+  readonly method: 'GET' | 'PUT' | 'POST'
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
   readonly show: 'organizations' | 'account' | 'usage' | 'invoice' | 'as it is'
@@ -26,6 +26,7 @@ export const operatorHelp = `Usage: postern operator WHAT [OPTIONS]
   flag ORG NAME=VALUE...          VALUE is on, off or default
   price ORG AXIS=URP...           millionths of a rappen; --from MONTH
   payment ORG STATE               none, manual_ok or past_due
+  restore ORG                     bring a deleted one back, within 30 days
 
   --url URL   the daemon, where it is not the one of the configuration
   --json      the answer as JSON
@@ -62,6 +63,7 @@ const inPeriod = ({ period }: Given): string => (period === undefined ? '' : `?p
 const commands: Readonly<Record<string, { readonly least: number; readonly most: number; make(given: Given): Wanted }>> = {
   organizations: { least: 0, most: 0, make: () => ({ method: 'GET', path: root, show: 'organizations' }) },
   show: { least: 1, most: 1, make: ({ words: [id = ''] }) => ({ method: 'GET', path: pathOf(id), show: 'account' }) },
+  restore: { least: 1, most: 1, make: ({ words: [id = ''] }) => ({ method: 'POST', path: `${pathOf(id)}/restore`, show: 'account' }) },
   usage: {
     least: 1,
     most: 1,

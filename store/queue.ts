@@ -48,16 +48,6 @@ export async function dequeueIfThere(database: Database, change: Change, row: Qu
   return stored ? dequeue(change.check(rowKey(row), stored.version), row) : change
 }
 
-/** Takes the entry of a trace out wherever it stands in its part of the queue; an entry that rests after a defect stands elsewhere. */
-export async function dequeueTrace(database: Database, change: Change, expected: QueueEntry): Promise<Change> {
-  if (await database.kv.get(pack(rowKey(expected)))) return dequeueIfThere(database, change, expected)
-  for await (const row of database.kv.range(within(partKey(expected)))) {
-    const entry = toQueueEntry(row)
-    if (entry.traceId === expected.traceId) return dequeueIfThere(database, change, entry)
-  }
-  return change
-}
-
 /** Counts all entries, so that metrics never scan. */
 const queueLengthKey = globalKey('counter', 'queue.length')
 export const queueLength = (database: Database): Promise<number> => database.kv.counter(pack(queueLengthKey))

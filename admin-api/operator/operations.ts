@@ -119,8 +119,10 @@ const setting = (core: RestCore): readonly Operation[] => [
     operationId: 'operatorRestoreOrganization',
     summary: 'Bring a deleted organization back',
     description: `For ${graceDays} days after its deletion; mail that came due meanwhile has failed.`,
-    response: organizationShape,
-    handle: async ({ params }) => toWireOrganization(await core.restoreOrganization(params.id)),
+    async handle({ params }) {
+      await core.restoreOrganization(params.id)
+      return toWireAccount(await core.operator.get(params.id))
+    },
   }),
 ]
 

@@ -30,7 +30,12 @@ const syntax =
   '{{range .items}}{{.title}}…{{else}}…{{end}}; inside a range . is the entry and $ all variables. {{- and -}} take away white space, ' +
   '{{/* … */}} is a comment.'
 
-export const templateOperations = (core: RestCore): readonly Operation[] => [...resources(core), ...changing(core), ...versions(core)]
+export const templateOperations = (core: RestCore): readonly Operation[] => [
+  ...resources(core),
+  ...changing(core),
+  ...moving(core),
+  ...versions(core),
+]
 
 const resources = (core: RestCore): readonly Operation[] => [
   operation({
@@ -125,6 +130,22 @@ const changing = (core: RestCore): readonly Operation[] => [
     handle: async ({ scope, params, body }) => toWireTemplate(await core.templates.save(scope, params.id, toTemplateSave(body))),
   }),
   operation({
+    method: 'DELETE',
+    path: '/v1/templates/{id}',
+    operationId: 'deleteTemplate',
+    summary: 'Delete a template with all its versions',
+    tags,
+    right: 'api:admin',
+    status: 204,
+    errors: ['not_found', 'conflict'],
+    params: idParams,
+    response: noBody,
+    handle: ({ scope, params }) => core.templates.remove(scope, params.id),
+  }),
+]
+
+const moving = (core: RestCore): readonly Operation[] => [
+  operation({
     method: 'PATCH',
     path: '/v1/templates/{id}',
     operationId: 'moveTemplate',
@@ -140,19 +161,6 @@ const changing = (core: RestCore): readonly Operation[] => [
       await core.move(scope, { type: 'email_template', id: params.id, projectId: body.project_id })
       return toWireTemplate(await core.templates.get(scope, params.id))
     },
-  }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/templates/{id}',
-    operationId: 'deleteTemplate',
-    summary: 'Delete a template with all its versions',
-    tags,
-    right: 'api:admin',
-    status: 204,
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    response: noBody,
-    handle: ({ scope, params }) => core.templates.remove(scope, params.id),
   }),
 ]
 

@@ -263,5 +263,5 @@ function checked({ organization }: Policy, changes: ProjectChanges): Partial<Pro
   const most = limitsOf(organization).capturesPerMonth
   if (cap != null && most !== undefined && cap > most)
     throw new Refusal('quota_exhausted', `The plan ${organization.plan} captures ${most} messages of a project in a month; raise the plan.`)
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<Project>
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 }

@@ -9,8 +9,8 @@ import { removeProject, type RemovalWork } from './remove-project.ts'
 export interface RemovalOptions {
   readonly database: Database
   readonly clock: Clock
-  /** Resolves when every acceptance that is under way has ended, as it may still be on its way into a deleted project. */
-  readonly settled: () => Promise<void>
+  /** Resolves when nothing that began before the deletion is still on its way into the project, or all of the organization. */
+  readonly settled: (organizationId: string, projectId: string | undefined) => Promise<void>
   /** Hears of defects; the removal is tried again in the next round. */
   readonly onError: (error: unknown, id: string) => void
 }
@@ -73,16 +73,15 @@ export class Removals {
     const work: RemovalWork = { database, nowMs, stopping: () => this.#stopping, keepsLinks: true }
     for await (const { key } of database.kv.range({ start, end: pack([...removalsKey, nowMs + 1]) })) {
       if (this.#stopping) return
-      const [, , at, organizationId, projectId] = unpack(key)
+      const [, , at, organization, project] = unpack(key)
+      const organizationId = String(organization)
+      const projectId = project === undefined ? undefined : String(project)
       try {
-        await settled()
-        if (projectId === undefined) await removeOrganization({ ...work, keepsLinks: false }, String(organizationId))
-        else {
-          const lastKey = projectRemovalKey(Number(at), String(organizationId), String(projectId))
-          await removeProject(work, String(organizationId), String(projectId), lastKey)
-        }
+        await settled(organizationId, projectId)
+        if (projectId === undefined) await removeOrganization({ ...work, keepsLinks: false }, organizationId)
+        else await removeProject(work, organizationId, projectId, projectRemovalKey(Number(at), organizationId, projectId))
       } catch (error) {
-        onError(error, String(projectId ?? organizationId))
+        onError(error, projectId ?? organizationId)
       }
     }
   }

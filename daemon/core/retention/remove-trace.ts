@@ -5,7 +5,7 @@
 import { Change } from '#store/change.ts'
 import { contentRowKey } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { dequeueTrace } from '#store/queue.ts'
+import { dequeueIfThere } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import { captures } from '../capture/capture.ts'
@@ -31,12 +31,15 @@ export async function removeTrace(database: Database, organizationId: string, tr
   return (await database.commit(change)).ok
 }
 
-/** Like `removeTrace`, also for what is queued, which is delivered no more; without `nowMs`, unsubscribe links end too. */
+/**
+ * Like `removeTrace`, also for what is queued, which is delivered no more; without `nowMs`, unsubscribe links end too. A queue entry
+ * that rests after a defect stands elsewhere; it goes when it is due and finds no trace.
+ */
 export async function discardTrace(database: Database, organizationId: string, traceId: string, nowMs?: number): Promise<boolean> {
   const stored = await database.get(traces, { organizationId }, traceId)
   if (!stored) return false
   const change = await removalOf(database, organizationId, stored, new Change())
-  if (!isSettled(stored.record)) await dequeueTrace(database, change, waitingEntry(organizationId, stored.record))
+  if (!isSettled(stored.record)) await dequeueIfThere(database, change, waitingEntry(organizationId, stored.record))
   if (nowMs !== undefined) keepUnsubscribe(change, organizationId, stored.record, nowMs)
   return (await database.commit(change)).ok
 }

@@ -3,6 +3,7 @@
  * keys that are no good. They are refused, and the rows of the owner stay as they are to the byte.
  */
 import test, { type ExecutionContext } from 'ava'
+import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
 import { pack, within } from '#store/tuple.ts'
 import type { Operation } from '../../../admin-api/operation.ts'
 import type { RestAnswer, RestClient } from '../../support/rest.ts'
@@ -33,14 +34,18 @@ function ask(client: RestClient, { method, path }: Operation, { params = {}, que
 
 const requestOf = ({ requests }: Site, { operationId }: Operation): Request => requests[operationId] ?? { stranger: 'refused' }
 
-/** The rows of the organization, and those of the whole store that name it. */
-async function rowsOf({ database, organizationId }: Rig): Promise<Map<string, string>> {
+/** The rows and counters of the organization, and the rows of the whole store that name it. */
+async function rowsOf({ database, organizationId, clock, made }: Site): Promise<Map<string, string>> {
   const rows = new Map<string, string>()
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
   for await (const { key, value } of database.kv.range(within([organizationId]))) rows.set(text(key), text(value))
   for await (const { key, value } of database.kv.range(within(['']))) {
     if (text(key).includes(organizationId) || text(value).includes(organizationId)) rows.set(text(key), text(value))
   }
+  const now = clock.now()
+  const counters = [made.project, made.target, made.partition].flatMap((id) => projectCounters(organizationId, id, now, now))
+  for (const key of [...counters, ...organizationCounters(organizationId, now, now)])
+    rows.set(`counter ${key.join(' ')}`, String(await database.kv.counter(pack(key))))
   return rows
 }
 

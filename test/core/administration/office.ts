@@ -16,9 +16,9 @@ import { administration, type Administration } from '../../../daemon/administrat
 import { startOfTime } from '../fake-clock.ts'
 import { houseOf, organizationId, projectId, scope, type House, type HouseOptions } from '../house.ts'
 
-/** The parts of a house that delete. */
-export function officeOf(house: House): Administration {
-  const { database, policies, clock, writes, accept, attempts } = house
+/** The parts of a house that delete. The removal waits for `accept`. */
+export function officeOf(house: House, accept: { settled(): Promise<void> } = house.accept): Administration {
+  const { database, policies, clock, writes, attempts } = house
   return administration({ database, policies, clock, writes, accept, attempts, onError: (error) => house.errors.push(error) })
 }
 

@@ -7,7 +7,7 @@ import { organizationRemovalKey } from '#core/administration/removal-key.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { heldPeak } from '#core/held-usage.ts'
 import { Change } from '#store/change.ts'
-import { enqueue, queueHead } from '#store/queue.ts'
+import { dequeue, enqueue, queueHead } from '#store/queue.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
 import { hang, ScriptedTransport } from '../scripted-transport.ts'
@@ -117,7 +117,7 @@ test('wherever the process ends while an organization is removed, the next one e
 
 test('what belongs to a deleted project is out of reach at once, and nothing can be made in it', async (t) => {
   const house = await furnished(t)
-  const { projects: administered } = officeOf({ ...house, accept: { settled: () => new Promise(() => {}) } } as unknown as House)
+  const { projects: administered } = officeOf(house, { settled: () => new Promise(() => {}) })
   await administered.remove(scope, 'prj_2', discard)
   t.true((await rowsNaming(house, 'prj_2')).length > 25, 'its rows are still there')
   const { deleted } = await house.policies.of(organizationId)
@@ -204,20 +204,51 @@ test('messages that arrive while their project is deleted either go with it or a
   }
 })
 
-test('an entry that rests after a defect goes too, and organization-wide destinations pass to the project Default', async (t) => {
+test('a queue entry that rests after a defect goes when it is due', async (t) => {
   const house = await furnished(t)
   const { projects: administered, removals } = officeOf(house)
   const [entry] = await queueHead(house.database, { destinationId: 'dst_prj_2', projectId: 'prj_2' }, { limit: 1 })
-  t.truthy(entry)
-  if (!entry) return
-  await house.database.commit(enqueue(new Change(), { ...entry, dueMs: entry.dueMs + 60_000 }))
-  const scheduled = await queueHead(house.database, { destinationId: 'dst_prj_2', projectId: 'prj_2' }, { limit: 10 })
-  t.is(scheduled.length, 3)
+  if (!entry) throw new Error('nothing is queued')
+  await house.database.commit(enqueue(dequeue(new Change(), entry), { ...entry, dueMs: entry.dueMs + 60_000 }))
+  await administered.remove(scope, 'prj_2', discard)
+  await removals.idle()
+  t.is((await rowsNaming(house, 'prj_2', 'prj_3')).length, 1)
+  await house.queue.start()
+  house.clock.advance(60_000)
+  await until('it is gone', async () => (await rowsNaming(house, 'prj_2', 'prj_3')).length === 0)
+  await quiet(house)
+  t.deepEqual(
+    house.transport.calls.map(({ target }) => target.destinationId),
+    ['dst_prj_1'],
+  )
+})
+
+test('organization-wide destinations of a deleted project pass to the project Default', async (t) => {
+  const house = await furnished(t)
+  const { projects: administered, removals } = officeOf(house)
   const shared = await house.database.get(destinations, scope, 'dst_b_prj_2')
   if (!shared) throw new Error('no destination')
   await house.database.commit(new Change().replace(destinations, organizationId, shared, { ...shared.record, shared: 'org' }))
   await administered.remove(scope, 'prj_2', discard)
   await removals.idle()
   t.like((await house.database.get(destinations, scope, 'dst_b_prj_2'))?.record, { projectId, shared: 'org' })
-  t.deepEqual(await rowsNaming(house, 'prj_3'), [])
+  t.is(await house.database.get(destinations, scope, 'dst_prj_2'), undefined)
+})
+
+test('queued mail of a deleted organization fails, and its trace tells why', async (t) => {
+  const house = await houseOf(t)
+  await house.destination()
+  await house.rule({ any: true })
+  const sendAt = house.clock.now() + 3_600_000
+  const { traceId } = await house.submit({ sendAt })
+  const stored = await house.database.get(organizations, { organizationId }, organizationId)
+  if (!stored) throw new Error('no organization')
+  const change = new Change().replace(organizations, organizationId, stored, { ...stored.record, deletedAt: house.clock.now() })
+  await house.database.commit(change)
+  house.clock.advance(3_600_000)
+  await until('it has failed', async () => (await house.trace(traceId)).status === 'failed')
+  await quiet(house)
+  t.is(house.transport.calls.length, 0)
+  t.regex((await house.story(traceId)).join(' '), /The organization was deleted before the message could be delivered/)
+  t.is(await house.queueLength(), 0)
 })
