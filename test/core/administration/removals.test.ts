@@ -168,6 +168,31 @@ test('nothing is sent once a deletion is answered: attempts under way are broken
   await stopped
 })
 
+test('a removal waits for an acceptance that was under way, and takes its rows too', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const { projects: administered, removals } = officeOf(house)
+  const gate = Promise.withResolvers<void>()
+  let held = 0
+  house.kv.beforeWrite = ({ sets }) => {
+    if (!sets.some(({ key }) => Buffer.from(key).includes('\u0002trace\0'))) return undefined
+    held++
+    return gate.promise
+  }
+  const sent = house.submit({ projectId: 'prj_2', scope: inside('prj_2') })
+  await until('its write is held up', () => held === 1)
+  await administered.remove(scope, 'prj_2', discard)
+  let ended = false
+  const idle = removals.idle().then(() => (ended = true))
+  for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate)
+  t.false(ended)
+  gate.resolve()
+  await sent
+  await idle
+  t.deepEqual(await rowsNaming(house, 'prj_2'), [])
+  t.deepEqual(await problems(house), [])
+})
+
 test('messages that arrive while their project is deleted either go with it or are refused', async (t) => {
   for (let seed = 1; seed <= 12; seed++) {
     const random = new Seeded(seed)
