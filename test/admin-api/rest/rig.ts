@@ -231,6 +231,10 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
   }
 }
 
+const rethrow = (error: unknown): never => {
+  throw error
+}
+
 function assemble(
   database: Database,
   clock: ManualClock,
@@ -266,17 +270,10 @@ function assemble(
     ...{ destinations, board, transport },
     current: async (id, destinationId) => (await policies.of(id)).destinations.get(destinationId),
     random: () => 0.5,
-    onError: (error) => {
-      throw error
-    },
+    onError: rethrow,
   })
-  const made = administration({
-    ...{ database, policies, clock, writes, accept },
-    attempts: { breakOff: async () => {} },
-    onError: (error) => {
-      throw error
-    },
-  })
+  const attempts = { breakOff: async () => {} }
+  const made = administration({ database, policies, clock, writes, accept, attempts, onError: rethrow })
   return {
     ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
@@ -289,9 +286,7 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    projects: made.projects,
-    organizations: made.organizations,
-    removals: made.removals,
+    ...made,
     move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
@@ -301,12 +296,7 @@ function assemble(
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
     unsubscribes,
-    engagements: new Engagements({
-      ...{ database, secrets, clock, admission: { check() {} } },
-      onError: (error) => {
-        throw error
-      },
-    }),
+    engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
     inboxes: new Inboxes({ ...base, reader, bell }),
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
