@@ -2,11 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import test from 'ava'
+import { organizationRemovalKey, projectRemovalKey } from '#core/administration/removal-key.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue } from '#store/queue.ts'
 import { verify } from '#store/verify.ts'
 import { houseOf } from './house.ts'
+import { verify } from '#store/verify.ts'
+import { houseOf, organizationId } from './house.ts'
 
 async function namesIn(pattern: RegExp): Promise<string[]> {
   const names: string[] = []
@@ -40,4 +43,18 @@ test('integrityChecks() tells of a message that stands in the queue of another p
   const { problems } = await verify(house.database, integrityChecks(house.database))
   t.is(problems.length, 1)
   t.regex(problems[0] ?? '', new RegExp(`the trace ${traceId} is of project prj_1, but is queued for project prj_2$`))
+test('integrityChecks() misses the removal of what is deleted, and what a removal is of', async (t) => {
+  const house = await houseOf(t)
+  const problems = async () => (await verify(house.database, integrityChecks(house.database))).problems
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false, deletedAt: 7 })
+  t.is((await problems()).length, 1)
+  t.regex((await problems()).join(' '), /prj_2.*it is deleted, and nothing removes what is left of it/)
+  await house.database.commit(new Change().set(projectRemovalKey(7, organizationId, 'prj_2')))
+  t.deepEqual(await problems(), [])
+  await house.database.commit(
+    new Change().set(projectRemovalKey(8, organizationId, 'prj_2')).set(organizationRemovalKey(9, organizationId)),
+  )
+  const found = await problems()
+  t.is(found.length, 2)
+  for (const problem of found) t.regex(problem, /what it removes was not deleted at 1970-01-01T00:00:00.00[89]Z/)
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
-import { Audit } from '#core/audit.ts'
+import { Audit, auditEntries } from '#core/audit.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
@@ -83,4 +83,42 @@ test('run() writes nothing for an empty change, and goes on after a refusal', as
   await t.throwsAsync(refused, { message: 'no' })
   await after
   t.is((await rulesOf(database)).length, 1)
+})
+
+const asker = { organizationId: 'o', grantId: 'key_1' }
+const acts = async (database: Database) =>
+  (await database.all(auditEntries, { organizationId: 'o' })).map(({ record: { actor, act, target, projectId, details } }) => ({
+    ...{ actor: actor.id, act, target, projectId, details },
+  }))
+
+test('act() tells the audit log once, in the write that carries it out, however often it was decided', async (t) => {
+  const database = await openStore(t)
+  const audit = new Audit({ database, clock: new FakeClock() })
+  const [ours, theirs] = [new SettingWrites(database, audit), new SettingWrites(database, audit)]
+  let decided = 0
+  await ours.act(asker, 'routing_rule.created', async (change) => {
+    if (decided++ === 0) await theirs.run('o', (other) => other.insert(routingRules, 'o', rule('theirs')))
+    change.insert(routingRules, 'o', rule('ours'))
+  })
+  t.is(decided, 2)
+  const told = { actor: 'key_1', act: 'routing_rule.created', target: 'ours', projectId: 'p', details: {} }
+  t.deepEqual(await acts(database), [told])
+  await t.throwsAsync(
+    ours.act(asker, 'routing_rule.deleted', () => {
+      throw new Error('no')
+    }),
+  )
+  await ours.act(asker, 'routing_rule.deleted', () => {})
+  t.deepEqual(await acts(database), [told], 'what is refused or changes nothing is no act')
+})
+
+test('act() names fields that have another value, and gives records of other nouns their own verb', async (t) => {
+  const database = await openStore(t)
+  const writes = new SettingWrites(database, new Audit({ database, clock: new FakeClock() }))
+  await writes.run('o', (change) => change.insert(routingRules, 'o', rule('a')))
+  await writes.act(asker, 'project.deleted', async (change) => {
+    const [stored] = await database.all(routingRules, { organizationId: 'o' })
+    if (stored) change.replace(routingRules, 'o', stored, { ...stored.record, priority: 5, destinationId: 'd2' })
+  })
+  t.like(await acts(database), [{ act: 'routing_rule.updated', target: 'a', details: { changed: ['destination_id', 'priority'] } }])
 })

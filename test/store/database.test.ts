@@ -273,3 +273,22 @@ test('Database.isEmpty() looks once where there is nothing', async (t) => {
   Object.defineProperty(database.kv, 'range', { value: () => t.fail('looked again') })
   t.true(await database.isEmpty(often, 'org_1'))
 })
+
+test('a reach without some projects sees nothing that belongs to them, by whatever way', async (t) => {
+  const database = await databaseOf(t)
+  await insert(database, pet('pet_1'), pet('pet_2', { project: 'prj_b' }), pet('pet_3'))
+  const without = { ...org, without: new Set(['prj_b']) }
+  t.is(await database.get(pets, without, 'pet_2'), undefined)
+  t.is(await database.find(pets, without, 'name', ['name of pet_2']), undefined)
+  t.deepEqual(await database.findMany(pets, without, 'name', [['name of pet_2'], ['name of pet_1']]), [
+    undefined,
+    await database.get(pets, org, 'pet_1'),
+  ])
+  t.deepEqual(await pages(database, without, { limit: 5 }), [['pet_3', 'pet_1']])
+  t.deepEqual(await pages(database, without, { limit: 5, index: 'colour', values: ['grey'] }), [['pet_3', 'pet_1']])
+  t.deepEqual(
+    (await database.all(pets, without)).map(({ record }) => record.id),
+    ['pet_1', 'pet_3'],
+  )
+  t.is(await database.get(pets, { ...without, bound: true, projectId: 'prj_b' }, 'pet_2'), undefined)
+})

@@ -114,10 +114,10 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
-  t.deepEqual(routes.filter((route) => / \/(?:v1|share|t)\//.test(route)).toSorted(), expected)
+  t.deepEqual(routes.filter((route) => / \/(?:v1|share|t|operator)\//.test(route)).toSorted(), expected)
   const open = Object.entries(document.paths).filter(([, methods]) => Object.values(methods).some(({ security }) => security.length === 0))
   t.deepEqual(
-    open.map(([path]) => path).filter((path) => /^\/(?:v1|share|t)\//.test(path)),
+    open.map(([path]) => path).filter((path) => /^\/(?:v1|share|t|operator)\//.test(path)),
     ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}'],
   )
 })
