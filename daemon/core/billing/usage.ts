@@ -131,11 +131,13 @@ export class Usage {
     const { database } = this.#options
     const { id: organizationId } = organization
     const limits: Plan = limitsOf(organization)
+    const all = await database.all(projects, { organizationId })
+    const reach = { organizationId, without: new Set(all.flatMap(({ record }) => (record.deletedAt === undefined ? [] : [record.id]))) }
     const [sends, traces, credentials, made] = await Promise.all([
       this.#count(organizationSendCounter(organizationId, dayOf(nowMs))),
       this.#count(storedTracesCounter(organizationId)),
-      database.all(smtpCredentials, { organizationId }),
-      database.all(templates, { organizationId }),
+      database.all(smtpCredentials, reach),
+      database.all(templates, reach),
     ])
     return [
       { name: 'sends_today', used: sends, limit: limits.sendsPerDay },
