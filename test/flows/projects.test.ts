@@ -23,7 +23,7 @@ test('a project that was deleted is gone after a kill too, and a later life remo
     const target = { name: 'sink', port: sink.port, mode: 'live' } as const
     const [ours, theirs] = [await makeDestination(rest, target), await makeDestination(inner, target)]
     await Promise.all(Array.from({ length: 200 }, () => inner.must('POST', '/v1/messages', plain)))
-    const later = Date.now() + 2000
+    const later = Date.now() + 5000
     const at = (ms: number) => new Date(ms).toISOString()
     await inner.must('POST', '/v1/messages', { ...plain, destination_id: theirs, send_at: at(later) })
     await rest.must('POST', '/v1/messages', { ...plain, destination_id: ours, send_at: at(later + 100), to: 'witness@peer.test' })
@@ -42,7 +42,13 @@ test('a project that was deleted is gone after a kill too, and a later life remo
     t.is((await daemon.stop()).code, 0)
   }
   t.is(sink.deliveries.length, 1)
-  const after = await runCommand(options, 'verify')
-  t.is(after.code, 0, after.output)
-  t.regex(after.output, / 1 contents, 0 queue entries: all agree/)
+  // each life goes on where the one before was stopped
+  for (let lives = 0; ; lives++) {
+    const { code, output } = await runCommand(options, 'verify')
+    t.is(code, 0, output)
+    if (/ 1 contents, 0 queue entries: all agree/.test(output)) break
+    t.true(lives < 20, output)
+    await using daemon = await Daemon.start(options, key)
+    t.is((await daemon.stop()).code, 0)
+  }
 })
