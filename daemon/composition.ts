@@ -187,6 +187,7 @@ function addCore(add: Add, foundation: Foundation): void {
       fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
       rightsOfMember: async () => undefined, // there are no people yet
       events: c.resolve(T.Observer),
+      onDeleted: () => c.resolve(T.Administration).removals.wake(),
     }),
   )
 }

@@ -3,7 +3,6 @@ import { oauthUrls, type Config } from '#config/load.ts'
 import type { RightsOfMember } from '#core/access/members.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
-import { recordKinds } from '#core/integrity.ts'
 import { AccessTokens } from '#core/oauth/access-tokens.ts'
 import { ClientMetadataDocuments } from '#core/oauth/client-metadata-documents.ts'
 import { Clients } from '#core/oauth/clients.ts'
@@ -18,6 +17,7 @@ import { usualScopes } from '#core/oauth/scopes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Fetch } from '#core/outbound/fetch.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
+import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
 import type { Database } from '#store/database.ts'
 import type { ProtectedResource } from '../admin-api/challenge.ts'
@@ -28,12 +28,15 @@ import { guardedFetch } from '../protocols/relay/http/guarded-fetch.ts'
 export interface OAuthParts {
   readonly config: Pick<Config, 'baseUrl' | 'authUrl' | 'mcpUrl' | 'smtpHost' | 'http'>
   readonly database: Database
+  readonly policies: Policies
   readonly writes: SettingWrites
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly fetch: Fetch
   readonly rightsOfMember: RightsOfMember
   readonly events: TokenEvents
+  /** A sandbox was deleted, and its rows are to be removed. */
+  readonly onDeleted: () => void
 }
 
 /** The server, and what others need of it. */
@@ -53,11 +56,11 @@ export function oauthServer(parts: OAuthParts): OAuthServer {
   const signingKeys = new SigningKeys(parts)
   const tokens = new AccessTokens({ keys: signingKeys, urls, clock })
   const grants = new Grants(parts)
-  const sandboxes = new Sandboxes({ database, clock, kinds: recordKinds })
+  const sandboxes = new Sandboxes(parts)
   return {
     ...{ urls, signingKeys, registrations, clients, sandboxes },
     restResource: { metadataUrl: resourceMetadataUrl(urls, 'rest'), usualScopes: usualScopes('rest') },
-    tokenCheck: new TokenCheck({ database, tokens, grants, clock }),
+    tokenCheck: new TokenCheck({ database, policies: parts.policies, tokens, grants, clock }),
     tokenEndpoint: new TokenEndpoint({ ...parts, urls, clients, tokens, grants, sandboxes }),
     revocation: new Revocation({ database, clients, tokens, grants }),
   }

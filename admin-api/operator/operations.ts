@@ -1,7 +1,7 @@
 /** The operator's operations on every organization. They exist only where an operator key is set, and take no other key. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import { graceDays } from '#core/administration/removal-key.ts'
+import { graceDays } from '#core/tenancy/removal-key.ts'
 import { periodOf } from '#core/billing/period.ts'
 import { media, raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'

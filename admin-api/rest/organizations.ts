@@ -1,6 +1,6 @@
 /** Organizations: the own one and its team organizations. */
 import * as z from 'zod'
-import { graceDays } from '#core/administration/removal-key.ts'
+import { graceDays } from '#core/tenancy/removal-key.ts'
 import { noBody } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import { discardQueued } from '../wire/discard-queued.ts'

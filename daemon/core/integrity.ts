@@ -6,7 +6,7 @@ import type { VerifyOptions } from '#store/verify.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { apiKeys } from './access/api-key.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
-import { graceMs, organizationRemovalKey, projectRemovalKey } from './administration/removal-key.ts'
+import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tenancy/removal-key.ts'
 import { auditEntries } from './audit.ts'
 import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
@@ -26,8 +26,7 @@ import { toVerpRecipient } from './trace/return-paths.ts'
 import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
-/** Every kind of record that this core writes. */
-export const recordKinds = [
+const recordKinds = [
   organizations,
   projects,
   apiKeys,
@@ -118,18 +117,18 @@ async function checkDeletedProject(database: Database, organizationId: string, {
   return (await database.kv.get(pack(projectRemovalKey(deletedAt, organizationId, id)))) ? [] : [neverRemoved]
 }
 
-async function checkDeletedOrganization(database: Database, { id, deletedAt }: Organization): Promise<string[]> {
-  if (deletedAt === undefined) return []
-  return (await database.kv.get(pack(organizationRemovalKey(deletedAt, id)))) ? [] : [neverRemoved]
+async function checkDeletedOrganization(database: Database, organization: Organization): Promise<string[]> {
+  const goesAt = removableFrom(organization)
+  if (goesAt === undefined) return []
+  return (await database.kv.get(pack(organizationRemovalKey(goesAt, organization.id)))) ? [] : [neverRemoved]
 }
 
-/** A removal is of something that was deleted then. */
+/** A removal is of something that was deleted, and that may go from then on. */
 async function checkRemoval(database: Database, [, , at, organization, project]: readonly Element[]): Promise<string[]> {
   const organizationId = String(organization)
-  const stored =
+  const goesAt =
     project === undefined
-      ? await database.get(organizations, { organizationId }, organizationId)
-      : await database.get(projects, { organizationId }, String(project))
-  const deletedAt = Number(at) - (project === undefined ? graceMs : 0)
-  return stored?.record.deletedAt === deletedAt ? [] : [`what it removes was not deleted at ${new Date(deletedAt).toISOString()}`]
+      ? removableFrom((await database.get(organizations, { organizationId }, organizationId))?.record ?? {})
+      : (await database.get(projects, { organizationId }, String(project)))?.record.deletedAt
+  return goesAt === Number(at) ? [] : [`what it removes may not go at ${new Date(Number(at)).toISOString()}`]
 }

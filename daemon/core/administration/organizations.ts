@@ -18,7 +18,7 @@ import { teamOrganizations } from '../tenancy/organization-list.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
 import { insertProject } from './new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
-import { organizationRemovalKey } from './removal-key.ts'
+import { graceMs, organizationRemovalKey } from '../tenancy/removal-key.ts'
 
 export interface OrganizationOptions {
   readonly database: Database
@@ -111,7 +111,7 @@ export class Organizations {
       const policy = await policies.of(id)
       if (!discardQueued) await refuseWhileQueued(database, policy, new Set(policy.projects.keys()), 'organization')
       const deletedAt = clock.now()
-      change.replace(organizations, id, stored, { ...stored.record, deletedAt }).set(organizationRemovalKey(deletedAt, id))
+      change.replace(organizations, id, stored, { ...stored.record, deletedAt }).set(organizationRemovalKey(deletedAt + graceMs, id))
     })
     await onDeleted(id)
   }

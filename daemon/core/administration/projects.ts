@@ -18,7 +18,7 @@ import { captureCounter, dayOf, monthOf, organizationSendCounter, sendCounter } 
 import { captureCapOf, projects, type NoRoutePolicy, type Project } from '../tenancy/organization.ts'
 import { insertProject } from './new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
-import { projectRemovalKey } from './removal-key.ts'
+import { projectRemovalKey } from '../tenancy/removal-key.ts'
 
 export interface ProjectOptions {
   readonly database: Database

@@ -5,14 +5,15 @@ import { apiKeys } from '../access/api-key.ts'
 import { openReplayKey, replayJobs } from '../submission/replay-job.ts'
 import { organizationCounters } from '../tenancy/counters.ts'
 import { organizations, projects } from '../tenancy/organization.ts'
-import { organizationRemovalKey } from './removal-key.ts'
+import { organizationRemovalKey, removableFrom } from '../tenancy/removal-key.ts'
 import { removeCounters, removeProject, removeRange, removeRecords, type RemovalWork } from './remove-project.ts'
 
 /** False when it was stopped before the end, or the organization is alive again. */
 export async function removeOrganization(work: RemovalWork, organizationId: string): Promise<boolean> {
   const { database, nowMs, stopping } = work
   const stored = await database.get(organizations, { organizationId }, organizationId)
-  if (stored?.record.deletedAt === undefined) return false
+  const goesAt = stored && removableFrom(stored.record)
+  if (!stored || goesAt === undefined) return false
   for (const { record } of await database.all(projects, { organizationId })) {
     if (!(await removeProject(work, organizationId, record.id, undefined))) return false
   }
@@ -28,5 +29,5 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
   await removeRange(work, [organizationId], recordKey(organizations, organizationId, organizationId))
   if (stopping()) return false
   const change = new Change().remove(organizations, organizationId, stored)
-  return (await database.commit(change.delete(organizationRemovalKey(stored.record.deletedAt, organizationId)))).ok
+  return (await database.commit(change.delete(organizationRemovalKey(goesAt, organizationId)))).ok
 }

@@ -9,6 +9,7 @@ import { unpack, within, type Element } from '#store/tuple.ts'
 import { apiKeys } from '../access/api-key.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
+import { oauthGrants } from '../oauth/grant.ts'
 import { discardTrace } from '../retention/remove-trace.ts'
 import { destinations } from '../routing/destination.ts'
 import { failoverPolicies } from '../routing/failover-policy.ts'
@@ -44,6 +45,7 @@ export async function removeProject(
   const isOfProject = (record: { readonly projectId: string | null }): boolean => record.projectId === projectId
   await removeRecords(work, apiKeys, organizationId, isOfProject)
   await removeRecords(work, smtpCredentials, organizationId, isOfProject)
+  await removeRecords(work, oauthGrants, organizationId, isOfProject)
   await removeRecords(work, routingRules, organizationId, isOfProject)
   await removeRecords(work, failoverPolicies, organizationId, isOfProject)
   await removeRecords(work, destinations, organizationId, isOfProject)

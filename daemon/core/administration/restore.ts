@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
-import { graceDays, graceMs, organizationRemovalKey } from './removal-key.ts'
+import { graceDays, organizationRemovalKey, removableFrom } from '../tenancy/removal-key.ts'
 
 export interface RestoreOptions {
   readonly database: Database
@@ -22,11 +22,12 @@ export function restoreOrganization({ database, writes, clock, audit }: RestoreO
   return writes.run(id, async (change) => {
     const stored = await database.get(organizations, { organizationId: id }, id)
     if (!stored) throw new Refusal('not_found', 'No organization has this id.')
-    const { deletedAt, ...record } = stored.record
-    if (deletedAt === undefined) return record
-    if (clock.now() >= deletedAt + graceMs)
+    const { deletedAt: _, removableAt, ...record } = stored.record
+    const goesAt = removableFrom(stored.record)
+    if (goesAt === undefined) return record
+    if (removableAt !== undefined || clock.now() >= goesAt)
       throw new Refusal('conflict', `The organization was deleted ${graceDays} days ago or earlier; what is left of it is being removed.`)
-    change.replace(organizations, id, stored, record).delete(organizationRemovalKey(deletedAt, id))
+    change.replace(organizations, id, stored, record).delete(organizationRemovalKey(goesAt, id))
     const actor = { kind: 'operator', id: '' } as const
     audit.record(change, { organizationId: id, actor, act: 'organization.restored', target: id, details: { name: record.name } })
     return record

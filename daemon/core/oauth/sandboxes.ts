@@ -6,8 +6,8 @@ import { globalKey } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import type { Clock } from '../clock.ts'
 import { addOrganization } from '../new-organization.ts'
-import { removeOrganization, type RemovalOptions } from '../remove-organization.ts'
-import { projects } from '../tenancy/organization.ts'
+import { organizations, projects } from '../tenancy/organization.ts'
+import { organizationRemovalKey } from '../tenancy/removal-key.ts'
 import { assertWithin, countAddress, sandboxLimits, type AddressLimit } from './address-limits.ts'
 import { anonymousBootstrapClientId, builtInClients } from './client.ts'
 import { oauthGrants, type Grant } from './grant.ts'
@@ -17,7 +17,8 @@ import type { OAuthScope, Surface } from './scopes.ts'
 export interface SandboxOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly kinds: RemovalOptions['kinds']
+  /** A deserted sandbox was deleted, and its rows are to be removed. */
+  readonly onDeleted: () => void
   readonly limits?: readonly AddressLimit[]
 }
 
@@ -30,8 +31,6 @@ export interface NewSandbox {
 interface Activity {
   /** When the last token was issued; each lasts an hour, so nothing happens in a sandbox long after it. */
   readonly activeAt: number
-  /** Its removal has begun, so it cannot be claimed any more. */
-  readonly isGoing?: true
 }
 
 const purpose = 'sandbox'
@@ -85,7 +84,7 @@ export class Sandboxes {
     if (userId === null) noteActivity(change, organizationId, this.#options.clock.now())
   }
 
-  /** Removes sandboxes whose last token is long gone. A crash in the middle loses nothing: the next sweep goes on. Returns how many went. */
+  /** Deletes sandboxes whose last token is long gone. Returns how many went. */
   async sweep(): Promise<number> {
     const now = this.#options.clock.now()
     if (now < this.#nextDueAt) return 0
@@ -95,21 +94,25 @@ export class Sandboxes {
       const activity = decode<Activity>(value)
       const dueAt = activity.activeAt + removedMs
       if (dueAt > now) nextDueAt = Math.min(nextDueAt, dueAt)
-      else if (await this.#remove(String(unpack(key).at(-1)), activity, version)) removed++
+      else if (await this.#delete(String(unpack(key).at(-1)), version, now)) removed++
     }
     this.#nextDueAt = nextDueAt // only now: what failed is tried again
+    if (removed > 0) this.#options.onDeleted()
     return removed
   }
 
-  async #remove(organizationId: string, activity: Activity, version: bigint): Promise<boolean> {
-    const { database, kinds, clock } = this.#options
+  /** One write: the mark of deletion, the order to remove what is left, and the end of its being a sandbox, which a claim would meet. */
+  async #delete(organizationId: string, version: bigint, now: number): Promise<boolean> {
+    const { database } = this.#options
     const key = activityKey(organizationId)
-    const going = new Change().check(key, version).set(key, encode({ ...activity, isGoing: true } satisfies Activity))
-    if (!(await database.commit(going)).ok) return false // it was claimed in this moment
+    const stored = await database.get(organizations, { organizationId }, organizationId)
     const owned = await database.all(projects, { organizationId })
-    const isSandbox = owned.every(({ record }) => record.status === 'anonymous')
-    if (isSandbox) await removeOrganization({ database, kinds }, organizationId, clock.now())
-    await database.commit(new Change().delete(key)) // last, as it is what leads a later sweep here
-    return isSandbox
+    const isSandbox = stored !== undefined && owned.every(({ record }) => record.status === 'anonymous')
+    const change = new Change().check(key, version).delete(key)
+    if (isSandbox) {
+      change.replace(organizations, organizationId, stored, { ...stored.record, deletedAt: now, removableAt: now })
+      change.set(organizationRemovalKey(now, organizationId))
+    }
+    return (await database.commit(change)).ok && isSandbox
   }
 }

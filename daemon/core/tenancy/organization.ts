@@ -21,6 +21,8 @@ export interface Organization {
   readonly ownerId?: string | undefined
   /** From then on nothing of it works; its rows go after a time of grace. */
   readonly deletedAt?: number | undefined
+  /** When its rows go, where that is not after the time of grace. */
+  readonly removableAt?: number | undefined
   /** By name of the feature; one that is not there has its default (`config/features.ts`). */
   readonly flags?: Readonly<Record<string, boolean>> | undefined
   readonly createdAt: number
@@ -67,6 +69,7 @@ export const organizations = defineRecord<Organization>({
     defaultProjectId: z.string(),
     ownerId: z.string().optional(),
     deletedAt: z.int().optional(),
+    removableAt: z.int().optional(),
     flags: z.record(z.string(), z.boolean()).optional(),
     createdAt: z.int(),
   }),

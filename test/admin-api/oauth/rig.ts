@@ -11,6 +11,7 @@ import { bearerCheck } from '#core/oauth/bearers.ts'
 import { parseScopes } from '#core/oauth/scopes.ts'
 import { FetchFailed, type Fetch, type FetchedDocument } from '#core/outbound/fetch.ts'
 import { Audit } from '#core/audit.ts'
+import { Policies } from '#core/routing/policy.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { answer } from '../../../admin-api/answer.ts'
 import { bearerAuthentication } from '../../../admin-api/authentication.ts'
@@ -118,10 +119,12 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
   const made = Promise.withResolvers<{ readonly parts: OAuthParts; readonly server: OAuthServer }>()
   const home: Home = { organizationId: '', projectId: '' }
   const rig = await startRig(t, {
-    besides({ database, clock, apiKeys }) {
+    besides({ database, clock, apiKeys, removals }) {
       const config = { baseUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', http: { listen: { host: '', port: 0 } } as never }
       const parts: OAuthParts = {
         ...{ config, database, clock, fetch: fetchDocument },
+        policies: new Policies(database),
+        onDeleted: () => removals.wake(),
         writes: new SettingWrites(database, new Audit({ database, clock })),
         secrets: new SecretBox(Buffer.alloc(32, 7)),
         rightsOfMember: async (organizationId, id) => (organizationId === home.organizationId ? members.get(id) : undefined),

@@ -5,6 +5,8 @@
 import { inboxes } from '#core/capture/capture.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { traceToken } from '#core/trace/trace-token.ts'
+import { clickToken } from '#core/tracking/click-token.ts'
+import { openPurpose } from '#core/tracking/tracking.ts'
 import { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import { addDestination, loopback, type Rig } from './rig.ts'
@@ -57,10 +59,13 @@ export async function makeOneOfEach({ rest, database, organizationId, clock }: R
   const pattern = newId('inb', clock.now())
   const record = { id: pattern, projectId: project, addressPattern: '@seen.ch', name: 'Seen', createdAt: clock.now() }
   await database.commit(new Change().insert(inboxes, organizationId, record))
-  const token = traceToken(new SecretBox(Buffer.alloc(32, 7)), 'unsubscribe.v1', trace)
+  const secrets = new SecretBox(Buffer.alloc(32, 7))
+  const token = traceToken(secrets, 'unsubscribe.v1', trace)
+  const pixel = traceToken(secrets, openPurpose, trace)
+  const click = clickToken(secrets, { traceId: trace, link: 0, target: 'https://shop.example.ch/' })
   return {
     ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
-    ...{ replay, inbox: inbox?.id ?? '', message: message?.id ?? '', domain, suppression, pattern, token },
+    ...{ replay, inbox: inbox?.id ?? '', message: message?.id ?? '', domain, suppression, pattern, token, click, pixel },
   }
 }
 
@@ -130,10 +135,12 @@ const readingOne = (made: Made): Record<string, Request> => {
 }
 
 /** Whoever has the link may follow it. */
-const public_ = ({ trace, token }: Made): Record<string, Request> => ({
+const public_ = ({ trace, token, click, pixel }: Made): Record<string, Request> => ({
   readSharedTrace: { ...own, params: { trace_id: trace } },
   showUnsubscribe: { ...own, params: { token } },
   unsubscribe: { ...own, params: { token } },
+  followLink: { ...own, params: { token: click } },
+  showPixel: { ...own, params: { token: pixel } },
 })
 
 const making = (made: Made): Record<string, Request> => {

@@ -156,6 +156,7 @@ export interface RigOptions {
     readonly database: Database
     readonly clock: ManualClock
     readonly apiKeys: ApiKeys
+    readonly removals: Removals
   }) => Pick<AdminApiOptions, 'operations' | 'authenticate' | 'protectedResource'>
 }
 
@@ -174,7 +175,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
   const core = assemble(database, clock, transport, board, bell, reader, rewriter, records, bounceDomain)
   const failures: unknown[] = []
-  const besides = options.besides?.({ database, clock, apiKeys: core.apiKeys })
+  const besides = options.besides?.({ database, clock, apiKeys: core.apiKeys, removals: core.removals })
   const forOperator = options.hasOperator === false ? [] : operatorOperations(core)
   const operations = [...restOperations(core), ...forOperator, ...(besides?.operations ?? [])]
   const api = new AdminApi({

@@ -3,7 +3,7 @@ import test from 'ava'
 import type { Scope } from '#core/access/scope.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
-import { organizationRemovalKey } from '#core/administration/removal-key.ts'
+import { graceMs, organizationRemovalKey } from '#core/tenancy/removal-key.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { heldPeak } from '#core/held-usage.ts'
 import { Change } from '#store/change.ts'
@@ -84,7 +84,7 @@ test('wherever the process ends while an organization is removed, the next one e
     if (!stored) throw new Error('no organization')
     const deletedAt = house.clock.now()
     const change = new Change().replace(organizations, organizationId, stored, { ...stored.record, deletedAt })
-    await house.database.commit(change.set(organizationRemovalKey(deletedAt, organizationId)))
+    await house.database.commit(change.set(organizationRemovalKey(deletedAt + graceMs, organizationId)))
     house.clock.advance(30 * dayMs - 1)
     const early = officeOf(house).removals
     early.wake()

@@ -1,6 +1,7 @@
 /** Deleted projects and organizations whose rows are still to be removed, as rows by the time from which they may go. */
 import { globalKey } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
+import type { Organization } from './organization.ts'
 
 /** Days after which a deleted organization cannot be restored any more. */
 export const graceDays = 30
@@ -17,8 +18,12 @@ export const projectRemovalKey = (deletedAt: number, organizationId: string, pro
 ]
 
 /** Everything of an organization. */
-export const organizationRemovalKey = (deletedAt: number, organizationId: string): readonly Element[] => [
+export const organizationRemovalKey = (removableAt: number, organizationId: string): readonly Element[] => [
   ...removalsKey,
-  deletedAt + graceMs,
+  removableAt,
   organizationId,
 ]
+
+/** From when on the rows of a deleted organization may go; undefined while it is not deleted. */
+export const removableFrom = ({ deletedAt, removableAt }: Pick<Organization, 'deletedAt' | 'removableAt'>): number | undefined =>
+  deletedAt === undefined ? undefined : (removableAt ?? deletedAt + graceMs)
