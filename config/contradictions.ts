@@ -7,12 +7,16 @@ type Settings = z.output<typeof schema>
 
 /** One sentence for each pair of settings that cannot both hold. */
 export function contradictions(settings: Settings): string[] {
-  const { tls, masterKey, masterKeyFile } = settings
+  const { tls, masterKey, masterKeyFile, systemMail } = settings
   const rules: readonly [boolean, string][] = [
     [masterKey !== null && masterKeyFile !== null, 'POSTERN_MASTER_KEY and POSTERN_MASTER_KEY_FILE exclude each other; set one of them.'],
     [
       (tls.certificateFile === null) !== (tls.keyFile === null),
       'POSTERN_TLS_CERT and POSTERN_TLS_KEY belong together; set both, or none for a self-signed certificate.',
+    ],
+    [
+      (systemMail.destination === null) !== (systemMail.from === null),
+      'POSTERN_SYSTEM_DESTINATION and POSTERN_SYSTEM_FROM belong together; set both, or none when the service sends no mail of its own.',
     ],
   ]
   return [...rules.filter(([broken]) => broken).map(([, sentence]) => sentence), ...sharedEndpoints(settings)]

@@ -15,6 +15,8 @@ const path = accepting((text) => text.length > 0 && !text.includes('\0'))
 const operatorKey = accepting((text) => /^svcop_[A-Za-z0-9_-]{43,128}$/.test(text))
 const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text))
 const address = accepting(isAddress)
+const destinationId = accepting((text) => /^dst_[0-9a-f]{32}$/.test(text))
+const mailbox = accepting((text) => text.length <= 320 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text))
 const hostName: TextForm<string> = { parse: parseHostName, format: (text) => text }
 const origin: TextForm<string> = { parse: parseOrigin, format: (text) => text }
 const mcpAddress: TextForm<string> = { parse: parseMcpAddress, format: (text) => text }
@@ -147,6 +149,18 @@ const delivery = section({
   ),
 })
 
+const systemMail = section({
+  destination: optionalWritten(
+    {
+      description:
+        'Destination of the first organization, live, through which the service sends sign-in links, invitations and notices. Without it, links come from postern login-link.',
+      limit: 'the id of a destination, such as dst_0193…',
+    },
+    destinationId,
+  ),
+  from: optionalWritten({ description: 'Sender of that mail.', limit: 'a mail address, with or without a name' }, mailbox),
+})
+
 const store = section({
   lowDiskBytes: whole('Free space of the data folder below which nothing is accepted, in bytes.', 0, 2 ** 50, 256 * mebibyte),
   ballastBytes: whole('Size of a file that is deleted to recover from a full disk, in bytes; 0 for none.', 0, 2 ** 40, 64 * mebibyte),
@@ -219,6 +233,12 @@ export const schema = section({
   ),
   masterKeyFile: optionalWritten({ description: 'File that holds the master key, in place of masterKey.', limit: pathLimit }, path),
   plan: oneOf('Plan of the first organization.', planNames, 'enterprise'),
+  signUp: oneOf(
+    'Who may become a user: only those who get a link from postern login-link, also whoever is invited to an organization, or anybody.',
+    ['closed', 'invited', 'open'],
+    'invited',
+  ),
+  systemMail: systemMail.prefault({}),
   logLevel: oneOf('Least important log lines that are written.', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   shutdownSeconds: whole('Longest time from SIGTERM to the end of the process, in seconds.', 1, 600, 30),
   http: http.prefault({}),

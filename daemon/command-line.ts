@@ -8,15 +8,17 @@ export type Command =
   | { readonly name: 'serve'; readonly readyFile: string | undefined }
   | { readonly name: 'verify' | 'doctor' | 'config' | 'help' | 'operator help' | 'version' }
   | { readonly name: 'operator'; readonly request: OperatorRequest }
+  | { readonly name: 'login-link'; readonly email: string }
   | { readonly name: 'usage'; readonly message: string }
 
-const names = ['serve', 'verify', 'doctor', 'config', 'operator'] as const
+const names = ['serve', 'login-link', 'verify', 'doctor', 'config', 'operator'] as const
 
 /** Printed for `--help`. */
 export const helpText = `Usage: postern COMMAND
 
   serve [--ready-file PATH]  run the daemon in the foreground until SIGTERM;
                              PATH receives its real addresses as JSON once it is ready
+  login-link ADDRESS         print a link that signs this mail address in
   verify                     check that records and indexes of a stopped daemon's data agree
   doctor                     check this machine and the configuration
   config                     print the effective configuration, secrets masked
@@ -36,15 +38,19 @@ export function parseCommandLine(words: readonly string[]): Command {
   const { values, positionals } = parsed
   if (values.help) return { name: 'help' }
   if (values.version) return { name: 'version' }
-  const [name, surplus] = positionals
+  const [name, ...operands] = positionals
   if (name === undefined) return usage(`Say what to do: ${names.join(', ')}.`)
   const known = names.find((candidate) => candidate === name)
   if (known === 'operator') return usage('operator comes before its options.')
   if (!known) return usage(unknownCommand(name))
+  const email = known === 'login-link' ? operands.shift() : undefined
+  const [surplus] = operands
   if (surplus !== undefined) return usage(`${known} takes no ${JSON.stringify(surplus)}.`)
   const readyFile = values['ready-file']
   if (known === 'serve') return readyFile === '' ? usage('--ready-file needs a path.') : { name: known, readyFile }
-  return readyFile === undefined ? { name: known } : usage(`--ready-file belongs to serve, not to ${known}.`)
+  if (known === 'login-link' && readyFile === undefined)
+    return email === undefined ? usage('login-link needs a mail address.') : { name: known, email }
+  return readyFile === undefined && known !== 'login-link' ? { name: known } : usage(`--ready-file belongs to serve, not to ${known}.`)
 }
 
 function operatorCommand(words: readonly string[]): Command {

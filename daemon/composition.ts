@@ -23,6 +23,8 @@ import { addressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { Retention } from '#core/retention/retention.ts'
+import { operatorLink } from '#core/people/operator-link.ts'
+import { people } from '#core/people/people.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
@@ -39,6 +41,8 @@ import { bearerAuthentication, operatorAuthentication } from '../admin-api/authe
 import { operatorOperations } from '../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../admin-api/rest/operations.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
+import { operatorLinkOperation } from '../admin-api/operator-link.ts'
+import { pageOperations } from '../admin-api/pages/operations.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
@@ -78,6 +82,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     replayRunner: c.resolve(T.ReplayRunner),
     removals: c.resolve(T.Administration).removals,
     submission: c.resolve(T.Submission),
+    people: c.resolve(T.People),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
     rewriter: c.resolve(T.Rewriter),
@@ -143,8 +148,8 @@ function addCore(add: Add, foundation: Foundation): void {
   addHealth(add, foundation)
   addDelivery(add, foundation)
   const base = settingsOf(secrets)
-  add(T.Policies, (c) => new Policies(c.resolve(T.Database)))
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
+  add(T.Policies, (c) => new Policies(c.resolve(T.Database), config.systemMail.destination))
   add(T.Bell, () => new CaptureBell())
   add(T.Retention, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)
@@ -179,13 +184,19 @@ function addCore(add: Add, foundation: Foundation): void {
     const parts = { writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), attempts: c.resolve(T.Attempts), onError }
     return administration({ ...base(c), ...parts })
   })
+  add(T.People, (c) => {
+    const onError = (error: unknown): void => c.resolve(T.Observer).broke('mail of the service', error)
+    const baseUrl = publicUrl(config, config.http.listen)
+    const { signUp, systemMail } = config
+    return people({ ...base(c), signUp, systemMail, writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), baseUrl, onError })
+  })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
   add(T.OAuth, (c) =>
     oauthServer({
       ...{ ...base(c), config, writes: c.resolve(T.Writes) },
       fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
-      rightsOfMember: async () => undefined, // there are no people yet
+      rightsOfMember: c.resolve(T.People).members.rightsOf,
       events: c.resolve(T.Observer),
       onDeleted: () => c.resolve(T.Administration).removals.wake(),
     }),
@@ -298,11 +309,19 @@ function addDoors(add: Add, foundation: Foundation): void {
     const core = restCore(restParts(c, foundation))
     const { operatorKey } = config
     const oauth = c.resolve(T.OAuth)
+    const baseUrl = publicUrl(config, config.http.listen)
+    const make = async (email: string) => baseUrl + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
     return new AdminApi({
       listen: config.http.listen,
-      baseUrl: publicUrl(config, config.http.listen),
+      baseUrl,
       version,
-      operations: [...restOperations(core), ...(operatorKey === null ? [] : operatorOperations(core)), ...oauthOperations(oauth)],
+      operations: [
+        ...restOperations(core),
+        ...(operatorKey === null ? [] : operatorOperations(core)),
+        ...oauthOperations(oauth),
+        ...pageOperations({ people: c.resolve(T.People) }),
+        operatorLinkOperation({ token: foundation.operatorToken, make }),
+      ],
       authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
       requireFlag: flagCheck(c.resolve(T.Policies)),
       authenticate: bearerAuthentication(bearerCheck(c.resolve(T.ApiKeys), oauth.tokenCheck)),
@@ -323,6 +342,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     config,
     writes: c.resolve(T.Writes),
     apiKeys: c.resolve(T.ApiKeys),
+    people: c.resolve(T.People),
     smtpCredentials: c.resolve(T.Credentials),
     transport: c.resolve(T.Transport),
     resolver: c.resolve(T.Resolver),

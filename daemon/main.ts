@@ -34,6 +34,8 @@ async function run(wanted: Command): Promise<ExitCode> {
       return (await import('./operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':
       return (await import('./verify-command.ts')).verifyStore(configuration(), process.stdout)
+    case 'login-link':
+      return (await import('./login-link-command.ts')).loginLink(configuration(), wanted.email, process.stdout)
     case 'serve':
       return (await import('./serve.ts')).serve(configuration(), { readyFile: wanted.readyFile, version: version() })
   }

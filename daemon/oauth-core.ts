@@ -60,7 +60,7 @@ export function oauthServer(parts: OAuthParts): OAuthServer {
   return {
     ...{ urls, signingKeys, registrations, clients, sandboxes },
     restResource: { metadataUrl: resourceMetadataUrl(urls, 'rest'), usualScopes: usualScopes('rest') },
-    tokenCheck: new TokenCheck({ database, policies: parts.policies, tokens, grants, clock }),
+    tokenCheck: new TokenCheck({ database, policies: parts.policies, rightsOfMember: parts.rightsOfMember, tokens, grants, clock }),
     tokenEndpoint: new TokenEndpoint({ ...parts, urls, clients, tokens, grants, sandboxes }),
     revocation: new Revocation({ database, clients, tokens, grants }),
   }

@@ -12,6 +12,7 @@ import type { Clock } from '#core/clock.ts'
 import type { Attempts } from '#core/delivery/attempt.ts'
 import type { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { HealthBoard } from '#core/delivery/health-board.ts'
+import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
@@ -56,6 +57,8 @@ export interface Foundation {
   readonly metrics: Metrics
   readonly certificate: Pick<Certificate, 'cert' | 'key'>
   readonly version: string
+  /** What the command line of this machine shows to the daemon. */
+  readonly operatorToken: string
 }
 
 /** The parts of a daemon that are started and stopped, and what the start itself needs. */
@@ -73,6 +76,7 @@ export interface Daemon {
   readonly replayRunner: ReplayRunner
   readonly removals: Removals
   readonly submission: SubmissionServer
+  readonly people: People
   readonly http: AdminApi
   readonly health: Readiness
   readonly rewriter: WorkerMessageRewriter
@@ -102,6 +106,7 @@ export const T = {
   Http: token<AdminApi>('Http'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
+  People: token<People>('People'),
   Probes: token<Probes>('Probes'),
   Policies: token<Policies>('Policies'),
   Queue: token<DeliveryQueue>('Queue'),

@@ -9,6 +9,7 @@ import type { Clock } from '#core/clock.ts'
 import type { FailoverHealth } from '#core/delivery/failover.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
+import type { People } from '#core/people/people.ts'
 import type { Resolver, RecordResolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { Policies } from '#core/routing/policy.ts'
@@ -49,6 +50,7 @@ export interface RestParts {
   readonly policies: Policies
   readonly writes: SettingWrites
   readonly apiKeys: ApiKeys
+  readonly people: Pick<People, 'members' | 'invitations'>
   readonly smtpCredentials: SmtpCredentials
   readonly transport: Transport
   readonly resolver: Resolver & RecordResolver
@@ -74,6 +76,8 @@ export function restCore(parts: RestParts): RestCore {
   const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
   return {
     apiKeys: parts.apiKeys,
+    members: parts.people.members,
+    invitations: parts.people.invitations,
     smtpCredentials,
     connectionTest: new ConnectionTest({ policies, credentials: smtpCredentials, secrets, clock, transport }),
     destinations: parts.destinations,

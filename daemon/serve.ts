@@ -1,8 +1,10 @@
 /** `postern serve`: opens what is stored, composes the daemon, and starts its parts; they stop in reverse order. */
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/formats.ts'
 import { publicUrl, type Config } from '#config/load.ts'
 import { bootstrap } from '#core/bootstrap.ts'
+import { loginLinkPath } from '#core/people/operator-link.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
@@ -16,6 +18,7 @@ import { explainListen } from './listen-problem.ts'
 import { createLogger, type Logger } from './logging.ts'
 import { checkMasterKey, masterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
+import { clearOperatorFile, writeOperatorFile } from './operator-file.ts'
 import { clearReadyFile, writeReadyFile, type Listening } from './ready-file.ts'
 
 export interface ServeOptions {
@@ -28,12 +31,19 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const log = createLogger(config.logLevel, 'stdout')
   const lifecycle = new Lifecycle(log, config.shutdownSeconds)
   const ended = lifecycle.runUntilSignal()
-  const listening = await build(config, log, lifecycle, version)
-    .then((daemon) => start(daemon, config, lifecycle))
+  const operatorToken = randomBytes(32).toString('base64url')
+  const { listening, ownerLink } = await build(config, log, lifecycle, { version, operatorToken })
+    .then(async ({ daemon, ownerLink }) => ({ listening: await start(daemon, config, lifecycle), ownerLink }))
     .catch(async (error: unknown) => {
       await lifecycle.stop()
       throw error
     })
+  await lifecycle.start({
+    name: 'operator file',
+    start: () => writeOperatorFile(config.dataDir, listening.http, operatorToken),
+    stop: () => clearOperatorFile(config.dataDir),
+  })
+  if (ownerLink !== undefined) showOwnerLink(publicUrl(config, listening.http) + loginLinkPath(ownerLink))
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
@@ -42,7 +52,18 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   return exitCodes.ok
 }
 
-async function build(config: Config, log: Logger, lifecycle: Lifecycle, version: string): Promise<Daemon> {
+interface Built {
+  readonly daemon: Daemon
+  /** At the first start: the secret of the link by which the owner signs in. */
+  readonly ownerLink: string | undefined
+}
+
+async function build(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  given: { readonly version: string; readonly operatorToken: string },
+): Promise<Built> {
   const { dataDir, store } = config
   await prepareDataFolder(dataDir)
   const metrics = new Metrics()
@@ -63,21 +84,26 @@ async function build(config: Config, log: Logger, lifecycle: Lifecycle, version:
     )
   }
   await ballast.ensure(store.lowDiskBytes)
-  const daemon = compose({ config, log, kv, secrets, metrics, certificate, version })
+  const daemon = compose({ config, log, kv, secrets, metrics, certificate, ...given })
   await checkMasterKey(daemon.database, secrets, dataDir)
   const swept = await sweepAbandonedContent(daemon.database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
-  const { apiKey } = await bootstrap({ database: daemon.database, clock: daemon.clock, adminKey: config.adminKey, plan: config.plan })
+  const { apiKey, ownerLink } = await bootstrap({
+    database: daemon.database,
+    clock: daemon.clock,
+    adminKey: config.adminKey,
+    plan: config.plan,
+  })
   // at once, as a start that fails from here on must not take the only copy with it
   if (apiKey !== undefined) showFirstKey(apiKey)
-  return daemon
+  return { daemon, ownerLink }
 }
 
 /** In order: what works in the background, then the doors; so the doors close first. */
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
     daemon
-  const { rewriter, engagements } = daemon
+  const { rewriter, engagements, people } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
@@ -95,6 +121,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
   await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
+  await lifecycle.start({ name: 'mail of the service', start: async () => {}, stop: () => people.background.idle() })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],
@@ -143,4 +170,9 @@ function showFirstKey(apiKey: string): void {
   process.stderr.write(
     `\nFirst start. Your API key, shown this once:\n\n  ${apiKey}\n\nSend with it as in the README, or set POSTERN_ADMIN_KEY to a key of your own.\n\n`,
   )
+}
+
+/** As the key: to the terminal only. Who lost it runs `postern login-link`. */
+function showOwnerLink(url: string): void {
+  process.stderr.write(`\nOpen this once, within 24 hours, to become the owner:\n\n  ${url}\n\n`)
 }

@@ -16,6 +16,8 @@ import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppressions.ts'
 import type { Unsubscribes } from '#core/feedback/unsubscribes.ts'
+import type { Invitations } from '#core/people/invitations.ts'
+import type { Members } from '#core/people/members.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import type { Policies } from '#core/routing/policy.ts'
@@ -35,6 +37,8 @@ import type { Engagements } from '#core/tracking/engagements.ts'
 
 export interface RestCore {
   readonly apiKeys: ApiKeys
+  readonly members: Members
+  readonly invitations: Invitations
   readonly smtpCredentials: SmtpCredentials
   readonly connectionTest: ConnectionTest
   readonly destinations: Destinations

@@ -10,6 +10,8 @@ import { domainOperations } from './domains.ts'
 import { failoverPolicyOperations } from './failover-policies.ts'
 import { flagOperations } from './flags.ts'
 import { inboxOperations } from './inboxes.ts'
+import { invitationOperations } from './invitations.ts'
+import { memberOperations } from './members.ts'
 import { messageOperations } from './messages.ts'
 import { organizationOperations } from './organizations.ts'
 import { projectOperations } from './projects.ts'
@@ -46,6 +48,8 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...organizationOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),
+  ...memberOperations(core),
+  ...invitationOperations(core),
   ...inboxOperations(core),
   ...billingOperations(core),
   ...flagOperations(core),

@@ -16,7 +16,7 @@ import {
   traceSummaryShape,
 } from '../wire/trace.ts'
 import { projectFilter, type RestCore } from './core.ts'
-import { unlisted } from './plain-page.ts'
+import { unlisted } from './unlisted.ts'
 
 const tags = ['traces']
 /** A UUID, in any case (RFC 9562 §4). */

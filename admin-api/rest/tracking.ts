@@ -3,8 +3,10 @@ import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { media, raw, type Answer } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
+import { html } from '../pages/html.ts'
+import { page } from '../pages/layout.ts'
 import type { RestCore } from './core.ts'
-import { plainPage, unlisted } from './plain-page.ts'
+import { unlisted } from './unlisted.ts'
 
 const tags = ['tracking']
 /** Of any length, so that a wrong one is always just not found. */
@@ -52,8 +54,12 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
   }),
 ]
 
-const lost: Answer = plainPage(
-  'Link not found',
-  '<h1>This link does not work</h1><p>It may have been cut off or changed on its way. Go back to the message and follow the link there, or ask its sender.</p>',
-  404,
-)
+const lost: Answer = page({
+  title: 'Link not found',
+  status: 404,
+  headers: unlisted,
+  content: html`<div class="sheet">
+    <h1>This link does not work</h1>
+    <p>It may have been cut off or changed on its way. Go back to the message and follow the link there, or ask its sender.</p>
+  </div>`,
+})

@@ -5,8 +5,10 @@ import type { Subscription } from '#core/feedback/unsubscribes.ts'
 import { media, type Answer } from '../answer.ts'
 import { streamed, type BodyStream } from '../body-stream.ts'
 import { operation, type Operation } from '../operation.ts'
+import { html } from '../pages/html.ts'
+import { page } from '../pages/layout.ts'
+import { strangerRefusalPage } from '../pages/refusal-page.ts'
 import type { RestCore } from './core.ts'
-import { escapeHtml, plainPage } from './plain-page.ts'
 
 const tags = ['suppressions']
 const params = z.strictObject({ token: z.string().min(1).max(200).toLowerCase() })
@@ -21,10 +23,11 @@ export const unsubscribeOperations = (core: RestCore): readonly Operation[] => [
     summary: 'Ask a recipient whether to unsubscribe',
     tags,
     right: 'none',
+    refusalAs: strangerRefusalPage,
     errors: ['not_found'],
     params,
     response: media('text/html'),
-    handle: async ({ params: { token } }) => page(question(await core.unsubscribes.look(token))),
+    handle: async ({ params: { token } }) => question(await core.unsubscribes.look(token)),
   }),
   operation({
     method: 'POST',
@@ -34,6 +37,7 @@ export const unsubscribeOperations = (core: RestCore): readonly Operation[] => [
     description: 'Puts the recipient on the suppression list of the organization. Again, it changes nothing.',
     tags,
     right: 'none',
+    refusalAs: strangerRefusalPage,
     errors: ['not_found', 'storage_full'],
     maxBodyBytes: formBytesMax,
     params,
@@ -41,7 +45,7 @@ export const unsubscribeOperations = (core: RestCore): readonly Operation[] => [
     response: media('text/html'),
     async handle({ params: { token }, body }) {
       await checkClick(body)
-      return page(confirmation(await core.unsubscribes.unsubscribe(token)))
+      return confirmation(await core.unsubscribes.unsubscribe(token))
     },
   }),
 ]
@@ -56,11 +60,21 @@ async function checkClick({ bytes }: BodyStream): Promise<void> {
   throw invalid([{ path: 'List-Unsubscribe', message: 'must be One-Click (RFC 8058)' }])
 }
 
-const question = ({ recipient, sender }: Subscription): string =>
-  `<h1>Unsubscribe?</h1><p><b>${escapeHtml(recipient)}</b> will get no more mail of this kind from <b>${escapeHtml(sender)}</b>.</p>` +
-  '<form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>'
+const question = ({ recipient, sender }: Subscription): Answer =>
+  page({
+    title: 'Unsubscribe',
+    content: html`<div class="sheet">
+      <h1>Unsubscribe?</h1>
+      <p><b>${recipient}</b> will get no more mail of this kind from <b>${sender}</b>.</p>
+      <form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>
+    </div>`,
+  })
 
-const confirmation = ({ recipient, sender }: Subscription): string =>
-  `<h1>You are unsubscribed</h1><p><b>${escapeHtml(recipient)}</b> gets no more mail from <b>${escapeHtml(sender)}</b>. You can close this page.</p>`
-
-const page = (content: string): Answer => plainPage('Unsubscribe', content)
+const confirmation = ({ recipient, sender }: Subscription): Answer =>
+  page({
+    title: 'Unsubscribed',
+    content: html`<div class="sheet">
+      <h1>You are unsubscribed</h1>
+      <p><b>${recipient}</b> gets no more mail from <b>${sender}</b>. You can close this page.</p>
+    </div>`,
+  })

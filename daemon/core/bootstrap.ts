@@ -8,7 +8,8 @@ import { pack, unpack } from '#store/tuple.ts'
 import { apiKeys, hashApiKey, previewApiKey, type ApiKey } from './access/api-key.ts'
 import { environmentKeyId, isAdministrator, newApiKey, statusOf } from './access/api-keys.ts'
 import type { Clock } from './clock.ts'
-import { addOrganization, type NewOrganization } from './new-organization.ts'
+import { addOrganization } from './new-organization.ts'
+import { addFirstLink } from './people/login-link.ts'
 
 export interface BootstrapOptions {
   readonly database: Database
@@ -23,6 +24,8 @@ export interface Bootstrapped {
   readonly organizationId: string
   /** Only when a key was made just now: to be shown once. */
   readonly apiKey: string | undefined
+  /** Only when the organization was made just now: the secret of the link by which its owner signs in. */
+  readonly ownerLink: string | undefined
 }
 
 /** The first organization lies before all others, because ids grow with time. */
@@ -33,11 +36,12 @@ const organizationsEnd = pack(['org`'])
 export async function bootstrap({ database, clock, adminKey, plan }: BootstrapOptions): Promise<Bootstrapped> {
   const change = new Change()
   const existing = await firstOrganization(database)
-  const organizationId = existing ?? addOrganization(change, firstOrganizationOf(plan, clock.now())).organizationId
+  const organizationId = existing ?? addFirstOrganization(change, clock.now(), plan)
+  const ownerLink = existing === undefined ? addFirstLink(change, organizationId, clock.now()) : undefined
   const apiKey = await addKey(database, change, organizationId, clock.now(), adminKey ?? undefined)
   if (change.sets.length > 0 && !(await database.commit(change)).ok)
     throw new Error('The first organization was being made by another process at the same time; start again.')
-  return { organizationId, apiKey }
+  return { organizationId, apiKey, ownerLink }
 }
 
 async function firstOrganization(database: Database): Promise<string | undefined> {
@@ -46,12 +50,8 @@ async function firstOrganization(database: Database): Promise<string | undefined
   return undefined
 }
 
-const firstOrganizationOf = (plan: PlanName, now: number): NewOrganization => ({
-  name: 'Default',
-  plan,
-  project: { name: 'Default', status: 'claimed' },
-  now,
-})
+const addFirstOrganization = (change: Change, now: number, plan: PlanName): string =>
+  addOrganization(change, { name: 'Default', plan, project: { name: 'Default', status: 'claimed' }, now }).organizationId
 
 /** Answers a key that was made because there is none to begin with. */
 async function addKey(

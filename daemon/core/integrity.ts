@@ -14,6 +14,12 @@ import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
 import { oauthGrants } from './oauth/grant.ts'
+import { invitations } from './people/invitation.ts'
+import { loginLinks } from './people/login-link.ts'
+import { members } from './people/member.ts'
+import { passkeys } from './people/passkey.ts'
+import { sessions } from './people/session.ts'
+import { users } from './people/user.ts'
 import { destinations } from './routing/destination.ts'
 import { failoverPolicies } from './routing/failover-policy.ts'
 import { routingRules } from './routing/rule.ts'
@@ -44,6 +50,12 @@ const recordKinds = [
   templateVersions,
   suppressions,
   auditEntries,
+  users,
+  members,
+  invitations,
+  loginLinks,
+  sessions,
+  passkeys,
   planTerms,
   prices,
   oauthGrants,
@@ -57,6 +69,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
       { name: 'idempotency' },
       { name: 'settings' },
+      { name: 'challenge' },
       { name: 'usage.held' },
       { name: 'usage.stored' },
       { name: 'capture.pending', global: true },

@@ -2,7 +2,7 @@
 import type { PlanName } from '#config/plans.ts'
 import type { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
-import { insertProject } from './administration/new-project.ts'
+import { insertProject } from './new-project.ts'
 import { organizations, type Project } from './tenancy/organization.ts'
 
 export interface NewOrganization {

@@ -62,7 +62,7 @@ test('bootstrap() again changes nothing and prints no key', async (t) => {
   const { database, start, works } = await openStore(t)
   const { organizationId, apiKey = '' } = await start(undefined)
   const commits = database.commits
-  t.deepEqual(await start(undefined, 'free'), { organizationId, apiKey: undefined })
+  t.deepEqual(await start(undefined, 'free'), { organizationId, apiKey: undefined, ownerLink: undefined })
   t.is(database.commits, commits)
   t.true(await works(apiKey))
 })

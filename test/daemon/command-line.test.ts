@@ -9,6 +9,7 @@ test('parseCommandLine() reads every command', (t) => {
   t.deepEqual(parse('serve --ready-file /run/p.json'), { name: 'serve', readyFile: '/run/p.json' })
   t.deepEqual(parse('--ready-file=/run/p.json serve'), { name: 'serve', readyFile: '/run/p.json' })
   for (const name of ['verify', 'doctor', 'config'] as const) t.deepEqual(parse(name), { name })
+  t.deepEqual(parse('login-link ada@example.ch'), { name: 'login-link', email: 'ada@example.ch' })
   t.deepEqual(parse('--help'), { name: 'help' })
   t.deepEqual(parse('serve -h'), { name: 'help' })
   t.deepEqual(parse('--version'), { name: 'version' })
@@ -16,7 +17,7 @@ test('parseCommandLine() reads every command', (t) => {
 
 test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
-    ['', /^Say what to do: serve, verify, doctor, config, operator\./],
+    ['', /^Say what to do: serve, login-link, verify, doctor, config, operator\./],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],
     ['serve now', /^serve takes no "now"\./],
@@ -24,6 +25,9 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
     ['serve --ready-file=', /^--ready-file needs a path\./],
     ['serve --ready-file', /--ready-file/],
     ['serve --port 1', /--port/],
+    ['login-link', /^login-link needs a mail address\./],
+    ['login-link a@b.ch c@d.ch', /^login-link takes no "c@d\.ch"\./],
+    ['login-link a@b.ch --ready-file x', /^--ready-file belongs to serve, not to login-link\./],
     ['--help=yes', /--help/],
   ]
   for (const [line, message] of wrong) {
@@ -37,5 +41,6 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
 })
 
 test('helpText names every command', (t) => {
-  for (const name of ['serve', 'verify', 'doctor', 'config', '--ready-file', '--help', '--version']) t.true(helpText.includes(name))
+  for (const name of ['serve', 'login-link', 'verify', 'doctor', 'config', '--ready-file', '--help', '--version'])
+    t.true(helpText.includes(name))
 })

@@ -77,6 +77,8 @@ export class ApiKeys {
   /** A key has at most the rights of the one it is minted with, and one bound to a project mints for that project only. */
   async mint(scope: Scope, request: NewApiKey): Promise<MintedKey> {
     for (const right of request.scopes) requireRight(scope, right)
+    if (scope.projectsOnly && request.projectId === undefined)
+      throw invalid([{ path: 'project_id', message: 'is required: your role makes keys of one project only' }])
     const { policies, clock, writes } = this.#options
     const now = clock.now()
     if (request.expiresAt !== undefined && request.expiresAt <= now)
@@ -174,7 +176,7 @@ export class ApiKeys {
 
   async #get(scope: Scope, id: string): Promise<Stored<ApiKey>> {
     const stored = await this.#options.database.get(apiKeys, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No API key has this id.')
+    if (!stored || (scope.projectsOnly && stored.record.projectId === null)) throw new Refusal('not_found', 'No API key has this id.')
     return stored
   }
 

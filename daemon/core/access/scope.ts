@@ -1,11 +1,12 @@
 /** Through a scope alone are records reachable: it is the first part of every key, so a foreign id cannot be addressed. */
+import type { Actor } from '../audit.ts'
 import { Refusal } from '../refusals.ts'
 
 /** REST rights, each including those before it (spec "Authentication" 1). */
 export const rightsInOrder = ['api:read', 'api:send', 'api:admin'] as const
 export type Right = (typeof rightsInOrder)[number]
 
-/** Who holds the access token behind a scope. */
+/** Who holds the access token or the session behind a scope. */
 export type TokenHolder = { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly userId: string }
 
 /** Who asks, for whom, and what they may do. */
@@ -18,10 +19,12 @@ export interface Scope {
   /** Projects that are being deleted: nothing of theirs is reachable. */
   readonly without?: ReadonlySet<string> | undefined
   readonly rights: readonly Right[]
-  /** Id of the API key, SMTP credential or OAuth grant behind this scope. */
+  /** Id of the API key, SMTP credential, user or other grant behind this scope. */
   readonly grantId: string
-  /** With an access token only. */
+  /** With an access token or a session only. */
   readonly holder?: TokenHolder
+  /** A member whose role ends at resources of projects: what belongs to the whole organization can be read and not changed. */
+  readonly projectsOnly?: true
 }
 
 /** Throws `insufficient_scope` unless the scope includes the right. */
@@ -36,3 +39,26 @@ export function requireRight(scope: Scope, right: Right): void {
     },
   )
 }
+
+/** Throws `insufficient_scope` unless the scope may change what belongs to the whole organization. */
+export function requireAdministration(scope: Scope): void {
+  requireRight(scope, 'api:admin')
+  requireWholeOrganization(scope)
+  requireOrganizationRole(scope)
+}
+
+/** Throws `insufficient_scope` for a member whose role ends at resources of projects. */
+export function requireOrganizationRole({ projectsOnly }: Scope): void {
+  if (projectsOnly) throw new Refusal('insufficient_scope', 'This belongs to the whole organization; ask one of its administrators.')
+}
+
+/** Throws `insufficient_scope` when the scope is bound to one project. */
+export function requireWholeOrganization({ bound }: Scope): void {
+  if (!bound) return
+  const message = 'This belongs to the whole organization; use a key that is not bound to one project.'
+  throw new Refusal('insufficient_scope', message, { nextAction: 'use_key_of_organization' })
+}
+
+/** Who acts, for the audit log. */
+export const actorOf = ({ holder, grantId }: Scope): Actor =>
+  holder?.kind === 'user' ? { kind: 'user', id: holder.userId } : { kind: 'api_key', id: grantId }

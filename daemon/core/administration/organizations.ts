@@ -16,7 +16,7 @@ import type { SettingWrites } from '../setting-writes.ts'
 import { meter } from '../tenancy/counters.ts'
 import { teamOrganizations } from '../tenancy/organization-list.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
-import { insertProject } from './new-project.ts'
+import { insertProject } from '../new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
 import { graceMs, organizationRemovalKey } from '../tenancy/removal-key.ts'
 

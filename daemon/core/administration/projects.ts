@@ -16,7 +16,7 @@ import { refuseWhileNamed } from '../routing/references.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { captureCounter, dayOf, monthOf, organizationSendCounter, sendCounter } from '../tenancy/counters.ts'
 import { captureCapOf, projects, type NoRoutePolicy, type Project } from '../tenancy/organization.ts'
-import { insertProject } from './new-project.ts'
+import { insertProject } from '../new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
 import { projectRemovalKey } from '../tenancy/removal-key.ts'
 

@@ -2,7 +2,7 @@
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Scope } from '../access/scope.ts'
+import { requireAdministration, type Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
@@ -59,7 +59,7 @@ export class SendingDomains {
 
   /** Makes the keys too. Throws `conflict` when the organization has the domain already. */
   async create(scope: Scope, request: { readonly domain: string; readonly ed25519: boolean }): Promise<ShownDomain> {
-    requireWholeOrganization(scope)
+    requireAdministration(scope)
     const { database, writes, clock } = this.#options
     const name = readDomain(request.domain)
     await this.#refuseSecond(scope, name)
@@ -117,7 +117,7 @@ export class SendingDomains {
 
   /** Adds new keys; the present ones sign until the new ones are seen by `verify`. Throws `conflict` while a rotation is under way. */
   async rotate(scope: Scope, id: string): Promise<ShownDomain> {
-    requireWholeOrganization(scope)
+    requireAdministration(scope)
     const { writes, clock } = this.#options
     const before = (await this.#get(scope, id)).record
     refuseSecondRotation(before)
@@ -135,7 +135,7 @@ export class SendingDomains {
 
   /** Its mail is signed no more; what is signed already stays so. */
   async remove(scope: Scope, id: string): Promise<void> {
-    requireWholeOrganization(scope)
+    requireAdministration(scope)
     await this.#options.writes.act(scope, 'sending_domain.deleted', async (change) =>
       change.remove(sendingDomains, scope.organizationId, await this.#get(scope, id)),
     )
@@ -169,13 +169,6 @@ export class SendingDomains {
     if (!stored) throw new Refusal('not_found', 'No sending domain has this id.')
     return stored
   }
-}
-
-/** Spec "Project rules" 7: sending domains are the organization's, so a key of one project reads and verifies them only. */
-function requireWholeOrganization(scope: Scope): void {
-  if (!scope.bound) return
-  const message = 'Sending domains belong to the whole organization; use a key that is not bound to a project.'
-  throw new Refusal('insufficient_scope', message, { nextAction: 'use_key_of_organization' })
 }
 
 function readDomain(text: string): string {

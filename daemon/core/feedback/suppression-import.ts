@@ -2,7 +2,7 @@
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import { newId } from '#store/ids.ts'
-import type { Scope } from '../access/scope.ts'
+import { requireOrganizationRole, type Scope } from '../access/scope.ts'
 import { Refusal } from '../refusals.ts'
 import { placeSuppressions } from './place.ts'
 import type { Suppression } from './suppression.ts'
@@ -64,6 +64,7 @@ export class SuppressionImport {
    * is sure that there are not too many and that the last one can be found; until then a refusal leaves nothing behind.
    */
   async run(scope: Scope, request: ImportRequest): Promise<ImportReport> {
+    requireOrganizationRole(scope)
     const { database, clock } = this.#options
     const draft = new Draft(database, scope.organizationId, newId('imp', clock.now()))
     try {

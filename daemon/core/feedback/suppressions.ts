@@ -4,7 +4,7 @@ import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { reachableProject } from '../access/project-choice.ts'
-import type { Scope } from '../access/scope.ts'
+import { requireOrganizationRole, type Scope } from '../access/scope.ts'
 import { foldAddress, parseAddress } from '../addresses.ts'
 import type { Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
@@ -56,6 +56,7 @@ export class Suppressions {
 
   /** Adds by hand; what is there already is answered. Throws `validation_failed` and `not_found`. */
   async add(scope: Scope, request: NewSuppression): Promise<Placed> {
+    requireOrganizationRole(scope)
     const { database, policies, clock, audit } = this.#options
     const now = clock.now()
     const entry = newEntry(scope, (await policies.of(scope.organizationId)).projects, request, 'manual', now)
@@ -90,6 +91,7 @@ export class Suppressions {
 
   /** Only what is given changes. Throws `not_found`, and `validation_failed` for an expiry that is past. */
   async update(scope: Scope, id: string, { reason, expiresAt }: SuppressionChanges): Promise<Suppression> {
+    requireOrganizationRole(scope)
     const { database, clock, audit } = this.#options
     checkExpiry(expiresAt, clock.now(), 'delete the entry to lift it now')
     for (;;) {
@@ -103,6 +105,7 @@ export class Suppressions {
 
   /** Takes an entry off the list; one that is not there is none, too. */
   async remove(scope: Scope, id: string): Promise<void> {
+    requireOrganizationRole(scope)
     const { database, audit } = this.#options
     for (;;) {
       const stored = await database.get(suppressions, scope, id)

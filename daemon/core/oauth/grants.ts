@@ -57,8 +57,8 @@ export class Grants {
   /** How far the holder reaches on a surface now; undefined when a user is no member any more. */
   async levelOfHolder({ userId }: Grant, organizationId: string, surface: Surface): Promise<number | undefined> {
     if (userId === null) return levelOfAnonymous(surface)
-    const rights = await this.#options.rightsOfMember(organizationId, userId)
-    return rights && levelOfRights(rights, surface)
+    const member = await this.#options.rightsOfMember(organizationId, userId)
+    return member && levelOfRights(member.rights, surface)
   }
 
   /**

@@ -1,5 +1,6 @@
 /** The check of a presented access token: ours, for this surface, not expired, and its grant still stands. */
 import { hash } from 'node:crypto'
+import type { RightsOfMember } from '../access/members.ts'
 import type { Scope, TokenHolder } from '../access/scope.ts'
 import { rightsInOrder } from '../access/scope.ts'
 import type { GrantSettingsSource } from '../access/settings.ts'
@@ -13,6 +14,7 @@ export interface TokenCheckOptions {
   /** Grows with every change of settings of an organization; see `Database.generation`. */
   readonly database: { generation(organizationId: string): number }
   readonly policies: GrantSettingsSource
+  readonly rightsOfMember: RightsOfMember
   readonly tokens: AccessTokens
   readonly grants: Grants
   readonly clock: Clock
@@ -63,7 +65,9 @@ export class TokenCheck {
   async restScope(token: string): Promise<Scope> {
     const { organizationId, projectId, grantId, holder, scopes } = await this.bearer(token, 'rest')
     const rights = rightsInOrder.filter((right) => scopes.includes(right))
-    return { organizationId, projectId, bound: true, rights, grantId, holder }
+    const member = holder.kind === 'user' ? await this.#options.rightsOfMember(organizationId, holder.userId) : undefined
+    const projectsOnly = holder.kind === 'user' && !member?.administersOrganization
+    return { organizationId, projectId, bound: true, rights, grantId, holder, ...(projectsOnly && { projectsOnly }) }
   }
 
   async #find(token: string, surface: Surface): Promise<Known | undefined> {

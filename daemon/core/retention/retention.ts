@@ -9,6 +9,7 @@ import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { billsOverage, limitsOf } from '../limits.ts'
+import { systemOrganizationId } from '../routing/system-policy.ts'
 import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import type { Organization } from '../tenancy/organization.ts'
@@ -27,6 +28,8 @@ const everyMs = 3_600_000
 /** Each pause is made longer or shorter by up to this share, so that services that started together do not sweep together. */
 const jitter = 0.1
 const dayMs = 86_400_000
+/** Mail of the service itself says nothing that anybody needs for longer. */
+const systemRetentionMs = 7 * dayMs
 /** So many traces are removed at a time; their writes share a disk sync. */
 const batch = 100
 
@@ -65,7 +68,7 @@ export class Retention {
       removed += await this.#sweep(organization)
       await this.#note(organization.id)
     }
-    return removed
+    return removed + (await this.#remove(systemOrganizationId, this.#options.clock.now() - systemRetentionMs, Infinity))
   }
 
   async #sweep(organization: Organization): Promise<number> {

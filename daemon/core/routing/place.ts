@@ -1,6 +1,6 @@
 /** Where a destination belongs: to one project, or to the whole organization. Pure. Spec "Project rules" 5 and 6. */
 import { reachableProject } from '../access/project-choice.ts'
-import type { Scope } from '../access/scope.ts'
+import { requireOrganizationRole, type Scope } from '../access/scope.ts'
 import { limitsOf } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Destination } from './destination.ts'
@@ -51,8 +51,9 @@ function sharedAfter(before: Destination['shared'], { scope, isOrgDefault }: Pla
   return (isOrgDefault ?? before === 'org_default') ? 'org_default' : 'org'
 }
 
-function requireOrganization({ bound }: Scope): void {
-  if (!bound) return
+function requireOrganization(scope: Scope): void {
+  requireOrganizationRole(scope)
+  if (!scope.bound) return
   const message = 'Organization-wide destinations are changed by keys of the whole organization only; this key is bound to one project.'
   throw new Refusal('insufficient_scope', message)
 }

@@ -8,6 +8,8 @@ import { failoverPolicies, Failovers } from './failover-policy.ts'
 import { orderRules } from './match.ts'
 import { routingRules, type RoutingRule } from './rule.ts'
 import { organizations, projects, type Organization, type Project } from '../tenancy/organization.ts'
+import { allOrganizations } from '../tenancy/organization-list.ts'
+import { systemOrganizationId, systemPolicy } from './system-policy.ts'
 
 /** The settings of one organization, ready for decisions. */
 export interface Policy {
@@ -28,14 +30,18 @@ export interface Policy {
 
 export class Policies {
   readonly #database: Database
+  readonly #systemDestinationId: string | null
   readonly #kept = new Map<string, { generation: number; policy: Promise<Policy>; loaded?: Policy }>()
 
-  constructor(database: Database) {
+  /** `systemDestinationId` names the destination of the first organization that mail of the service itself goes to. */
+  constructor(database: Database, systemDestinationId: string | null = null) {
     this.#database = database
+    this.#systemDestinationId = systemDestinationId
   }
 
   /** The current settings; every change written by this process is seen at once. */
   of(organizationId: string): Promise<Policy> {
+    if (organizationId === systemOrganizationId) return this.#ofSystem()
     const generation = this.#database.generation(organizationId)
     const kept = this.#kept.get(organizationId)
     if (kept?.generation === generation) return kept.policy
@@ -53,6 +59,13 @@ export class Policies {
   atHand(organizationId: string): Policy | undefined {
     void this.of(organizationId).catch(() => undefined)
     return this.#kept.get(organizationId)?.loaded
+  }
+
+  async #ofSystem(): Promise<Policy> {
+    if (this.#systemDestinationId === null) return systemPolicy(undefined)
+    for await (const { id } of allOrganizations(this.#database))
+      return systemPolicy((await this.of(id)).destinations.get(this.#systemDestinationId))
+    return systemPolicy(undefined)
   }
 
   async #load(organizationId: string): Promise<Policy> {

@@ -13,7 +13,8 @@ import type { RenderedOrder, TemplateOrder, Templates } from '../templates/templ
 import type { TrackingWish } from '../tracking/tracking.ts'
 import type { Accept } from './accept.ts'
 import { attachmentsOf, type GivenAttachment } from './attachments.ts'
-import { compose, type Composed, type SendRequest } from './compose.ts'
+import { compose, type SendRequest } from './compose.ts'
+import { drafted } from './drafted.ts'
 import type { Acceptance } from './submission.ts'
 
 export interface SendOptions {
@@ -89,20 +90,6 @@ export class SendMessages {
       submittedBy: scope.grantId,
       verp: order.verpEnabled ? { bounceDomain: null } : undefined,
     })
-  }
-}
-
-/** Writes a message piece by piece; of a file, each is made when the one before has been taken. */
-async function drafted(draft: Draft, { pieces }: Composed): Promise<Draft> {
-  try {
-    for (const piece of pieces) {
-      if (Buffer.isBuffer(piece)) await draft.write(piece)
-      else for (const lines of piece.lines()) await draft.write(lines)
-    }
-    return draft
-  } catch (error) {
-    await draft.discard()
-    throw error
   }
 }
 

@@ -127,7 +127,10 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
         onDeleted: () => removals.wake(),
         writes: new SettingWrites(database, new Audit({ database, clock })),
         secrets: new SecretBox(Buffer.alloc(32, 7)),
-        rightsOfMember: async (organizationId, id) => (organizationId === home.organizationId ? members.get(id) : undefined),
+        rightsOfMember: async (organizationId, id) => {
+          const rights = organizationId === home.organizationId ? members.get(id) : undefined
+          return rights && { rights, administersOrganization: rights.includes('api:admin') }
+        },
         events: { tokenReused: (what) => reused.push(what) },
       }
       const server = oauthServer(parts)

@@ -19,15 +19,19 @@ import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { Probes } from '#core/delivery/probes.ts'
-import type { ProbeStep, Transport, TransportTarget } from '#core/delivery/transport.ts'
+import type { Transport } from '#core/delivery/transport.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import { Suppressions } from '#core/feedback/suppressions.ts'
 import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
-import { ResolveError, type MailExchange, type RecordResolver, type Resolver } from '#core/outbound/resolver.ts'
+import { type RecordResolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
+import { members } from '#core/people/member.ts'
+import { people, type People } from '#core/people/people.ts'
+import type { Role } from '#core/people/role.ts'
+import { addUser } from '#core/people/user.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
@@ -51,6 +55,7 @@ import { newId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { bearerAuthentication, operatorAuthentication } from '../../../admin-api/authentication.ts'
 import type { Operation } from '../../../admin-api/operation.ts'
+import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
@@ -58,60 +63,11 @@ import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
+import { playedResolver, PlayedRecords, PlayedTransport } from './played.ts'
 
 export const baseUrl = 'https://post.example.ch'
 export const operatorKey = `svcop_${'o'.repeat(43)}`
 export const adminKey = `svckey_${'a'.repeat(43)}`
-
-/** Providers that answer a probe, and what they were asked with. */
-export class PlayedTransport implements Transport {
-  readonly probed: TransportTarget[] = []
-  steps: readonly ProbeStep[] = [{ step: 'auth', ok: true, detail: 'The login was accepted.', milliseconds: 3.4 }]
-
-  deliver(): never {
-    throw new Error('nothing is delivered in these tests')
-  }
-
-  async probe(target: TransportTarget): Promise<readonly ProbeStep[]> {
-    this.probed.push(target)
-    return this.steps
-  }
-
-  forget(): void {}
-  async [Symbol.asyncDispose](): Promise<void> {}
-}
-
-const names: Readonly<Record<string, readonly string[]>> = {
-  localhost: ['127.0.0.1'],
-  'mail.example.ch': ['8.8.8.8'],
-  'inside.example.ch': ['10.0.0.5'],
-  'mixed.example.ch': ['10.0.0.5', '8.8.4.4'],
-}
-
-const playedResolver: Resolver = {
-  async resolve4(name) {
-    const found = names[name]
-    if (name === 'broken.example.ch') throw new ResolveError('timeout', 'nobody answered')
-    return found ?? []
-  },
-  resolve6: async () => [],
-}
-
-/** What DNS holds as a test tells it; an Error in place of records is thrown. */
-export class PlayedRecords implements RecordResolver {
-  readonly txt = new Map<string, readonly string[] | Error>()
-  readonly mx = new Map<string, readonly MailExchange[]>()
-
-  async resolveTxt(name: string): Promise<readonly string[]> {
-    const found = this.txt.get(name) ?? []
-    if (found instanceof Error) throw found
-    return found
-  }
-
-  async resolveMx(name: string): Promise<readonly MailExchange[]> {
-    return this.mx.get(name) ?? []
-  }
-}
 
 export interface Rig {
   readonly folder: string
@@ -126,6 +82,7 @@ export interface Rig {
   readonly engagements: Engagements
   /** What removes the rows of what was deleted. */
   readonly removals: Removals
+  readonly people: People
   /** Listening address of the HTTP side. */
   readonly address: string
   readonly failures: unknown[]
@@ -143,6 +100,8 @@ export interface Rig {
   withKey(scopes: readonly Right[], projectId?: string): Promise<RestClient>
   /** Another project of the first organization. */
   addProject(changes?: { readonly monthlyCaptureCap?: number }): Promise<string>
+  /** A member of the first organization; answers the user's id. */
+  addMember(email: string, role: Role): Promise<string>
   /** Closes the store, so that its files hold everything. */
   closeStore(): Promise<void>
 }
@@ -177,7 +136,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
   const failures: unknown[] = []
   const besides = options.besides?.({ database, clock, apiKeys: core.apiKeys, removals: core.removals })
   const forOperator = options.hasOperator === false ? [] : operatorOperations(core)
-  const operations = [...restOperations(core), ...forOperator, ...(besides?.operations ?? [])]
+  const operations = [...restOperations(core), ...forOperator, ...pageOperations({ people: core.people }), ...(besides?.operations ?? [])]
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
     baseUrl,
@@ -219,6 +178,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
+    people: core.people,
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)
       return { ...made, rest: client(made.key) }
@@ -228,9 +188,13 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
       return client(String(minted['key']))
     },
     addProject: (changes) => addProject(database, clock, organizationId, changes),
+    addMember: (email, role) => addMember(database, clock, organizationId, email, role),
     closeStore: () => kv[Symbol.asyncDispose](),
   }
 }
+
+const loopbackGuard = addressGuard([{ cidr: '127.0.0.1/32' }])
+const noAttempts = { breakOff: async () => {} }
 
 const rethrow = (error: unknown): never => {
   throw error
@@ -252,7 +216,6 @@ function assemble(
   const writes = new SettingWrites(database, audit)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const base = { database, writes, policies, secrets, clock, audit }
-  const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
   const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
   const usage = new Usage(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
@@ -265,7 +228,7 @@ function assemble(
     ...limits,
     bounceDomain,
   })
-  const destinations = new Destinations({ ...base, guard, resolver: playedResolver, connectionsUnlessTold: 10 })
+  const destinations = new Destinations({ ...base, guard: loopbackGuard, resolver: playedResolver, connectionsUnlessTold: 10 })
   const probes = new Probes({
     ...base,
     ...{ destinations, board, transport },
@@ -273,9 +236,10 @@ function assemble(
     random: () => 0.5,
     onError: rethrow,
   })
-  const attempts = { breakOff: async () => {} }
-  const made = administration({ database, policies, clock, writes, accept, attempts, onError: rethrow })
+  const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
+  const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
   return {
+    ...{ people: house, members: house.members, invitations: house.invitations },
     ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
     connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
@@ -339,6 +303,13 @@ async function addProject(
   const projectId = newId('prj', clock.now())
   await database.commit(insertProject(new Change(), organizationId, projectId, clock.now(), changes))
   return projectId
+}
+
+async function addMember(database: Database, clock: ManualClock, organizationId: string, email: string, role: Role): Promise<string> {
+  const change = new Change()
+  const { id } = addUser(change, email, clock.now())
+  await database.commit(change.insert(members, organizationId, { id, organizationId, role, joinedAt: clock.now() }))
+  return id
 }
 
 const insertProject = (change: Change, organizationId: string, projectId: string, now: number, changes = {}): Change =>

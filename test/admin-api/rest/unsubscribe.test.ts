@@ -1,5 +1,6 @@
 /** One-click unsubscribe (RFC 8058): the link of a message, the page behind it, and the click that counts. */
 import test from 'ava'
+import { axeFaults, launchBrowser, overflows } from '../../support/browser.ts'
 import { baseUrl, startRig, type Rig } from './rig.ts'
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'News', text: 'New things.', list_unsubscribe: true }
@@ -76,4 +77,21 @@ test('list_unsubscribe needs one recipient and no such fields of the caller', as
   }
   t.regex(await refused({ cc: 'ben@example.ch' }), /^list_unsubscribe: needs exactly one recipient/)
   t.regex(await refused({ headers: { 'List-Unsubscribe': '<mailto:a@b.ch>' } }), /^list_unsubscribe: makes the List-Unsubscribe fields/)
+})
+
+test('the pages of unsubscribing work in a browser and have nothing wrong with them', async (t) => {
+  const rig = await startRig(t)
+  const path = await linkOf(rig)
+  const browser = await launchBrowser()
+  t.teardown(() => browser.close())
+  const page = await browser.newPage()
+  await page.goto(`http://${rig.address}${path}`)
+  t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
+  await Promise.all([page.waitForEvent('load'), page.click('text=Unsubscribe >> nth=-1')])
+  t.regex(await page.innerText('main'), /You are unsubscribed/)
+  t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
+  await page.goto(`http://${rig.address}/unsubscribe/00`)
+  t.regex(await page.innerText('main'), /not valid/)
+  t.deepEqual(await axeFaults(page), [])
+  t.is((await listed(rig)).length, 1)
 })

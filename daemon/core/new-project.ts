@@ -1,8 +1,8 @@
 /** A project as it begins: with its catch-all inbox, in the same write. Spec "Virtual inbox". */
 import type { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
-import { inboxes } from '../capture/capture.ts'
-import { projects, type Project } from '../tenancy/organization.ts'
+import { inboxes } from './capture/capture.ts'
+import { projects, type Project } from './tenancy/organization.ts'
 
 type Given = Pick<Project, 'name' | 'isDefault'> & Partial<Project>
 

@@ -1,0 +1,42 @@
+/* Passkeys by the browser's own interface (WebAuthn Level 3). Without it, or without this script, the pages work by e-mail. */
+const supported = globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON !== undefined
+
+for (const form of supported ? document.querySelectorAll('form[data-passkey]') : []) {
+  form.hidden = false
+  const fault = form.querySelector('[data-fault]')
+  let stop = new AbortController()
+  let running = Promise.resolve()
+
+  const run = async (mediation) => {
+    stop.abort()
+    stop = new AbortController()
+    const { signal } = stop
+    await running // a browser has one request at a time
+    running = ask(form, mediation, signal).then(
+      (credential) => {
+        form.elements.namedItem('response').value = JSON.stringify(credential.toJSON())
+        form.submit()
+      },
+      () => {
+        if (mediation === 'conditional' || signal.aborted) return
+        fault.textContent = form.dataset.fault
+        fault.hidden = false
+      },
+    )
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void run('optional')
+  })
+  if (form.dataset.passkey === 'get') {
+    void PublicKeyCredential.isConditionalMediationAvailable?.().then((available) => available && run('conditional'))
+  }
+}
+
+async function ask(form, mediation, signal) {
+  const options = JSON.parse(form.dataset.options)
+  if (form.dataset.passkey === 'create')
+    return navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options), signal })
+  return navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options), mediation, signal })
+}

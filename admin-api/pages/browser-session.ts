@@ -1,0 +1,54 @@
+/** The session of a browser: its cookie in, its cookie out. RFC 6265 §4.1. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { People } from '#core/people/people.ts'
+import { sessionMs, type Browser, type SignedIn } from '#core/people/sessions.ts'
+import type { Visitor } from './layout.ts'
+
+export class BrowserSessions {
+  readonly #people: People
+  readonly #name: string
+  readonly #attributes: string
+
+  constructor(people: People) {
+    const { isHttps } = people.relyingParty
+    this.#people = people
+    // the prefix makes browsers refuse the cookie from other hosts and over unprotected connections
+    this.#name = isHttps ? '__Host-postern' : 'postern_session'
+    this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`
+  }
+
+  /** Who is signed in; undefined when nobody is. */
+  read(headers: IncomingHttpHeaders): Promise<SignedIn | undefined> | undefined {
+    const cookie = this.#cookieOf(headers)
+    return cookie === undefined ? undefined : this.#people.sessions.read(cookie)
+  }
+
+  browserOf(headers: IncomingHttpHeaders): Browser {
+    return { userAgent: headers['user-agent'] ?? '', cookie: this.#cookieOf(headers) }
+  }
+
+  visitorOf({ user, session }: SignedIn): Visitor {
+    return { email: user.email, csrfToken: this.#people.sessions.csrfToken(session) }
+  }
+
+  /** The header that keeps a session in the browser. */
+  keep(cookie: string): Readonly<Record<string, string>> {
+    return { 'set-cookie': `${this.#name}=${cookie}; Max-Age=${sessionMs / 1000}; ${this.#attributes}` }
+  }
+
+  /** The header that keeps the session of the request for longer. */
+  prolong(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+    const cookie = this.#cookieOf(headers)
+    return cookie === undefined ? {} : this.keep(cookie)
+  }
+
+  /** The header that forgets it. */
+  forget(): Readonly<Record<string, string>> {
+    return { 'set-cookie': `${this.#name}=; Max-Age=0; ${this.#attributes}` }
+  }
+
+  #cookieOf({ cookie = '' }: IncomingHttpHeaders): string | undefined {
+    const found = cookie.split(';').map((part) => part.trim())
+    return found.find((part) => part.startsWith(`${this.#name}=`))?.slice(this.#name.length + 1)
+  }
+}

@@ -1,0 +1,66 @@
+/** Parts of forms: labelled fields, and the problems of a form told on top and at the field. */
+import { html, type Html } from './html.ts'
+
+/** A field that was not filled in as needed, in words that say what to do. */
+export interface FieldFault {
+  /** Name of the field in the form. */
+  readonly field: string
+  readonly message: string
+}
+
+export interface TextField {
+  readonly name: string
+  readonly label: string
+  readonly type?: 'text' | 'email'
+  readonly value?: string | undefined
+  readonly hint?: string
+  readonly autocomplete: string
+  readonly maxLength: number
+  readonly fault?: FieldFault | undefined
+  readonly isOptional?: boolean
+}
+
+/** A labelled line of text; its hint and its problem are read out with it. */
+export function textField({ name, label, type = 'text', value = '', hint, autocomplete, maxLength, fault, isOptional }: TextField): Html {
+  const mine = fault?.field === name ? fault : undefined
+  const described = [...(hint === undefined ? [] : [`${name}-hint`]), ...(mine ? [`${name}-fault`] : [])].join(' ')
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    ${mine && html`<p class="fault" id="${name}-fault">${mine.message}</p>`}
+    <input
+      id="${name}"
+      name="${name}"
+      type="${type}"
+      value="${value}"
+      maxlength="${maxLength}"
+      autocomplete="${autocomplete}"
+      ${!isOptional && html`required`}
+      ${described !== '' && html`aria-describedby="${described}"`}
+      ${mine && html`aria-invalid="true"`}
+      ${type === 'email' && html`inputmode="email" autocapitalize="none" spellcheck="false"`}
+    />
+  </div>`
+}
+
+/** The problem of a form above it, with a link to the field. */
+export const faultSummary = (fault: FieldFault | undefined): Html | undefined =>
+  fault && html`<div class="summary" role="alert"><a href="#${fault.field}">${fault.message}</a></div>`
+
+/** What has just been done, read out without taking the focus. */
+export const doneNotice = (message: string | undefined): Html | undefined =>
+  message === undefined ? undefined : html`<p class="done" role="status">${message}</p>`
+
+export interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+/** A labelled choice; `id` tells apart fields of one name. */
+export const selectField = (id: string, name: string, label: string, choices: readonly Choice[], chosen: string): Html =>
+  html`<div class="field">
+    <label for="${id}">${label}</label>
+    <select id="${id}" name="${name}">
+      ${choices.map((choice) => html`<option value="${choice.value}" ${choice.value === chosen && html`selected`}>${choice.label}</option>`)}
+    </select>
+  </div>`

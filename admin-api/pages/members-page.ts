@@ -1,0 +1,194 @@
+/** How members and invitations are shown, with the forms that the reader may use. */
+import type { Invitation } from '#core/people/invitation.ts'
+import type { Person } from '#core/people/members.ts'
+import { roles, type Role, type RoleRights } from '#core/people/role.ts'
+import type { Refusal } from '#core/refusals.ts'
+import type { Answer } from '../answer.ts'
+import { confirmFirst, csrfField } from './confirm-first.ts'
+import { doneNotice, faultSummary, selectField, textField, type FieldFault } from './fields.ts'
+import { html, type Html } from './html.ts'
+import { page } from './layout.ts'
+import { membersPath } from './organizations.ts'
+import type { Pages, SignedInRequest } from './page-operation.ts'
+import { roleWords, timeOf } from './words.ts'
+
+/** What every row needs to know of its reader. */
+interface Reader {
+  readonly userId: string
+  readonly rights: RoleRights
+  /** Forms are shown: the reader may use them, and has confirmed who they are. */
+  readonly mayChange: boolean
+  readonly csrf: Html
+  readonly path: string
+}
+
+const invitationsShown = 100
+
+export async function membersPage({ people }: Pages, request: SignedInRequest, done?: string, refusal?: Refusal): Promise<Answer> {
+  const { signedIn, visitor, params, form } = request
+  const { id = '' } = params
+  const { user, session } = signedIn
+  const scope = await people.members.scopeOf(user.id, id)
+  const [rights, list, invited, mine, isMailed] = await Promise.all([
+    people.members.rightsOf(id, user.id),
+    people.members.list(scope),
+    people.invitations.list(scope, { limit: invitationsShown }),
+    people.members.organizationsOf(user.id),
+    people.mail.isReady(),
+  ])
+  const name = mine.find(({ organization }) => organization.id === id)?.organization.name ?? ''
+  const isFresh = people.sessions.isFresh(session)
+  const administers = rights?.administersOrganization ?? false
+  const reader: Reader = {
+    ...{ userId: user.id, csrf: csrfField(visitor), path: membersPath(id), mayChange: administers && isFresh },
+    rights: rights ?? noRights,
+  }
+  const fault = refusal && faultOf(refusal)
+  return page({
+    title: `${fault ? 'Problem: ' : ''}Members of ${name}`,
+    width: 'wide',
+    visitor,
+    section: 'organizations',
+    ...(fault && { status: 400 }),
+    content: html`<p class="meta"><a class="back" href="/organizations">← Organizations</a></p>
+      <h1>${name}</h1>
+      ${doneNotice(done)} ${faultSummary(fault)}
+      ${!isFresh && confirmFirst(reader.path, administers ? 'To change members, confirm that it is you.' : 'To leave, confirm that it is you.')}
+      <section class="sheet" aria-labelledby="members-title">
+        <h2 id="members-title">Members</h2>
+        <ul class="rows">
+          ${list.map((person) => memberRow(person, reader))}
+        </ul>
+        ${isFresh && leaveForm(id, name, reader.csrf)}
+      </section>
+      ${
+        (reader.mayChange || invited.rows.length > 0) &&
+        html`<section class="sheet" aria-labelledby="invited-title">
+          <h2 id="invited-title">Invitations</h2>
+          ${reader.mayChange && inviteForm(reader, fault, form, isMailed)}
+          <ul class="rows">
+            ${invited.rows.map((invitation) => invitationRow(invitation, reader, people.invitations.isOpen(invitation)))}
+          </ul>
+        </section>`
+      }`,
+  })
+}
+
+const noRights: RoleRights = { rights: [], administersOrganization: false, seesBilling: false, owns: false }
+
+const faultOf = ({ message, code }: Refusal): FieldFault =>
+  code === 'validation_failed'
+    ? { field: 'email', message: 'Enter a mail address, such as name@example.org.' }
+    : { field: 'content', message }
+
+function memberRow({ member, user }: Person, reader: Reader): Html {
+  const isReader = user.id === reader.userId
+  const mayManage = reader.mayChange && !isReader && (member.role !== 'owner' || reader.rights.owns)
+  return html`<li>
+    <div>
+      <h3>${user.name || user.email} ${isReader && html`<span class="tag">You</span>`}</h3>
+      <p class="meta">${user.name !== '' && html`${user.email} · `}${lastSeen(user.signedInAt)}</p>
+    </div>
+    <p class="side"><span class="tag">${roleWords[member.role].label}</span></p>
+    ${mayManage && manage(user.id, user.name || user.email, member.role, reader)}
+  </li>`
+}
+
+const lastSeen = (at: number | null): Html => (at === null ? html`Never signed in` : html`Signed in ${timeOf(at)}`)
+
+function manage(userId: string, name: string, role: Role, { csrf, path, rights }: Reader): Html {
+  const member = html`${csrf}<input type="hidden" name="member" value="${userId}" />`
+  return html`<details>
+    <summary>Manage <span class="hidden">${name}</span></summary>
+    <div class="acts">
+      <form class="inline" method="post" action="${path}/role">
+        ${member} ${selectField(`role-${userId}`, 'role', 'Role', roleChoices(rights), role)}
+        <button class="quiet">Change role</button>
+      </form>
+      ${
+        rights.owns &&
+        role !== 'owner' &&
+        html`<form method="post" action="${path}/transfer">
+          ${member}
+          <p>${name} becomes owner, and you become admin.</p>
+          <button class="quiet">Hand on ownership</button>
+        </form>`
+      }
+      <form method="post" action="${path}/remove">
+        ${member}
+        <p>Access ends at once. API keys of the organization stay as they are.</p>
+        <button class="danger">Remove</button>
+      </form>
+    </div>
+  </details>`
+}
+
+const roleChoices = ({ owns }: RoleRights) =>
+  roles.filter((role) => owns || role !== 'owner').map((value) => ({ value, label: roleWords[value].label }))
+
+const inviteForm = ({ csrf, path, rights }: Reader, fault: FieldFault | undefined, form: URLSearchParams, isMailed: boolean): Html =>
+  html`<form method="post" action="${path}/invite" novalidate>
+    ${csrf}
+    <p class="meta">
+      ${
+        isMailed
+          ? 'A link is mailed, good for 7 days. It is accepted by whoever signs in with this address.'
+          : html`No mail is sent, as none is configured: the operator runs <code>postern login-link</code> with this address.`
+      }
+    </p>
+    <div class="inline">
+      ${textField({
+        ...{ name: 'email', label: 'Mail address', type: 'email', autocomplete: 'off', maxLength: 254, fault },
+        value: fault ? (form.get('email') ?? '') : '',
+      })}
+      ${selectField('invite-role', 'role', 'Role', roleChoices(rights), form.get('role') ?? 'developer')}
+      <button>Invite</button>
+    </div>
+    ${roleLegend}
+  </form>`
+
+const roleLegend: Html = html`<details class="legend">
+  <summary>What the roles may do</summary>
+  <dl class="facts">
+    ${roles.map(
+      (role) =>
+        html`<div>
+          <dt>${roleWords[role].label}</dt>
+          <dd><span class="meta">${roleWords[role].meaning}</span></dd>
+        </div>`,
+    )}
+  </dl>
+</details>`
+
+function invitationRow({ id, email, role, expiresAt }: Invitation, { mayChange, csrf, path }: Reader, isOpen: boolean): Html {
+  const invitation = html`${csrf}<input type="hidden" name="invitation" value="${id}" />`
+  return html`<li>
+    <div>
+      <h3>${email}</h3>
+      <p class="meta">
+        ${roleWords[role].label} · ${isOpen ? html`open until ${timeOf(expiresAt)}` : html`too old since ${timeOf(expiresAt)}`}
+      </p>
+    </div>
+    ${
+      mayChange &&
+      html`<div class="side">
+        <form method="post" action="${path}/resend">
+          ${invitation}<button class="quiet" aria-label="Send again to ${email}">Send again</button>
+        </form>
+        <form method="post" action="${path}/revoke">
+          ${invitation}<button class="danger" aria-label="Take back the invitation of ${email}">Take back</button>
+        </form>
+      </div>`
+    }
+  </li>`
+}
+
+const leaveForm = (id: string, name: string, csrf: Html): Html =>
+  html`<details class="after">
+    <summary>Leave this organization</summary>
+    <form class="acts" method="post" action="/organizations/${id}/leave">
+      ${csrf}
+      <p>You lose access to ${name} at once.</p>
+      <div><button class="danger">Leave ${name}</button></div>
+    </form>
+  </details>`

@@ -1,0 +1,83 @@
+/** What users change about themselves. */
+import type { Database } from '#store/database.ts'
+import type { Audit } from '../audit.ts'
+import type { Clock } from '../clock.ts'
+import { addOrganization } from '../new-organization.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import type { SignUp } from './login-links.ts'
+import { members, membershipsOf } from './member.ts'
+import type { Notices } from './notices.ts'
+import { peoplePartition } from './partition.ts'
+import type { Session } from './session.ts'
+import type { Sessions } from './sessions.ts'
+import { renameUser, userNameMax, type User } from './user.ts'
+
+export interface AccountOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly clock: Clock
+  readonly audit: Audit
+  readonly sessions: Sessions
+  readonly notices: Notices
+  readonly signUp: SignUp
+}
+
+export class Accounts {
+  readonly #options: AccountOptions
+
+  constructor(options: AccountOptions) {
+    this.#options = options
+  }
+
+  /** Throws `validation_failed` for a name that is too long or not on one line. */
+  async rename(user: User, name: string): Promise<void> {
+    const { writes, database } = this.#options
+    const text = readName(name, 'name')
+    await writes.run(peoplePartition, (change) => renameUser(database, change, user.id, text))
+  }
+
+  /** Ends a session of the user, who is told by mail, as it is in another browser. */
+  async endSession(user: User, sessionId: string): Promise<void> {
+    const { sessions, notices } = this.#options
+    const count = await sessions.revoke(user.id, sessionId)
+    if (count > 0) notices.sessionsEnded(user, count)
+  }
+
+  /** Ends every other session of the user, who is told by mail. */
+  async endOtherSessions(user: User, session: Session): Promise<void> {
+    const { sessions, notices } = this.#options
+    const count = await sessions.revokeOthers(user.id, session.id)
+    if (count > 0) notices.sessionsEnded(user, count)
+  }
+
+  /** Whether the user may make an organization: sign-up is open, and the user is in none. */
+  async mayFound(user: User): Promise<boolean> {
+    const { signUp, database } = this.#options
+    return signUp === 'open' && (await membershipsOf(database, user.id)).length === 0
+  }
+
+  /** A new organization on plan Free with its project Default, owned by the user. Answers its id. */
+  async found(user: User, name: string): Promise<string> {
+    const { clock, audit, writes } = this.#options
+    const text = readName(name, 'organization')
+    if (text === '') throw invalid([{ path: 'organization', message: 'is required' }])
+    return writes.run(user.id, async (change) => {
+      if (!(await this.mayFound(user)))
+        throw new Refusal('insufficient_scope', 'You cannot make an organization here; ask for an invitation.')
+      const now = clock.now()
+      const project = { name: 'Default', status: 'claimed' as const }
+      const { organizationId } = addOrganization(change, { name: text, plan: 'free', project, now })
+      change.insert(members, organizationId, { id: user.id, organizationId, role: 'owner' as const, joinedAt: now })
+      const actor = { kind: 'user', id: user.id } as const
+      audit.record(change, { organizationId, actor, act: 'organization.created', target: organizationId, details: { name: text } })
+      return organizationId
+    })
+  }
+}
+
+function readName(text: string, path: string): string {
+  const name = text.trim()
+  if (name.length <= userNameMax && !/[\p{Cc}\u2028\u2029]/u.test(name)) return name
+  throw invalid([{ path, message: `must be on one line, with at most ${userNameMax} characters` }])
+}

@@ -1,0 +1,204 @@
+/** Invitations: made, sent again and revoked by administrators, accepted by whoever has signed in with the address. */
+import type { Change } from '#store/change.ts'
+import { decode } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { lookupPrefix, type Stored } from '#store/record-kind.ts'
+import { within } from '#store/tuple.ts'
+import { actorOf, requireAdministration, requireRight, requireWholeOrganization, type Scope } from '../access/scope.ts'
+import type { Audit } from '../audit.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { organizations, type Organization } from '../tenancy/organization.ts'
+import type { Background } from './background.ts'
+import { invitations, type Invitation } from './invitation.ts'
+import { invitationMail } from './mail-texts.ts'
+import { members, type Member } from './member.ts'
+import type { Members } from './members.ts'
+import { RateWindow } from './rate-window.ts'
+import type { Role } from './role.ts'
+import { hashSecret, newSecret, secretPattern } from './secret-token.ts'
+import type { SystemMail } from './system-mail.ts'
+import { identityOf, userByEmail, userById, type User } from './user.ts'
+
+export interface InvitationOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly clock: Clock
+  readonly audit: Audit
+  readonly members: Members
+  readonly mail: SystemMail
+  readonly background: Background
+}
+
+/** An invitation as the invited person sees it. */
+export interface InvitationView {
+  readonly invitation: Invitation
+  readonly organization: Organization
+}
+
+const invitationMs = 7 * 24 * 3_600_000
+const pendingMax = 100
+const mailsAnHour = 60
+
+export class Invitations {
+  readonly #options: InvitationOptions
+  readonly #mails: RateWindow
+
+  constructor(options: InvitationOptions) {
+    this.#options = options
+    const message = 'This organization sent many invitations in the last hour; wait and send the rest later.'
+    this.#mails = new RateWindow(options.clock, { windowMs: 3_600_000, most: mailsAnHour, message })
+  }
+
+  /** Throws `conflict` for members and for addresses that are invited already. */
+  async create(scope: Scope, request: { readonly email: string; readonly role: Role }): Promise<Invitation> {
+    requireAdministration(scope)
+    const { database, writes, clock } = this.#options
+    const { organizationId } = scope
+    const email = identityOf(request.email)
+    await this.#requireOwnerFor(scope, request.role)
+    const secret = newSecret()
+    const invitation = await writes.run(organizationId, async (change) => {
+      const now = clock.now()
+      const user = await userByEmail(database, email)
+      if (user && (await database.get(members, { organizationId }, user.record.id)))
+        throw new Refusal('conflict', 'This person is a member already; change the role instead.')
+      const pending = await database.all(invitations, { organizationId })
+      if (pending.some(({ record }) => record.email === email))
+        throw new Refusal('conflict', 'This address is invited already; send that invitation again, or revoke it first.')
+      if (pending.length >= pendingMax) throw new Refusal('conflict', `There are ${pendingMax} open invitations; revoke some first.`)
+      this.#mails.take(organizationId)
+      const id = newId('inv', now)
+      const invitedBy = actorOf(scope)
+      const made: Invitation = {
+        ...{ id, organizationId, email, role: request.role, sha256: hashSecret(secret), invitedBy },
+        createdAt: now,
+        expiresAt: now + invitationMs,
+      }
+      change.insert(invitations, organizationId, made)
+      this.#record(change, scope, 'invitation.created', made)
+      return made
+    })
+    this.#send(invitation, secret)
+    return invitation
+  }
+
+  /** The newest first; those that are too old stay until they are sent again or revoked. */
+  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Invitation>> {
+    requireRight(scope, 'api:read')
+    requireWholeOrganization(scope)
+    const { rows, nextCursor } = await this.#options.database.list(invitations, { organizationId: scope.organizationId }, page)
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
+
+  /** A new link for another week; the one before stops working. */
+  async resend(scope: Scope, id: string): Promise<Invitation> {
+    requireAdministration(scope)
+    const { writes, clock } = this.#options
+    const secret = newSecret()
+    const invitation = await writes.run(scope.organizationId, async (change) => {
+      const stored = await this.#get(scope, id)
+      await this.#requireOwnerFor(scope, stored.record.role)
+      this.#mails.take(scope.organizationId)
+      const next = { ...stored.record, sha256: hashSecret(secret), expiresAt: clock.now() + invitationMs }
+      change.replace(invitations, scope.organizationId, stored, next)
+      this.#record(change, scope, 'invitation.resent', next)
+      return next
+    })
+    this.#send(invitation, secret)
+    return invitation
+  }
+
+  /** Its link stops working at once. Throws `not_found`. */
+  async revoke(scope: Scope, id: string): Promise<void> {
+    requireAdministration(scope)
+    await this.#options.writes.run(scope.organizationId, async (change) => {
+      const stored = await this.#get(scope, id)
+      change.remove(invitations, scope.organizationId, stored)
+      this.#record(change, scope, 'invitation.revoked', stored.record)
+    })
+  }
+
+  /** Whether it can still be accepted. */
+  isOpen({ expiresAt }: Invitation): boolean {
+    return expiresAt > this.#options.clock.now()
+  }
+
+  /** What the link is about; changes nothing. Throws `not_found` alike for links that are too old, were used or never were. */
+  async look(secret: string): Promise<InvitationView> {
+    const { database } = this.#options
+    const found = secretPattern.test(secret) ? await database.lookup(invitations, 'sha256', [hashSecret(secret)]) : undefined
+    const view = found && this.isOpen(found.record) ? await this.#view(found.record) : undefined
+    if (view) return view
+    throw new Refusal('not_found', 'This invitation was accepted, taken back or is too old. Ask for a new one.')
+  }
+
+  /** Those that the owner of the address can accept. */
+  async forAddress(email: string): Promise<InvitationView[]> {
+    const { database } = this.#options
+    const found: InvitationView[] = []
+    for await (const { value } of database.kv.range(within([...lookupPrefix(invitations.name, 'email'), email]))) {
+      const [organizationId, id] = decode<[string, string]>(value)
+      const stored = await database.get(invitations, { organizationId }, id)
+      const view = stored && this.isOpen(stored.record) ? await this.#view(stored.record) : undefined
+      if (view) found.push(view)
+    }
+    return found
+  }
+
+  /** Makes the user a member. Only the invited address can; throws `not_found` to all others. */
+  async accept(user: User, organizationId: string, id: string): Promise<Member> {
+    const { writes, database, clock, audit } = this.#options
+    return writes.run(organizationId, async (change) => {
+      const stored = await database.get(invitations, { organizationId }, id)
+      const now = clock.now()
+      if (!stored || stored.record.email !== user.email || !this.isOpen(stored.record))
+        throw new Refusal('not_found', `There is no open invitation for ${user.email} here.`)
+      change.remove(invitations, organizationId, stored)
+      const already = await database.get(members, { organizationId }, user.id)
+      if (already) return already.record
+      const { role, id: invitation } = stored.record
+      const member: Member = { id: user.id, organizationId, role, joinedAt: now }
+      change.insert(members, organizationId, member)
+      const details = { role, invitation }
+      audit.record(change, { organizationId, actor: { kind: 'user', id: user.id }, act: 'member.added', target: user.id, details })
+      return member
+    })
+  }
+
+  async #view(invitation: Invitation): Promise<InvitationView | undefined> {
+    const { organizationId } = invitation
+    const stored = await this.#options.database.get(organizations, { organizationId }, organizationId)
+    return stored && { invitation, organization: stored.record }
+  }
+
+  #send(invitation: Invitation, secret: string): void {
+    const { background, mail, database } = this.#options
+    background.run(async () => {
+      const view = await this.#view(invitation)
+      if (!view || !(await mail.isReady())) return
+      const { kind, id } = invitation.invitedBy
+      const inviter = kind === 'user' ? await userById(database, id) : undefined
+      const link = mail.urlOf(`/invitations/${secret}`)
+      await mail.send(invitation.email, invitationMail(view.organization.name, inviter, invitation.role, link))
+    })
+  }
+
+  async #requireOwnerFor({ organizationId, holder }: Scope, role: Role): Promise<void> {
+    const asking = holder?.kind === 'user' ? await this.#options.members.rightsOf(organizationId, holder.userId) : undefined
+    if (role === 'owner' && !asking?.owns) throw new Refusal('insufficient_scope', 'Only an owner, signed in, makes another member owner.')
+  }
+
+  async #get({ organizationId }: Scope, id: string): Promise<Stored<Invitation>> {
+    const stored = await this.#options.database.get(invitations, { organizationId }, id)
+    if (!stored) throw new Refusal('not_found', 'No invitation has this id.')
+    return stored
+  }
+
+  #record(change: Change, scope: Scope, act: string, { id, email, role }: Invitation): void {
+    const { organizationId } = scope
+    this.#options.audit.record(change, { organizationId, actor: actorOf(scope), act, target: id, details: { email, role } })
+  }
+}

@@ -1,0 +1,60 @@
+/** Login links: one sign-in for whoever reads the mail or the terminal that the link was told to. */
+import type { Change } from '#store/change.ts'
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+import { peoplePartition } from './partition.ts'
+import { hashSecret, newSecret } from './secret-token.ts'
+
+export interface LoginLink {
+  /** The SHA-256 of the secret in the link. */
+  readonly id: string
+  /** Folded; null in the link of the first start, whose reader says it. */
+  readonly email: string | null
+  /** The organization that gets its first owner by this sign-in, if it has none by then. */
+  readonly ownerOf: string | null
+  /** Path of the page to go on to. */
+  readonly next: string
+  readonly expiresAt: number
+}
+
+export const loginLinks = defineRecord<LoginLink>({
+  name: 'login_link',
+  schema: z.strictObject({
+    id: z.string(),
+    email: z.string().nullable(),
+    ownerOf: z.string().nullable(),
+    next: z.string(),
+    expiresAt: z.int(),
+  }),
+})
+
+export const loginLinkMs = 15 * 60_000
+/** Nobody may be at the terminal when a service starts for the first time. */
+const firstLinkMs = 24 * 3_600_000
+
+/** Adds a link to the write and answers its secret. */
+export function addLoginLink(change: Change, link: Omit<LoginLink, 'id'>): string {
+  const secret = newSecret()
+  const id = hashSecret(secret)
+  change.insert(loginLinks, peoplePartition, { ...link, id }).expire(link.expiresAt, [peoplePartition, loginLinks.name, id])
+  return secret
+}
+
+/** The link that the first start prints: whoever follows it becomes the owner of the organization. */
+export const addFirstLink = (change: Change, organizationId: string, now: number): string =>
+  addLoginLink(change, { email: null, ownerOf: organizationId, next: startPage, expiresAt: now + firstLinkMs })
+
+/** Where a sign-in leads unless told. */
+export const startPage = '/organizations'
+
+/** Room for what an OAuth client puts into its request. */
+const pathMax = 4000
+
+/** The path of a page of this service, or the start page for anything that could lead elsewhere. */
+export function safePath(path: string | null | undefined): string {
+  const text = path ?? ''
+  const url = text.length <= pathMax && /^\/[!-~]*$/.test(text) ? URL.parse(text, 'https://here.invalid') : null
+  // dots can bring two slashes to the front, which would name another host
+  const isOurs = url?.origin === 'https://here.invalid' && !url.pathname.startsWith('//')
+  return isOurs ? url.pathname + url.search : startPage
+}

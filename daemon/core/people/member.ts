@@ -1,0 +1,33 @@
+/** Members: which user belongs to which organization, and as what. */
+import type { Database } from '#store/database.ts'
+import { decode } from '#store/change.ts'
+import { defineRecord, lookupPrefix } from '#store/record-kind.ts'
+import { within } from '#store/tuple.ts'
+import * as z from 'zod'
+import { roles, type Role } from './role.ts'
+
+export interface Member {
+  /** The id of the user. */
+  readonly id: string
+  readonly organizationId: string
+  readonly role: Role
+  readonly joinedAt: number
+}
+
+export const members = defineRecord<Member>({
+  name: 'member',
+  schema: z.strictObject({ id: z.string(), organizationId: z.string(), role: z.enum(roles), joinedAt: z.int() }),
+  lookups: { user: ({ id, organizationId }) => [[id, organizationId]] },
+  isSetting: true,
+})
+
+/** Every membership of a user, in the order in which the organizations were made. */
+export async function membershipsOf(database: Database, userId: string): Promise<Member[]> {
+  const found: Member[] = []
+  for await (const { value } of database.kv.range(within([...lookupPrefix(members.name, 'user'), userId]))) {
+    const [organizationId, id] = decode<[string, string]>(value)
+    const stored = await database.get(members, { organizationId }, id)
+    if (stored) found.push(stored.record)
+  }
+  return found
+}

@@ -1,0 +1,214 @@
+/** Members of an organization: who they are, what they may do now, and changes that never leave it without an owner. */
+import type { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { actorOf, requireAdministration, requireRight, requireWholeOrganization, type Scope } from '../access/scope.ts'
+import type { GrantSettingsSource } from '../access/settings.ts'
+import type { Audit } from '../audit.ts'
+import { Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { organizations, type Organization } from '../tenancy/organization.ts'
+import { members, membershipsOf, type Member } from './member.ts'
+import { rightsOfRole, type Role, type RoleRights } from './role.ts'
+import { userById, type User } from './user.ts'
+
+/** Hears of what a member should be told by mail. */
+export interface MemberNotices {
+  roleChanged(user: User, organization: Organization, role: Role): void
+  removed(user: User, organization: Organization): void
+}
+
+export interface MemberOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: GrantSettingsSource
+  readonly audit: Audit
+  readonly notices: MemberNotices
+}
+
+/** A member as others see them. */
+export interface Person {
+  readonly member: Member
+  readonly user: User
+}
+
+/** An organization that a user belongs to. */
+export interface Membership {
+  readonly organization: Organization
+  readonly member: Member
+}
+
+interface Known {
+  readonly generation: number
+  readonly role: Role | undefined
+}
+
+const knownMax = 10_000
+
+export class Members {
+  readonly #options: MemberOptions
+  readonly #known = new Map<string, Known>()
+
+  constructor(options: MemberOptions) {
+    this.#options = options
+  }
+
+  /** What the user's role allows now, from memory; undefined when the user is no member (any more). */
+  readonly rightsOf = async (organizationId: string, userId: string): Promise<RoleRights | undefined> => {
+    const role = await this.#roleOf(organizationId, userId)
+    return role && rightsOfRole(role)
+  }
+
+  /** What a signed-in user asks with. Throws `not_found` alike for organizations that are missing and those of others. */
+  async scopeOf(userId: string, organizationId: string): Promise<Scope> {
+    const rights = await this.rightsOf(organizationId, userId)
+    const settings = rights && (await this.#options.policies.of(organizationId))
+    if (!rights || !settings || settings.organization.deletedAt !== undefined)
+      throw new Refusal('not_found', 'You are in no organization with this id.')
+    const { organization, deleted } = settings
+    return {
+      organizationId,
+      projectId: organization.defaultProjectId,
+      bound: false,
+      ...(deleted.size > 0 && { without: deleted }),
+      rights: rights.rights,
+      grantId: userId,
+      holder: { kind: 'user', userId },
+      ...(!rights.administersOrganization && { projectsOnly: true as const }),
+    }
+  }
+
+  /** Every organization of the user. */
+  async organizationsOf(userId: string): Promise<Membership[]> {
+    const { database } = this.#options
+    const mine = await membershipsOf(database, userId)
+    const found = await Promise.all(mine.map(({ organizationId }) => database.get(organizations, { organizationId }, organizationId)))
+    return mine.flatMap((member, i) =>
+      found[i] && found[i].record.deletedAt === undefined ? [{ member, organization: found[i].record }] : [],
+    )
+  }
+
+  /** All of them, in the order in which they became users. */
+  async list(scope: Scope): Promise<Person[]> {
+    requireRight(scope, 'api:read')
+    requireWholeOrganization(scope)
+    const { database } = this.#options
+    const rows = await database.all(members, { organizationId: scope.organizationId })
+    const found = await Promise.all(rows.map(({ record }) => userById(database, record.id)))
+    return rows.flatMap(({ record }, i) => (found[i] ? [{ member: record, user: found[i] }] : []))
+  }
+
+  /** Owners are made and unmade by owners only, and one always stays. Throws `not_found`, `conflict` and `insufficient_scope`. */
+  async changeRole(scope: Scope, userId: string, role: Role): Promise<Person> {
+    return this.#change(scope, userId, async (change, { stored, owns }) => {
+      const before = stored.record.role
+      if (before === role) return stored.record
+      if ((before === 'owner' || role === 'owner') && !owns) throw ownersOnly()
+      if (before === 'owner') await this.#keepAnOwner(scope.organizationId, userId)
+      const member: Member = { ...stored.record, role }
+      change.replace(members, scope.organizationId, stored, member)
+      this.#record(change, scope, 'member.role_changed', userId, { before, role })
+      return member
+    })
+  }
+
+  /** Also the way to leave: everybody may remove themselves. Throws as `changeRole` does. */
+  async remove(scope: Scope, userId: string): Promise<void> {
+    const leaves = scope.holder?.kind === 'user' && scope.holder.userId === userId
+    const gone = { user: undefined as User | undefined, organization: undefined as Organization | undefined }
+    await this.#options.writes.run(scope.organizationId, async (change) => {
+      if (!leaves) requireAdministration(scope)
+      const stored = await this.#get(scope, userId)
+      const { role } = stored.record
+      if (role === 'owner' && !leaves && !(await this.#owns(scope))) throw ownersOnly()
+      if (role === 'owner') await this.#keepAnOwner(scope.organizationId, userId)
+      change.remove(members, scope.organizationId, stored)
+      this.#record(change, scope, leaves ? 'member.left' : 'member.removed', userId, { role })
+      gone.user = await userById(this.#options.database, userId)
+      gone.organization = await this.#organization(scope)
+    })
+    if (!leaves && gone.user && gone.organization) this.#options.notices.removed(gone.user, gone.organization)
+  }
+
+  /** The owner who asks becomes an administrator, and the other member an owner, in one write. */
+  async transferOwnership(scope: Scope, userId: string): Promise<Person> {
+    const from = scope.holder?.kind === 'user' ? scope.holder.userId : undefined
+    if (from === undefined) throw ownersOnly()
+    if (from === userId) throw new Refusal('conflict', 'You are an owner already; choose another member.')
+    return this.#change(scope, userId, async (change, { stored, owns }) => {
+      if (!owns) throw ownersOnly()
+      const mine = await this.#get(scope, from)
+      change.replace(members, scope.organizationId, mine, { ...mine.record, role: 'admin' as const })
+      const member = { ...stored.record, role: 'owner' as const }
+      if (stored.record.role !== 'owner') change.replace(members, scope.organizationId, stored, member)
+      this.#record(change, scope, 'organization.ownership_transferred', userId, { from })
+      return member
+    })
+  }
+
+  async #change(
+    scope: Scope,
+    userId: string,
+    decide: (change: Change, known: { readonly stored: Stored<Member>; readonly owns: boolean }) => Promise<Member>,
+  ): Promise<Person> {
+    requireAdministration(scope)
+    const { writes, database, notices } = this.#options
+    const result = await writes.run(scope.organizationId, async (change) => {
+      const stored = await this.#get(scope, userId)
+      return { before: stored.record, after: await decide(change, { stored, owns: await this.#owns(scope) }) }
+    })
+    const user = await userById(database, userId)
+    if (!user) throw new Error(`the user ${userId} of a member is missing`)
+    if (result.before.role !== result.after.role) notices.roleChanged(user, await this.#organization(scope), result.after.role)
+    return { member: result.after, user }
+  }
+
+  /** A key acts as an administrator does: it neither makes nor unmakes owners. */
+  async #owns({ organizationId, holder }: Scope): Promise<boolean> {
+    if (holder?.kind !== 'user') return false
+    return (await this.rightsOf(organizationId, holder.userId))?.owns ?? false
+  }
+
+  async #keepAnOwner(organizationId: string, userId: string): Promise<void> {
+    if (await hasOwner(this.#options.database, organizationId, userId)) return
+    throw new Refusal('conflict', 'An organization needs an owner; make another member owner first.')
+  }
+
+  async #get({ organizationId }: Scope, userId: string): Promise<Stored<Member>> {
+    const stored = await this.#options.database.get(members, { organizationId }, userId)
+    if (!stored) throw new Refusal('not_found', 'No member has this id.')
+    return stored
+  }
+
+  async #organization({ organizationId }: Scope): Promise<Organization> {
+    const stored = await this.#options.database.get(organizations, { organizationId }, organizationId)
+    if (!stored) throw new Error(`organization ${organizationId} is missing`)
+    return stored.record
+  }
+
+  #record(change: Change, scope: Scope, act: string, target: string, details: Readonly<Record<string, unknown>>): void {
+    this.#options.audit.record(change, { organizationId: scope.organizationId, actor: actorOf(scope), act, target, details })
+  }
+
+  async #roleOf(organizationId: string, userId: string): Promise<Role | undefined> {
+    const { database } = this.#options
+    const name = `${organizationId}/${userId}`
+    const generation = database.generation(organizationId) // before the record is read, so that a later change is noticed
+    const kept = this.#known.get(name)
+    if (kept?.generation === generation) return kept.role
+    const stored = await database.get(members, { organizationId }, userId)
+    this.#known.delete(name)
+    this.#known.set(name, { generation, role: stored?.record.role })
+    const oldest = this.#known.keys().next().value
+    if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest)
+    return stored?.record.role
+  }
+}
+
+/** Whether the organization has an owner, the named user left out. */
+export async function hasOwner(database: Database, organizationId: string, except?: string): Promise<boolean> {
+  const all = await database.all(members, { organizationId })
+  return all.some(({ record }) => record.role === 'owner' && record.id !== except)
+}
+
+const ownersOnly = (): Refusal => new Refusal('insufficient_scope', 'Only an owner, signed in, makes and unmakes owners.')

@@ -1,0 +1,204 @@
+/** Passkeys: registering, listing, removing, and signing in by one. WebAuthn Level 3 §7. */
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+  type AuthenticationResponseJSON,
+  type RegistrationResponseJSON,
+} from '@simplewebauthn/server'
+import type { Database } from '#store/database.ts'
+import type { Stored } from '#store/record-kind.ts'
+import * as z from 'zod'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import type { Challenges } from './challenges.ts'
+import { peoplePartition } from './partition.ts'
+import { passkeys, type Passkey } from './passkey.ts'
+import type { RelyingParty } from './relying-party.ts'
+import type { Session } from './session.ts'
+import type { BegunSession, Browser, Sessions } from './sessions.ts'
+import { noteSignIn, userById, users, type User } from './user.ts'
+
+/** Hears of what a user should be told by mail. */
+export interface PasskeyNotices {
+  passkeyAdded(user: User, passkey: Passkey): void
+  passkeyRemoved(user: User, passkey: Passkey): void
+}
+
+export interface PasskeyOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly clock: Clock
+  readonly sessions: Sessions
+  readonly challenges: Challenges
+  readonly relyingParty: RelyingParty
+  readonly notices: PasskeyNotices
+}
+
+const passkeysMax = 20
+/** EdDSA, ES256 and RS256 (RFC 9053 §2, RFC 8812 §2): what every authenticator has one of. */
+const algorithms = [-8, -7, -257]
+const signInPurpose = 'sign in'
+const registerPurpose = (userId: string): string => `register ${userId}`
+
+/** As much of an answer as is looked at before it is verified. */
+const answerShape = z.looseObject({
+  id: z.string().max(2000),
+  response: z.looseObject({ clientDataJSON: z.string().max(10_000), userHandle: z.string().max(200).optional() }),
+})
+
+export class Passkeys {
+  readonly #options: PasskeyOptions
+
+  constructor(options: PasskeyOptions) {
+    this.#options = options
+  }
+
+  /** Whether the service is reached in a way in which browsers have passkeys. */
+  get areAvailable(): boolean {
+    return this.#options.relyingParty.id !== undefined
+  }
+
+  /** What the browser needs to make a passkey; in the JSON of WebAuthn Level 3 §5.1.9. */
+  async creationOptions(user: User): Promise<string> {
+    const { challenges, clock } = this.#options
+    const options = await generateRegistrationOptions({
+      rpName: 'Postern',
+      rpID: this.#id(),
+      userName: user.email,
+      userDisplayName: user.name || user.email,
+      userID: new Uint8Array(Buffer.from(user.id)),
+      challenge: challenges.issue(registerPurpose(user.id), clock.now()),
+      attestationType: 'none',
+      supportedAlgorithmIDs: algorithms,
+      excludeCredentials: (await this.list(user.id)).map(({ id, transports }) => ({ id, transports: [...transports] })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    })
+    return JSON.stringify(options)
+  }
+
+  /** What the browser needs to ask for any passkey of this service; WebAuthn Level 3 §5.1.10. */
+  async requestOptions(): Promise<string> {
+    const { challenges, clock } = this.#options
+    const challenge = challenges.issue(signInPurpose, clock.now())
+    return JSON.stringify(await generateAuthenticationOptions({ rpID: this.#id(), challenge, userVerification: 'required' }))
+  }
+
+  /** Keeps a passkey that the browser has made. Needs a fresh session; throws `validation_failed` for what does not verify. */
+  async register(user: User, session: Session, name: string, answer: string): Promise<Passkey> {
+    const { sessions, writes, clock, challenges, notices } = this.#options
+    sessions.requireFresh(session)
+    const now = clock.now()
+    const { challenge, made } = await this.#verifyNew(user, answer, now)
+    const { credential, credentialBackedUp } = made
+    const passkey: Passkey = {
+      id: credential.id,
+      userId: user.id,
+      name,
+      publicKey: Buffer.from(credential.publicKey).toString('base64url'),
+      counter: credential.counter,
+      transports: credential.transports ?? [],
+      isSynced: credentialBackedUp,
+      createdAt: now,
+      usedAt: null,
+    }
+    await writes.run(user.id, async (change) => {
+      if ((await this.list(user.id)).length >= passkeysMax)
+        throw new Refusal('conflict', `You have ${passkeysMax} passkeys; remove one first.`)
+      if (await this.#options.database.lookup(passkeys, 'id', [passkey.id])) throw unverified()
+      challenges.use(change, challenge, now)
+      change.insert(passkeys, user.id, passkey)
+    })
+    notices.passkeyAdded(user, passkey)
+    return passkey
+  }
+
+  /** The oldest first. */
+  async list(userId: string): Promise<Passkey[]> {
+    const rows = await this.#options.database.all(passkeys, { organizationId: userId })
+    return rows.map(({ record }) => record).toSorted((a, b) => a.createdAt - b.createdAt)
+  }
+
+  /** Needs a fresh session. One that is gone already is no mistake. */
+  async remove(user: User, session: Session, id: string): Promise<void> {
+    const { sessions, writes, database, notices } = this.#options
+    sessions.requireFresh(session)
+    const removed = await writes.run(user.id, async (change) => {
+      const stored = await database.get(passkeys, { organizationId: user.id }, id)
+      if (stored) change.remove(passkeys, user.id, stored)
+      return stored?.record
+    })
+    if (removed) notices.passkeyRemoved(user, removed)
+  }
+
+  /** Signs in whoever the passkey belongs to. Throws `unauthorized`, with the same words whatever is wrong. */
+  async signIn(answer: string, browser: Browser): Promise<BegunSession> {
+    const { clock, writes, challenges, sessions, database } = this.#options
+    const parsed = readAnswer(answer)
+    const userId = Buffer.from(parsed?.response.userHandle ?? '', 'base64url').toString()
+    if (!parsed || !/^usr_[0-9a-f]{32}$/.test(userId)) throw refused()
+    return writes.run(userId, async (change) => {
+      const now = clock.now()
+      const stored = await database.get(passkeys, { organizationId: userId }, parsed.id)
+      if (!stored) throw refused()
+      const { challenge, counter } = await this.#verify(stored, parsed as unknown as AuthenticationResponseJSON, now)
+      const user = await database.get(users, { organizationId: peoplePartition }, userId)
+      if (!user) throw refused()
+      challenges.use(change, challenge, now)
+      change.rewrite(passkeys, userId, stored, { ...stored.record, counter, usedAt: now })
+      noteSignIn(change, user, now)
+      return sessions.begin(change, userId, 'passkey', browser)
+    })
+  }
+
+  async #verify({ record }: Stored<Passkey>, response: AuthenticationResponseJSON, now: number) {
+    const { relyingParty, challenges, database } = this.#options
+    let challenge = ''
+    const checked = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: (given) => challenges.isGood((challenge = given), signInPurpose, now),
+      expectedOrigin: relyingParty.origin,
+      expectedRPID: this.#id(),
+      credential: { id: record.id, publicKey: new Uint8Array(Buffer.from(record.publicKey, 'base64url')), counter: record.counter },
+    }).catch(() => undefined)
+    if (!checked?.verified || (await challenges.wasUsed(database, challenge))) throw refused()
+    return { challenge, counter: checked.authenticationInfo.newCounter }
+  }
+
+  async #verifyNew(user: User, answer: string, now: number) {
+    const { relyingParty, challenges, database } = this.#options
+    const parsed = readAnswer(answer)
+    let challenge = ''
+    const checked =
+      parsed &&
+      (await verifyRegistrationResponse({
+        response: parsed as unknown as RegistrationResponseJSON,
+        expectedChallenge: (given) => challenges.isGood((challenge = given), registerPurpose(user.id), now),
+        expectedOrigin: relyingParty.origin,
+        expectedRPID: this.#id(),
+        supportedAlgorithmIDs: algorithms,
+      }).catch(() => undefined))
+    if (!checked?.verified || (await challenges.wasUsed(database, challenge)) || !(await userById(database, user.id))) throw unverified()
+    return { challenge, made: checked.registrationInfo }
+  }
+
+  #id(): string {
+    const { id } = this.#options.relyingParty
+    if (id === undefined) throw new Refusal('feature_disabled', 'Passkeys need the service to be reached by https and a host name.')
+    return id
+  }
+}
+
+function readAnswer(text: string): z.output<typeof answerShape> | undefined {
+  try {
+    return answerShape.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+const refused = (): Refusal => new Refusal('unauthorized', 'This passkey does not work here any more; sign in by e-mail.')
+const unverified = (): Refusal =>
+  new Refusal('validation_failed', 'The browser did not make a passkey that can be used here; open your account again and repeat it.')

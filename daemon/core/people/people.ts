@@ -1,0 +1,64 @@
+/** Everything about people, put together: what the pages, the REST side and the command line work with. */
+import type { Database } from '#store/database.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import { Audit } from '../audit.ts'
+import type { Clock } from '../clock.ts'
+import type { Policies } from '../routing/policy.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import type { Accept } from '../submission/accept.ts'
+import { Accounts } from './accounts.ts'
+import { Background } from './background.ts'
+import { Challenges } from './challenges.ts'
+import { Invitations } from './invitations.ts'
+import { LoginLinks, type SignUp } from './login-links.ts'
+import { Members } from './members.ts'
+import { mailedNotices } from './notices.ts'
+import { Passkeys } from './passkeys.ts'
+import { relyingPartyOf, type RelyingParty } from './relying-party.ts'
+import { Sessions } from './sessions.ts'
+import { SystemMail } from './system-mail.ts'
+
+export interface PeopleOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: Policies
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly accept: Accept
+  /** Public address of the service, without a slash at the end. */
+  readonly baseUrl: string
+  readonly signUp: SignUp
+  readonly systemMail: { readonly destination: string | null; readonly from: string | null }
+  readonly onError: (error: unknown) => void
+}
+
+export interface People {
+  readonly members: Members
+  readonly invitations: Invitations
+  readonly sessions: Sessions
+  readonly loginLinks: LoginLinks
+  readonly passkeys: Passkeys
+  readonly accounts: Accounts
+  readonly mail: SystemMail
+  readonly relyingParty: RelyingParty
+  /** Mail that is still to be handed over; awaited before the store closes. */
+  readonly background: Background
+}
+
+export function people(options: PeopleOptions): People {
+  const { database, writes, policies, secrets, clock, accept, baseUrl, signUp, systemMail, onError } = options
+  const base = { database, writes, clock, audit: new Audit({ database, clock }) }
+  const background = new Background(onError)
+  const mail = new SystemMail({ database, policies, accept, clock, destinationId: systemMail.destination, from: systemMail.from, baseUrl })
+  const notices = mailedNotices(mail, background)
+  const sessions = new Sessions({ ...base, secrets })
+  const members = new Members({ ...base, policies, notices })
+  const invitations = new Invitations({ ...base, members, mail, background })
+  const relyingParty = relyingPartyOf(baseUrl)
+  return {
+    ...{ members, invitations, sessions, mail, relyingParty, background },
+    loginLinks: new LoginLinks({ ...base, sessions, invitations, mail, background, signUp }),
+    passkeys: new Passkeys({ ...base, sessions, challenges: new Challenges(secrets), relyingParty, notices }),
+    accounts: new Accounts({ ...base, sessions, notices, signUp }),
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Mail of the service itself, through its own acceptance and delivery. Its traces lie in a partition that belongs to no
+ * organization, so no key of a tenant can read a sign-in link, whoever owns the destination.
+ */
+import { Draft } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { newTraceId } from '#store/ids.ts'
+import type { Scope } from '../access/scope.ts'
+import { parseMailbox, type Mailbox } from '../addresses.ts'
+import type { Clock } from '../clock.ts'
+import type { Policies } from '../routing/policy.ts'
+import { systemOrganizationId, systemProjectId } from '../routing/system-policy.ts'
+import type { Accept } from '../submission/accept.ts'
+import { compose } from '../submission/compose.ts'
+import { drafted } from '../submission/drafted.ts'
+import type { MailText } from './mail-texts.ts'
+
+export interface SystemMailOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly accept: Accept
+  readonly clock: Clock
+  /** Id of a destination of the first organization; null when the service sends no mail of its own. */
+  readonly destinationId: string | null
+  /** The sender, with or without a name. */
+  readonly from: string | null
+  /** Public address of the service, without a slash at the end. */
+  readonly baseUrl: string
+}
+
+const scope: Scope = {
+  organizationId: systemOrganizationId,
+  projectId: systemProjectId,
+  bound: true,
+  rights: ['api:send'],
+  grantId: 'system',
+}
+
+export class SystemMail {
+  readonly #options: SystemMailOptions
+  readonly #from: Mailbox | undefined
+
+  constructor(options: SystemMailOptions) {
+    this.#options = options
+    this.#from = options.from === null ? undefined : parseMailbox(options.from)
+  }
+
+  /** Whether mail would leave: the destination is configured, there and live. */
+  async isReady(): Promise<boolean> {
+    const { policies, destinationId } = this.#options
+    if (destinationId === null || !this.#from) return false
+    return (await policies.of(systemOrganizationId)).destinations.get(destinationId)?.mode === 'live'
+  }
+
+  /** The address of a page. */
+  urlOf(path: string): string {
+    return this.#options.baseUrl + path
+  }
+
+  /** Resolves when the mail is on disk, to leave soon. Call it only when mail is ready. */
+  async send(to: string, { subject, text, html }: MailText): Promise<void> {
+    const { database, accept, clock, destinationId } = this.#options
+    const recipient = parseMailbox(to)
+    if (!recipient || !this.#from || destinationId === null) throw new Error('mail of the service is not configured')
+    const traceId = newTraceId()
+    const headers = [{ name: 'Auto-Submitted', value: 'auto-generated' }] // RFC 3834 §5
+    const none = { cc: [], bcc: [], replyTo: [], attachments: [] }
+    const composed = compose({ ...none, from: this.#from, to: [recipient], subject, text, html, headers }, traceId, clock.now())
+    const draft = await drafted(new Draft(database, systemOrganizationId, traceId), composed)
+    await accept.accept({
+      ...{ door: 'rest', scope, projectId: systemProjectId, traceId, facts: composed.facts, draft, destinationId },
+      mailFrom: this.#from.address,
+      rcptTo: [recipient.address],
+      submittedBy: scope.grantId,
+    })
+  }
+}

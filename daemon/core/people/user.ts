@@ -1,0 +1,68 @@
+/** Users: people who sign in. They exist once in the whole service, whatever organizations they are members of. */
+import type { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { defineRecord, type Stored } from '#store/record-kind.ts'
+import * as z from 'zod'
+import { foldAddress, parseAddress } from '../addresses.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import { peoplePartition } from './partition.ts'
+
+export interface User {
+  readonly id: string
+  /** The verified address, folded to lower case; it names the user. */
+  readonly email: string
+  /** What others see; empty until the user says. */
+  readonly name: string
+  readonly createdAt: number
+  readonly signedInAt: number | null
+}
+
+export const users = defineRecord<User>({
+  name: 'user',
+  schema: z.strictObject({
+    id: z.string(),
+    email: z.string(),
+    name: z.string(),
+    createdAt: z.int(),
+    signedInAt: z.int().nullable(),
+  }),
+  unique: { email: (user) => [[user.email]] },
+})
+
+const people = { organizationId: peoplePartition }
+export const userNameMax = 100
+
+/** An address as users are known by. Throws `validation_failed` for what is none. */
+export function identityOf(email: string): string {
+  const mailbox = parseAddress(email.trim())
+  if (mailbox) return foldAddress(mailbox.address)
+  throw invalid([{ path: 'email', message: 'must be a mail address such as name@example.org' }])
+}
+
+export const userById = async (database: Database, id: string): Promise<User | undefined> => (await database.get(users, people, id))?.record
+
+/** `email` is folded already. */
+export const userByEmail = (database: Database, email: string): Promise<Stored<User> | undefined> =>
+  database.find(users, people, 'email', [email])
+
+/** Adds a user who has proved the address to the write. */
+export function addUser(change: Change, email: string, now: number): User {
+  const user: User = { id: newId('usr', now), email, name: '', createdAt: now, signedInAt: now }
+  change.insert(users, peoplePartition, user)
+  return user
+}
+
+/** Notes that a user has signed in. */
+export function noteSignIn(change: Change, stored: Stored<User>, now: number): User {
+  const user = { ...stored.record, signedInAt: now }
+  change.rewrite(users, peoplePartition, stored, user)
+  return user
+}
+
+/** Puts another name in the write. Throws `not_found`. */
+export async function renameUser(database: Database, change: Change, id: string, name: string): Promise<void> {
+  const stored = await database.get(users, people, id)
+  if (!stored) throw new Refusal('not_found', 'There is no such user.')
+  change.rewrite(users, peoplePartition, stored, { ...stored.record, name })
+}

@@ -1,0 +1,229 @@
+/** The journeys of people in Chromium, with and without scripts; every page on the way is judged by axe-core at two widths. */
+import test, { type ExecutionContext } from 'ava'
+import { addAuthenticator, axeFaults, launchBrowser, overflows, withoutAutofill, type Browser, type Page } from '../../support/browser.ts'
+import { passkeys } from '#core/people/passkey.ts'
+import { userByEmail } from '#core/people/user.ts'
+import { Change } from '#store/change.ts'
+import { startSite, type Site } from './site.ts'
+
+let browser: Browser
+test.before(async () => {
+  browser = await launchBrowser()
+})
+test.after.always(() => browser?.close())
+
+/** Pages that have been judged already: looking at the same one again takes time and finds nothing. */
+const judged = new Set<string>()
+
+interface Tab {
+  readonly page: Page
+  /** Presses something and waits for the page it leads to, which must have nothing wrong with it. */
+  press(selector: string): Promise<void>
+  open(address: string): Promise<void>
+}
+
+interface TabOptions {
+  readonly hasScripts?: boolean
+  readonly colorScheme?: 'light' | 'dark'
+}
+
+async function openTab(t: ExecutionContext, { hasScripts = true, colorScheme = 'light' }: TabOptions = {}): Promise<Tab> {
+  const context = await browser.newContext({ javaScriptEnabled: hasScripts, colorScheme })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const blocked: string[] = []
+  page.on('console', (message) => /Content.Security.Policy/i.test(message.text()) && blocked.push(message.text()))
+  page.on('pageerror', (error) => blocked.push(String(error)))
+  const judge = async (): Promise<void> => {
+    t.deepEqual(await overflows(page), [], page.url())
+    t.deepEqual(blocked, [])
+    const view = `${colorScheme} ${await page.title()} ${await page.locator('form').count()}`
+    if (!hasScripts || judged.has(view)) return // axe-core needs scripts; what it sees is the same without
+    judged.add(view)
+    t.deepEqual(await axeFaults(page), [])
+  }
+  return {
+    page,
+    async press(selector) {
+      await Promise.all([page.waitForEvent('load'), page.click(selector)])
+      await judge()
+    },
+    async open(address) {
+      await page.goto(address)
+      await judge()
+    },
+  }
+}
+
+const title = async ({ page }: Tab): Promise<string> => (await page.title()).replace(/ – Postern$/, '')
+
+/** From the link of the first start to a member who accepted an invitation by mail. */
+async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Promise<void> {
+  const olga = await openTab(t, { hasScripts })
+  await olga.open(site.ownerLink)
+  await olga.page.fill('#email', 'olga@example.ch')
+  await olga.press('text=Sign in >> visible=true >> nth=-1')
+  t.is(await title(olga), 'Organizations')
+  await olga.press('a:has-text("Account")')
+  await olga.page.fill('#name', 'Olga Ostrowska')
+  await olga.press('text=Save')
+  await olga.press('nav >> text=Organizations')
+  await olga.press('text=Members')
+  await olga.page.fill('#email', 'nonsense')
+  await olga.press('text=Invite >> visible=true >> nth=-1')
+  t.is(await title(olga), 'Problem: Members of Default')
+  t.is(await olga.page.getAttribute('#email', 'aria-invalid'), 'true')
+  await olga.page.fill('#email', 'ben@example.ch')
+  await olga.page.selectOption('#invite-role', 'developer')
+  await olga.press('text=Invite >> visible=true >> nth=-1')
+
+  const ben = await openTab(t, { hasScripts, colorScheme: 'dark' })
+  await ben.open((await site.mailTo('ben@example.ch')).link)
+  await ben.press('text=Mail me a sign-in link')
+  t.is(await title(ben), 'Look at your mail')
+  // the link works on another device than the one that asked
+  const phone = await openTab(t, { hasScripts })
+  await phone.open((await site.mailTo('ben@example.ch')).link)
+  await phone.press('main >> text=Sign in >> nth=-1')
+  t.is(await title(phone), 'Invitation to Default')
+  await phone.press('text=Accept')
+  t.regex(await phone.page.innerText('main'), /You are a member now\.[^]*Developer/)
+  await phone.press('a:has-text("Members")')
+  t.regex(await phone.page.innerText('main'), /Olga Ostrowska/)
+
+  await olga.open(olga.page.url())
+  await olga.page.click('summary:has-text("Manage")')
+  if (hasScripts) t.deepEqual(await axeFaults(olga.page), [])
+  await olga.page.selectOption('select[name=role]', 'viewer')
+  await olga.press('text=Change role')
+  t.regex(await olga.page.innerText('main'), /The role is changed\.[^]*Viewer/)
+  await phone.press('text=Sign out')
+  t.is(await title(phone), 'Signed out')
+}
+
+test('the whole way with scripts', async (t) => journey(t, await startSite(t), true))
+test('the whole way without scripts', async (t) => journey(t, await startSite(t), false))
+
+test('a passkey is added after a sign-in, signs in by itself, proves a person anew, and can be removed', async (t) => {
+  const site = await startSite(t)
+  const tab = await openTab(t)
+  await addAuthenticator(tab.page)
+  await withoutAutofill(tab.page)
+  await tab.open(await site.operatorLink('ada@example.ch'))
+  await tab.press('main >> text=Sign in >> nth=-1')
+  await tab.open(`${site.url}/account`)
+  await tab.press('text=Add a passkey')
+  t.regex(await tab.page.innerText('main'), /The passkey is ready/)
+  t.is((await site.mailTo('ada@example.ch')).subject, 'A new passkey signs you in')
+  await tab.press('text=Sign out')
+
+  await tab.open(`${site.url}/sign-in?next=%2Faccount`)
+  await tab.press('text=Use a passkey')
+  t.is(await title(tab), 'Account')
+  t.regex(await tab.page.innerText('main'), /by passkey/)
+
+  site.clock.advance(10 * 60_000)
+  await tab.open(`${site.url}/account`)
+  t.is(await tab.page.locator('button:has-text("Remove")').count(), 0)
+  await tab.press('a:has-text("Confirm")')
+  await tab.press('text=Use a passkey')
+  await tab.press('[aria-label^="Remove the passkey"]')
+  t.regex(await tab.page.innerText('main'), /The passkey is removed/)
+  await tab.press('text=Sign out')
+  await tab.open(`${site.url}/sign-in`)
+  await tab.press('text=Use a passkey')
+  t.regex(await tab.page.innerText('main'), /does not work here any more/)
+})
+
+test('a passkey is offered by the browser while the address is filled in', async (t) => {
+  const site = await startSite(t)
+  const tab = await openTab(t)
+  await addAuthenticator(tab.page)
+  await tab.page.goto(await site.operatorLink('ada@example.ch'))
+  await tab.press('main >> text=Sign in >> nth=-1')
+  await tab.open(`${site.url}/account`)
+  await tab.press('text=Add a passkey')
+  await tab.press('text=Sign out')
+  await tab.page.goto(`${site.url}/sign-in?next=%2Faccount`)
+  await tab.page.waitForURL(`${site.url}/account`)
+  t.regex(await tab.page.innerText('main'), /by passkey/)
+})
+
+test('the answer of an authenticator works once', async (t) => {
+  const site = await startSite(t)
+  const tab = await openTab(t)
+  await addAuthenticator(tab.page)
+  await withoutAutofill(tab.page)
+  await tab.open(await site.operatorLink('ada@example.ch'))
+  await tab.press('main >> text=Sign in >> nth=-1')
+  await tab.open(`${site.url}/account`)
+  await tab.press('text=Add a passkey')
+  await tab.press('text=Sign out')
+  await tab.open(`${site.url}/sign-in`)
+  const [request] = await Promise.all([tab.page.waitForRequest(/\/sign-in\/passkey$/), tab.press('text=Use a passkey')])
+  const replay = async (body: string) =>
+    (
+      await fetch(`${site.url}/sign-in/passkey`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { origin: site.url, 'content-type': 'application/x-www-form-urlencoded' },
+        body,
+      })
+    ).status
+  const sent = request.postData() ?? ''
+  t.regex(sent, /response=%7B/)
+  t.is(await replay(sent), 401)
+  t.is(await replay(sent.replace('signature', 'signatur')), 401)
+  t.is(await replay('response=%7B%7D'), 401)
+})
+
+test('a passkey whose count of signatures went back is a copy, and signs nobody in', async (t) => {
+  const site = await startSite(t)
+  const tab = await openTab(t)
+  await addAuthenticator(tab.page)
+  await withoutAutofill(tab.page)
+  await tab.open(await site.operatorLink('ada@example.ch'))
+  await tab.press('main >> text=Sign in >> nth=-1')
+  await tab.open(`${site.url}/account`)
+  await tab.press('text=Add a passkey')
+  await tab.press('text=Sign out')
+  const user = await userByEmail(site.database, 'ada@example.ch')
+  const organizationId = user?.record.id ?? ''
+  const [stored] = await site.database.all(passkeys, { organizationId })
+  if (!stored) throw new Error('the passkey is missing')
+  await site.database.commit(new Change().rewrite(passkeys, organizationId, stored, { ...stored.record, counter: 1000 }))
+  await tab.open(`${site.url}/sign-in`)
+  await tab.press('text=Use a passkey')
+  t.regex(await tab.page.innerText('main'), /does not work here any more/)
+})
+
+test('sessions are shown with their browsers and ended one by one or all at once', async (t) => {
+  const site = await startSite(t)
+  const tabs: Tab[] = []
+  for (let i = 0; i < 3; i++) {
+    const tab = await openTab(t, { hasScripts: i > 0 })
+    await tab.open(await site.operatorLink('ada@example.ch'))
+    await tab.press('main >> text=Sign in >> nth=-1')
+    tabs.push(tab)
+  }
+  const [first, ...others] = tabs as [Tab, Tab, Tab]
+  await first.open(`${site.url}/account`)
+  t.is(await first.page.locator('[aria-labelledby=sessions-title] li').count(), 3)
+  await first.press('[aria-label="End the session in Chrome on Linux"] >> nth=0')
+  await first.press('text=End all others')
+  t.is(await first.page.locator('[aria-labelledby=sessions-title] li').count(), 1)
+  for (const tab of others) {
+    await tab.open(`${site.url}/account`)
+    t.is(await title(tab), 'Sign in')
+  }
+})
+
+test('pages of refusals and of mail that is not configured are as good as the others', async (t) => {
+  const site = await startSite(t, { hasMail: false })
+  const tab = await openTab(t)
+  for (const path of ['/sign-in/link/used', '/invitations/used', '/sign-in', '/signed-out']) await tab.open(site.url + path)
+  await tab.open(`${site.url}/sign-in`)
+  await tab.page.fill('#email', 'ada@example.ch')
+  await tab.press('text=Mail me a link')
+  t.regex(await tab.page.innerText('main'), /postern login-link/)
+})

@@ -1,0 +1,132 @@
+/** The pages over a real socket and a real store, at an address that browsers take for secure; time stands still unless moved, and mail is read instead of delivered. */
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { ApiKeys } from '#core/access/api-keys.ts'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { Audit } from '#core/audit.ts'
+import { bootstrap } from '#core/bootstrap.ts'
+import type { SignUp } from '#core/people/login-links.ts'
+import { operatorLink } from '#core/people/operator-link.ts'
+import { people, type People } from '#core/people/people.ts'
+import { destinations } from '#core/routing/destination.ts'
+import { Policies } from '#core/routing/policy.ts'
+import { systemOrganizationId } from '#core/routing/system-policy.ts'
+import { SettingWrites } from '#core/setting-writes.ts'
+import { Accept } from '#core/submission/accept.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { Change } from '#store/change.ts'
+import { readContent } from '#store/content.ts'
+import { Database } from '#store/database.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { newId } from '#store/ids.ts'
+import { bearerAuthentication } from '../../../admin-api/authentication.ts'
+import { pageOperations } from '../../../admin-api/pages/operations.ts'
+import { flagCheck } from '../../../admin-api/rest/operations.ts'
+import { AdminApi } from '../../../admin-api/server.ts'
+import { destinationDefaults } from '../../core/house.ts'
+import { noTracking } from '../../core/no-parsers.ts'
+import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { freePort, temporaryFolder } from '../../support/workspace.ts'
+
+export interface SiteOptions {
+  readonly signUp?: SignUp
+  /** Mail of the service is configured, unless told otherwise. */
+  readonly hasMail?: boolean
+  /** As what the service presents itself; http://localhost with its port unless told. */
+  readonly publicUrl?: string
+}
+
+/** A mail of the service, as it lies in the queue. */
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly raw: string
+  /** The first address in it. */
+  readonly link: string
+}
+
+export interface Site {
+  /** Where it is reached, without a slash at the end. */
+  readonly url: string
+  readonly clock: ManualClock
+  readonly database: Database
+  readonly people: People
+  readonly organizationId: string
+  readonly apiKeys: ApiKeys
+  readonly failures: unknown[]
+  /** The link that the first start printed. */
+  readonly ownerLink: string
+  /** Every mail so far, once all that is under way is queued. */
+  mails(): Promise<Mail[]>
+  /** The newest mail to an address. */
+  mailTo(address: string): Promise<Mail>
+  /** A link as `postern login-link` prints it. */
+  operatorLink(email: string): Promise<string>
+}
+
+const systemDestination = newId('dst', 0)
+
+export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: SiteOptions = {}): Promise<Site> {
+  const { signUp = 'invited', hasMail = true } = options
+  const folder = await temporaryFolder('pages')
+  const kv = await LevelKv.open(join(folder.path, 'store'))
+  const database = new Database(kv)
+  const clock = new ManualClock()
+  const { organizationId, ownerLink = '' } = await bootstrap({ database, clock, adminKey: `svckey_${'a'.repeat(43)}`, plan: 'enterprise' })
+  await database.commit(new Change().insert(destinations, organizationId, { ...destinationDefaults, id: systemDestination }))
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  const publicUrl = options.publicUrl ?? url
+  const systemMail = hasMail ? { destination: systemDestination, from: 'Postern <post@example.ch>' } : { destination: null, from: null }
+  const policies = new Policies(database, systemMail.destination)
+  const secrets = new SecretBox(Buffer.alloc(32, 7))
+  const audit = new Audit({ database, clock })
+  const base = { database, writes: new SettingWrites(database, audit), policies, secrets, clock }
+  const failures: unknown[] = []
+  const traces: Trace[] = []
+  const listener = { accepted: (trace: Trace) => void traces.push(trace), queued() {}, captured() {} }
+  const accept = new Accept({ ...base, ...noTracking, listener, recipientsMax: 100, messageBytesMax: 1_000_000 })
+  const apiKeys = new ApiKeys(base)
+  const house = people({ ...base, accept, baseUrl: publicUrl, signUp, systemMail, onError: (error) => void failures.push(error) })
+  const api = new AdminApi({
+    listen: { host: 'localhost', port },
+    baseUrl: publicUrl,
+    version: '1.2.3',
+    operations: pageOperations({ people: house }),
+    requireFlag: flagCheck(policies),
+    authenticate: bearerAuthentication((key) => apiKeys.authenticate(key)),
+    admission: { check() {} },
+    events: { answered() {}, failed: (error) => failures.push(error), connectionDropped() {} },
+    health: { ready: () => [] },
+    metrics: { contentType: 'text/plain', render: async () => '' },
+  })
+  await api.listen()
+  t.teardown(async () => {
+    await api.close(0)
+    await house.background.idle()
+    await kv[Symbol.asyncDispose]()
+    await folder[Symbol.asyncDispose]()
+    if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
+  })
+  const mails = async (): Promise<Mail[]> => {
+    await house.background.idle()
+    return Promise.all(traces.map((trace) => readMail(database, trace)))
+  }
+  return {
+    ...{ url, clock, database, people: house, organizationId, apiKeys, failures, mails, ownerLink: `${url}/sign-in/link/${ownerLink}` },
+    async mailTo(address) {
+      const found = (await mails()).findLast(({ to }) => to === address)
+      if (!found) throw new Error(`no mail to ${address}`)
+      return found
+    },
+    operatorLink: async (email) => url + (await operatorLink(database, clock, email)),
+  }
+}
+
+async function readMail(database: Database, trace: Trace): Promise<Mail> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of readContent(database, systemOrganizationId, trace.content)) pieces.push(piece)
+  const raw = Buffer.concat(pieces).toString('utf8')
+  const [link = ''] = /https?:\/\/[^\s"<]+/.exec(raw) ?? []
+  return { to: trace.recipients[0]?.address ?? '', subject: trace.subject, raw, link }
+}

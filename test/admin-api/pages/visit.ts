@@ -1,0 +1,63 @@
+/** A browser without scripts as far as the wire goes: it keeps cookies and says where its forms are from. Nothing is followed by itself. */
+import type { Site } from './site.ts'
+
+export interface Visited {
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+  readonly location: string
+}
+
+export class Visitor {
+  readonly #site: Site
+  cookie = ''
+  /** Headers of every request; those of forms from our own pages unless told. */
+  origin: Readonly<Record<string, string>>
+
+  constructor(site: Site) {
+    this.#site = site
+    this.origin = { origin: site.url }
+  }
+
+  get(path: string): Promise<Visited> {
+    return this.#ask(path, {})
+  }
+
+  post(
+    path: string,
+    form: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = this.origin,
+  ): Promise<Visited> {
+    return this.#ask(path, { method: 'POST', body: new URLSearchParams(form), headers })
+  }
+
+  /** Sends a form with the token that stands in a page. */
+  async send(page: string, path: string, form: Readonly<Record<string, string>> = {}): Promise<Visited> {
+    return this.post(path, { csrf: await this.csrf(page), ...form })
+  }
+
+  async csrf(page = '/organizations'): Promise<string> {
+    return /name="csrf"\s+value="([^"]+)"/.exec((await this.get(page)).html)?.[1] ?? ''
+  }
+
+  /** Signs in by a link of the operator. */
+  async signIn(email: string): Promise<void> {
+    await this.post(new URL(await this.#site.operatorLink(email)).pathname)
+  }
+
+  async #ask(
+    path: string,
+    init: { method?: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> },
+  ): Promise<Visited> {
+    const headers = { ...init.headers, ...(this.cookie !== '' && { cookie: this.cookie }) }
+    const response = await fetch(this.#site.url + path.replace(this.#site.url, ''), { ...init, headers, redirect: 'manual' })
+    const set = response.headers.get('set-cookie')
+    if (set !== null) this.cookie = set.split(';')[0] ?? ''
+    return {
+      status: response.status,
+      headers: response.headers,
+      html: await response.text(),
+      location: response.headers.get('location') ?? '',
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** Invitations: for a week, for one address, once. */
+import test, { type ExecutionContext } from 'ava'
+import { Refusal } from '#core/refusals.ts'
+import { invitations as invitationRecords } from '#core/people/invitation.ts'
+import { organizationId, scope } from '../house.ts'
+import { peopleHouse } from './rig.ts'
+
+const code = async (t: ExecutionContext, work: Promise<unknown>): Promise<string> =>
+  (await t.throwsAsync(work, { instanceOf: Refusal })).code
+
+test('an invitation is mailed, shown and accepted once, by the invited address only', async (t) => {
+  const { invitations, members, member, mails, acts, house } = await peopleHouse(t)
+  const other = { ...(await member('other@example.ch', 'viewer')) }
+  const made = await invitations.create(scope, { email: 'Ben@Example.CH', role: 'developer' })
+  t.is(made.email, 'ben@example.ch')
+  const [mail] = await mails()
+  t.is(mail?.trace.subject, 'Invitation to Acme')
+  const view = await invitations.look(mail?.secret ?? '')
+  t.like(view, { organization: { name: 'Acme' }, invitation: { role: 'developer' } })
+  t.false(JSON.stringify((await house.database.all(invitationRecords, { organizationId }))[0]?.record).includes(mail?.secret ?? 'x'))
+  t.is(await code(t, invitations.accept(other, organizationId, made.id)), 'not_found')
+  t.is((await invitations.forAddress('other@example.ch')).length, 0)
+  t.is((await invitations.forAddress('ben@example.ch')).length, 1)
+
+  const ben = { ...other, id: `usr_${'b'.repeat(32)}`, email: 'ben@example.ch' }
+  await invitations.accept(ben, organizationId, made.id)
+  t.deepEqual((await members.rightsOf(organizationId, ben.id))?.rights, ['api:admin'])
+  t.is(await code(t, invitations.accept(ben, organizationId, made.id)), 'not_found')
+  t.is(await code(t, invitations.look(mail?.secret ?? '')), 'not_found')
+  t.deepEqual(await acts(), ['api_key invitation.created', 'user member.added'])
+})
+
+test('an invitation ends after 7 days, when revoked, and its old link when sent again', async (t) => {
+  const { invitations, mails, house, acts } = await peopleHouse(t)
+  const made = await invitations.create(scope, { email: 'ben@example.ch', role: 'viewer' })
+  house.clock.advance(7 * 24 * 3_600_000)
+  const first = (await mails()).at(-1)?.secret ?? ''
+  t.is(await code(t, invitations.look(first)), 'not_found')
+  t.deepEqual(await invitations.forAddress('ben@example.ch'), [])
+  t.is((await invitations.list(scope, { limit: 10 })).rows.length, 1)
+  await invitations.resend(scope, made.id)
+  const second = (await mails()).at(-1)?.secret ?? ''
+  t.not(second, first)
+  t.is((await invitations.look(second)).invitation.id, made.id)
+  t.is(await code(t, invitations.look(first)), 'not_found')
+  await invitations.revoke(scope, made.id)
+  t.is(await code(t, invitations.look(second)), 'not_found')
+  t.is(await code(t, invitations.revoke(scope, made.id)), 'not_found')
+  t.deepEqual(await acts(), ['api_key invitation.created', 'api_key invitation.resent', 'api_key invitation.revoked'])
+})
+
+test('an address is invited once, and members are not invited', async (t) => {
+  const { invitations, member } = await peopleHouse(t)
+  await member('ada@example.ch', 'viewer')
+  await invitations.create(scope, { email: 'ben@example.ch', role: 'viewer' })
+  t.is(await code(t, invitations.create(scope, { email: 'BEN@example.ch', role: 'admin' })), 'conflict')
+  t.is(await code(t, invitations.create(scope, { email: 'ada@example.ch', role: 'admin' })), 'conflict')
+  t.is(await code(t, invitations.create(scope, { email: 'nonsense', role: 'admin' })), 'validation_failed')
+})
+
+test('only owners invite owners, and only administrators invite', async (t) => {
+  const { invitations, members, member } = await peopleHouse(t)
+  const [olga, adam, dev] = [
+    await member('o@example.ch', 'owner'),
+    await member('a@example.ch', 'admin'),
+    await member('d@example.ch', 'developer'),
+  ]
+  const scopeOf = ({ id }: { readonly id: string }) => members.scopeOf(id, organizationId)
+  t.is(await code(t, invitations.create(await scopeOf(adam), { email: 'x@example.ch', role: 'owner' })), 'insufficient_scope')
+  t.is(await code(t, invitations.create(scope, { email: 'x@example.ch', role: 'owner' })), 'insufficient_scope')
+  t.is(await code(t, invitations.create(await scopeOf(dev), { email: 'x@example.ch', role: 'viewer' })), 'insufficient_scope')
+  const made = await invitations.create(await scopeOf(olga), { email: 'x@example.ch', role: 'owner' })
+  t.is(await code(t, invitations.resend(await scopeOf(adam), made.id)), 'insufficient_scope')
+  const bound = { ...scope, bound: true }
+  t.is(await code(t, invitations.create(bound, { email: 'y@example.ch', role: 'viewer' })), 'insufficient_scope')
+  t.is(await code(t, invitations.list(bound, { limit: 1 })), 'insufficient_scope')
+})
+
+test('mails of invitations are limited by the hour', async (t) => {
+  const { invitations, house } = await peopleHouse(t)
+  const made = await invitations.create(scope, { email: 'ben@example.ch', role: 'viewer' })
+  for (let i = 1; i < 60; i++) await invitations.resend(scope, made.id)
+  t.is(await code(t, invitations.resend(scope, made.id)), 'rate_limit_exceeded')
+  house.clock.advance(3_600_000)
+  await t.notThrowsAsync(invitations.resend(scope, made.id))
+})

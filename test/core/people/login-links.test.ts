@@ -1,0 +1,149 @@
+/** Sign-in links: single use, short-lived, the same for known and unknown addresses, and read by nobody but their mail's reader. */
+import test, { type ExecutionContext } from 'ava'
+import { loginLinks as linkRecords, safePath } from '#core/people/login-link.ts'
+import { operatorLink } from '#core/people/operator-link.ts'
+import { userByEmail } from '#core/people/user.ts'
+import { Refusal } from '#core/refusals.ts'
+import { destinations } from '#core/routing/destination.ts'
+import { TraceReader } from '#core/trace/read.ts'
+import { traces } from '#core/trace/trace.ts'
+import { organizationId, scope } from '../house.ts'
+import { browser, peopleHouse, systemDestinationId, type PeopleHouse } from './rig.ts'
+
+const code = async (t: ExecutionContext, work: Promise<unknown>): Promise<string> =>
+  (await t.throwsAsync(work, { instanceOf: Refusal })).code
+
+async function linkFor({ loginLinks, mails }: PeopleHouse, email: string): Promise<string> {
+  loginLinks.request(email, '/account', '192.0.2.1')
+  return (await mails()).at(-1)?.secret ?? ''
+}
+
+test('a link signs in once, within 15 minutes; looking at it uses nothing up', async (t) => {
+  const people = await peopleHouse(t)
+  const ada = await people.member('ada@example.ch', 'owner')
+  const secret = await linkFor(people, ' ADA@example.ch ')
+  for (let i = 0; i < 3; i++) t.deepEqual(await people.loginLinks.look(secret), { email: 'ada@example.ch' })
+  const { cookie, next } = await people.loginLinks.consume(secret, browser)
+  t.is(next, '/account')
+  t.is((await people.sessions.read(cookie))?.user.id, ada.id)
+  t.is(await code(t, people.loginLinks.consume(secret, browser)), 'not_found')
+  t.is(await code(t, people.loginLinks.look(secret)), 'not_found')
+
+  const late = await linkFor(people, 'ada@example.ch')
+  people.house.clock.advance(15 * 60_000)
+  t.is(await code(t, people.loginLinks.consume(late, browser)), 'not_found')
+  for (const wrong of ['', 'x', 'A'.repeat(43)]) t.is(await code(t, people.loginLinks.look(wrong)), 'not_found')
+  await people.house.database.sweep(people.house.clock.now() + 1)
+  t.deepEqual(await people.house.keys('login_link'), [])
+})
+
+test('of two who press the button at the same time one signs in', async (t) => {
+  const people = await peopleHouse(t)
+  await people.member('ada@example.ch', 'owner')
+  const secret = await linkFor(people, 'ada@example.ch')
+  const pressed = await Promise.allSettled([1, 2, 3].map(() => people.loginLinks.consume(secret, browser)))
+  t.deepEqual(pressed.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected', 'rejected'])
+})
+
+test('the store holds no secret of a link that is not used yet, but in its mail', async (t) => {
+  const people = await peopleHouse(t)
+  await people.member('ada@example.ch', 'owner')
+  const secret = await linkFor(people, 'ada@example.ch')
+  const rows = await people.house.database.all(linkRecords, { organizationId: 'people' })
+  t.is(rows.length, 1)
+  t.false(JSON.stringify(rows.map(({ record }) => record)).includes(secret))
+})
+
+test('an unknown address gets nothing, unless sign-up is open or it is invited', async (t) => {
+  for (const [signUp, expected] of [
+    ['closed', []],
+    ['invited', ['invited@example.ch']],
+    ['open', ['invited@example.ch', 'stranger@example.ch']],
+  ] as const) {
+    const people = await peopleHouse(t, { signUp })
+    await people.invitations.create(scope, { email: 'invited@example.ch', role: 'viewer' })
+    for (const email of ['invited@example.ch', 'stranger@example.ch']) people.loginLinks.request(email, '/', '192.0.2.1')
+    const sent = (await people.mails()).filter(({ trace }) => trace.subject === 'Your sign-in link')
+    t.deepEqual(sent.map(({ trace }) => String(trace.recipients[0]?.address)).toSorted(), [...expected], signUp)
+    t.deepEqual(people.errors, [])
+  }
+})
+
+test('asking answers before anybody looks, and too often is refused alike for known and unknown addresses', async (t) => {
+  const people = await peopleHouse(t)
+  await people.member('ada@example.ch', 'owner')
+  const { loginLinks, house } = people
+  for (const email of ['ada@example.ch', 'nobody@example.ch']) {
+    for (let i = 0; i < 5; i++) t.is(loginLinks.request(email, undefined, `192.0.2.${i}`), undefined)
+    const error = t.throws(() => loginLinks.request(email, undefined, '192.0.2.9'), { instanceOf: Refusal })
+    t.deepEqual([error.code, error.retryAfterSeconds], ['rate_limit_exceeded', 3600], email)
+  }
+  house.clock.advance(3_600_000)
+  for (let i = 0; i < 20; i++) loginLinks.request(`a${i}@example.ch`, undefined, '2001:db8::1')
+  // the whole /64 counts as one
+  t.throws(() => loginLinks.request('b@example.ch', undefined, '2001:db8::2'), { instanceOf: Refusal })
+  t.notThrows(() => loginLinks.request('b@example.ch', undefined, '2001:db8:0:1::2'))
+  t.throws(() => loginLinks.request('nonsense', undefined, '192.0.2.7'), { instanceOf: Refusal, message: /^email: must be a mail address/ })
+  t.is((await people.mails()).length, 5)
+})
+
+test('no key of the organization that owns the destination can see the mail or its content', async (t) => {
+  const people = await peopleHouse(t)
+  await people.member('ada@example.ch', 'owner')
+  const secret = await linkFor(people, 'ada@example.ch')
+  const [mail] = await people.mails()
+  const id = mail?.trace.id ?? ''
+  const { database } = people.house
+  const reader = new TraceReader(database)
+  t.deepEqual((await reader.list(scope, {}, 50, undefined)).rows, [])
+  t.is(await code(t, reader.get(scope, id)), 'not_found')
+  t.is((await database.all(traces, { organizationId })).length, 0)
+  t.deepEqual(await people.house.keys(`${organizationId}\0\x02content`), [])
+  const shared = JSON.stringify(await reader.shared(id))
+  for (const hidden of [secret, 'ada@example.ch', 'sign-in']) t.false(shared.includes(hidden), hidden)
+  t.is(mail?.trace.outcome, 'relayed')
+  t.is(mail?.trace.destinationId, systemDestinationId)
+})
+
+test('a destination that is gone or in sandbox mode sends nothing, and nothing is captured', async (t) => {
+  const people = await peopleHouse(t)
+  await people.member('ada@example.ch', 'owner')
+  t.true(await people.mail.isReady())
+  await people.house.destination({ id: systemDestinationId, mode: 'sandbox' })
+  t.false(await people.mail.isReady())
+  t.is(await linkFor(people, 'ada@example.ch'), '')
+  await people.house.remove(destinations, systemDestinationId)
+  t.false(await people.mail.isReady())
+  t.false(await (await peopleHouse(t, { hasMail: false })).mail.isReady())
+})
+
+test('the operator’s link makes the account, and the first owner', async (t) => {
+  const people = await peopleHouse(t, { hasMail: false, signUp: 'closed' })
+  const { database, clock } = people.house
+  const secretOf = async (email: string) => (await operatorLink(database, clock, email)).split('/').at(-1) ?? ''
+  const [first, second] = [await secretOf('olga@example.ch'), await secretOf('ben@example.ch')]
+  await people.loginLinks.consume(first, browser)
+  await people.loginLinks.consume(second, browser)
+  const [olga, ben] = [await userByEmail(database, 'olga@example.ch'), await userByEmail(database, 'ben@example.ch')]
+  t.true((await people.members.rightsOf(organizationId, olga?.record.id ?? ''))?.owns)
+  t.is(await people.members.rightsOf(organizationId, ben?.record.id ?? ''), undefined)
+  t.deepEqual(await people.acts(), ['operator member.added'])
+  t.is(await code(t, secretOf('nonsense')), 'validation_failed')
+})
+
+test('after a sign-in only pages of this service follow', (t) => {
+  for (const path of ['/account', '/organizations/org_1/members?done=role', '/oauth/authorize?a=b&c=%20']) t.is(safePath(path), path)
+  for (const path of [
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    'javascript:alert(1)',
+    '',
+    null,
+    undefined,
+    '/a\nb',
+    `/${'a'.repeat(4000)}`,
+    '/..//evil.example',
+  ])
+    t.is(safePath(path), '/organizations', String(path))
+})

@@ -1,0 +1,140 @@
+/** Roles: what they allow, live; and that an organization never loses its last owner. */
+import test, { type ExecutionContext } from 'ava'
+import { apiKeys } from '#core/access/api-key.ts'
+import { ApiKeys } from '#core/access/api-keys.ts'
+import { Audit } from '#core/audit.ts'
+import { SendingDomains } from '#core/domains/sending-domains.ts'
+import { Suppressions } from '#core/feedback/suppressions.ts'
+import { roles } from '#core/people/role.ts'
+import { Refusal, type RefusalCode } from '#core/refusals.ts'
+import { organizationId, scope as keyScope, secrets } from '../house.ts'
+import { peopleHouse } from './rig.ts'
+
+const refusedWith = async (t: ExecutionContext, code: RefusalCode, work: Promise<unknown>): Promise<void> => {
+  const error = await t.throwsAsync(work, { instanceOf: Refusal })
+  t.is(error.code, code, error.message)
+}
+
+test('each role has its rights, and who is no member has none', async (t) => {
+  const { members, member } = await peopleHouse(t)
+  const table: Record<string, unknown> = {}
+  for (const role of roles) {
+    const { id } = await member(`${role}@example.ch`, role)
+    const found = await members.rightsOf(organizationId, id)
+    table[role] = [found?.rights, found?.administersOrganization, found?.seesBilling, found?.owns]
+  }
+  t.deepEqual(table, {
+    owner: [['api:admin'], true, true, true],
+    admin: [['api:admin'], true, true, false],
+    developer: [['api:admin'], false, false, false],
+    viewer: [['api:read'], false, false, false],
+    billing: [[], false, true, false],
+  })
+  t.is(await members.rightsOf(organizationId, 'usr_none'), undefined)
+  t.is(await members.rightsOf('org_other', 'usr_none'), undefined)
+})
+
+test('a change of role and a removal act at once, and the member is told', async (t) => {
+  const { members, member, mails, acts } = await peopleHouse(t)
+  const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'admin')]
+  const scope = await members.scopeOf(olga.id, organizationId)
+  t.deepEqual((await members.rightsOf(organizationId, ben.id))?.rights, ['api:admin'])
+  await members.changeRole(scope, ben.id, 'viewer')
+  t.deepEqual((await members.rightsOf(organizationId, ben.id))?.rights, ['api:read'])
+  await members.remove(scope, ben.id)
+  t.is(await members.rightsOf(organizationId, ben.id), undefined)
+  await refusedWith(t, 'not_found', members.scopeOf(ben.id, organizationId))
+  const told = (await mails()).map(({ trace }) => `${trace.recipients[0]?.address}: ${trace.subject}`).toSorted()
+  t.deepEqual(told, ['ben@example.ch: You are viewer of Acme now', 'ben@example.ch: You left Acme'])
+  t.deepEqual(await acts(), ['user member.removed', 'user member.role_changed'])
+})
+
+test('the last owner neither leaves, nor is demoted or removed', async (t) => {
+  const { members, member } = await peopleHouse(t)
+  const olga = await member('olga@example.ch', 'owner')
+  const scope = await members.scopeOf(olga.id, organizationId)
+  await refusedWith(t, 'conflict', members.remove(scope, olga.id))
+  await refusedWith(t, 'conflict', members.changeRole(scope, olga.id, 'admin'))
+  const ben = await member('ben@example.ch', 'owner')
+  await members.remove(scope, olga.id)
+  t.truthy(await members.rightsOf(organizationId, ben.id))
+})
+
+test('two owners who leave at the same time leave one', async (t) => {
+  const { members, member } = await peopleHouse(t)
+  const both = [await member('a@example.ch', 'owner'), await member('b@example.ch', 'owner')]
+  const left = await Promise.allSettled(both.map(async ({ id }) => members.remove(await members.scopeOf(id, organizationId), id)))
+  t.deepEqual(left.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+})
+
+test('only owners make and unmake owners; administrators and keys do not', async (t) => {
+  const { members, member } = await peopleHouse(t)
+  const olga = await member('olga@example.ch', 'owner')
+  const adam = await member('adam@example.ch', 'admin')
+  const ben = await member('ben@example.ch', 'viewer')
+  for (const scope of [await members.scopeOf(adam.id, organizationId), keyScope]) {
+    await refusedWith(t, 'insufficient_scope', members.changeRole(scope, ben.id, 'owner'))
+    await refusedWith(t, 'insufficient_scope', members.changeRole(scope, olga.id, 'viewer'))
+    await refusedWith(t, 'insufficient_scope', members.remove(scope, olga.id))
+    await refusedWith(t, 'insufficient_scope', members.transferOwnership(scope, ben.id))
+    t.is((await members.changeRole(scope, ben.id, 'developer')).member.role, 'developer')
+  }
+})
+
+test('ownership is handed on in one step', async (t) => {
+  const { members, member, acts } = await peopleHouse(t)
+  const [olga, ben] = [await member('olga@example.ch', 'owner'), await member('ben@example.ch', 'viewer')]
+  const scope = await members.scopeOf(olga.id, organizationId)
+  await refusedWith(t, 'conflict', members.transferOwnership(scope, olga.id))
+  await members.transferOwnership(scope, ben.id)
+  const all = await members.list(scope)
+  t.deepEqual(
+    all.map(({ user, member: { role } }) => [user.email, role]),
+    [
+      ['olga@example.ch', 'admin'],
+      ['ben@example.ch', 'owner'],
+    ],
+  )
+  t.deepEqual(await acts(), ['user organization.ownership_transferred'])
+})
+
+test('developers and viewers change nothing of the whole organization, and everybody may leave', async (t) => {
+  const { members, member, house, policies, writes } = await peopleHouse(t)
+  const { database, clock } = house
+  await member('olga@example.ch', 'owner')
+  const ben = await member('ben@example.ch', 'viewer')
+  const base = { database, policies, clock, writes, secrets }
+  const publishing = { spfMechanisms: [], bounceDomain: null, mxHost: 'post.example.ch' }
+  const resolver = { resolveTxt: async () => [], resolveMx: async () => [] }
+  const domains = new SendingDomains({ ...base, resolver, publishing })
+  for (const role of ['developer', 'viewer', 'billing'] as const) {
+    const user = await member(`${role}@example.ch`, role)
+    const scope = await members.scopeOf(user.id, organizationId)
+    await refusedWith(t, 'insufficient_scope', members.changeRole(scope, ben.id, 'developer'))
+    await refusedWith(t, 'insufficient_scope', members.remove(scope, ben.id))
+    await refusedWith(t, 'insufficient_scope', domains.create(scope, { domain: 'sender.example.ch', ed25519: false }))
+    await refusedWith(t, 'insufficient_scope', new Suppressions({ ...base, audit: new Audit(base) }).add(scope, { email: 'x@example.ch' }))
+    if (role === 'billing') await refusedWith(t, 'insufficient_scope', members.list(scope))
+    else t.is((await members.list(scope)).length, 3)
+    await t.notThrowsAsync(members.remove(scope, user.id))
+  }
+})
+
+test('a developer mints keys of a project only, and reaches no others', async (t) => {
+  const { members, member, house, policies, writes } = await peopleHouse(t)
+  const { database, clock } = house
+  const dev = await member('dev@example.ch', 'developer')
+  const scope = await members.scopeOf(dev.id, organizationId)
+  const keys = new ApiKeys({ database, clock, policies, writes })
+  const wide = await keys.mint(keyScope, { name: 'wide', scopes: ['api:admin'] })
+  await refusedWith(t, 'validation_failed', keys.mint(scope, { name: 'mine', scopes: ['api:admin'] }))
+  const mine = await keys.mint(scope, { name: 'mine', scopes: ['api:send'], projectId: 'prj_1' })
+  t.deepEqual(
+    (await keys.list(scope, { limit: 10 })).rows.map(({ name }) => name),
+    ['mine'],
+  )
+  await refusedWith(t, 'not_found', keys.rotate(scope, wide.record.id))
+  await refusedWith(t, 'not_found', keys.revoke(scope, wide.record.id))
+  await t.notThrowsAsync(keys.revoke(scope, mine.record.id))
+  t.is((await database.all(apiKeys, { organizationId })).length, 2)
+})

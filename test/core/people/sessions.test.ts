@@ -1,0 +1,116 @@
+/** Sessions: they slide, end, are proved anew and never share a secret. */
+import test from 'ava'
+import { Refusal } from '#core/refusals.ts'
+import { sessions as sessionRecords } from '#core/people/session.ts'
+import { Change } from '#store/change.ts'
+import { browser, peopleHouse, type PeopleHouse } from './rig.ts'
+
+const day = 24 * 3_600_000
+
+async function begin({ sessions, house }: PeopleHouse, userId: string, cookie?: string) {
+  const change = new Change()
+  const begun = await sessions.begin(change, userId, 'link', { ...browser, cookie })
+  await house.database.commit(change)
+  return begun
+}
+
+test('a session lasts 14 days after it was last seen, and being seen is written once an hour', async (t) => {
+  const people = await peopleHouse(t)
+  const { sessions, house, member } = people
+  const { id } = await member('ada@example.ch', 'owner')
+  const { cookie } = await begin(people, id)
+  t.regex(cookie, /^usr_[0-9a-f]{32}\.[\w-]{43}$/)
+  const commits = house.database.commits
+  house.clock.advance(3_599_000)
+  t.like(await sessions.read(cookie), { wasProlonged: false, user: { email: 'ada@example.ch' } })
+  t.is(house.database.commits, commits)
+  house.clock.advance(1000)
+  t.is((await sessions.read(cookie))?.wasProlonged, true)
+  t.is((await sessions.read(cookie))?.wasProlonged, false)
+  t.is(house.database.commits, commits + 1)
+  house.clock.advance(14 * day - 1)
+  t.truthy(await sessions.read(cookie))
+  house.clock.advance(14 * day)
+  t.is(await sessions.read(cookie), undefined)
+  t.deepEqual(await sessions.list(id), [])
+  await house.database.sweep(house.clock.now() + 1)
+  t.is(await house.database.get(sessionRecords, { organizationId: id }, (await sessions.list(id))[0]?.id ?? ''), undefined)
+  t.deepEqual(await house.keys('session'), [])
+})
+
+test('a prolonged session survives the sweep of its first end', async (t) => {
+  const people = await peopleHouse(t)
+  const { id } = await people.member('ada@example.ch', 'owner')
+  const { cookie } = await begin(people, id)
+  people.house.clock.advance(10 * day)
+  await people.sessions.read(cookie)
+  people.house.clock.advance(5 * day)
+  await people.house.database.sweep(people.house.clock.now())
+  t.truthy(await people.sessions.read(cookie))
+})
+
+test('the store holds no secret of a session, and a cookie that was cut or changed does not work', async (t) => {
+  const people = await peopleHouse(t)
+  const { id } = await people.member('ada@example.ch', 'owner')
+  const { cookie } = await begin(people, id)
+  const [, secret = ''] = cookie.split('.')
+  const rows = await people.house.database.all(sessionRecords, { organizationId: id })
+  t.is(rows.length, 1)
+  t.false(JSON.stringify(rows.map(({ record }) => record)).includes(secret))
+  const other = secret.startsWith('A') ? `B${secret.slice(1)}` : `A${secret.slice(1)}`
+  for (const wrong of [cookie.slice(0, -1), `${id}.${other}`, `usr_${'0'.repeat(32)}.${secret}`, '', 'x'.repeat(500), `${id}.`])
+    t.is(await people.sessions.read(wrong), undefined, wrong)
+})
+
+test('a sign-in ends the session that the browser had, and gives a new secret', async (t) => {
+  const people = await peopleHouse(t)
+  const { id } = await people.member('ada@example.ch', 'owner')
+  const first = await begin(people, id)
+  const second = await begin(people, id, first.cookie)
+  t.not(first.cookie, second.cookie)
+  t.is(await people.sessions.read(first.cookie), undefined)
+  t.is((await people.sessions.list(id)).length, 1)
+  const planted = `${id}.${'A'.repeat(43)}`
+  t.not((await begin(people, id, planted)).cookie, planted)
+  t.is(await people.sessions.read(planted), undefined)
+})
+
+test('sessions are listed and ended, one or all others', async (t) => {
+  const people = await peopleHouse(t)
+  const user = await people.member('ada@example.ch', 'owner')
+  const other = await people.member('ben@example.ch', 'admin')
+  const [a, b, c] = [await begin(people, user.id), await begin(people, user.id), await begin(people, user.id)]
+  const foreign = await begin(people, other.id)
+  t.is((await people.sessions.list(user.id)).length, 3)
+  await people.accounts.endSession(user, foreign.session.id)
+  t.truthy(await people.sessions.read(foreign.cookie))
+  t.deepEqual(await people.mails(), [])
+  await people.accounts.endSession(user, a.session.id)
+  t.is(await people.sessions.read(a.cookie), undefined)
+  await people.accounts.endOtherSessions(user, b.session)
+  t.deepEqual([await people.sessions.read(c.cookie), (await people.sessions.read(b.cookie))?.user.id], [undefined, user.id])
+  t.deepEqual(
+    (await people.mails()).map(({ trace }) => trace.subject),
+    ['You were signed out elsewhere', 'You were signed out elsewhere'],
+  )
+})
+
+test('what is hard to undo needs a proof that is not older than ten minutes', async (t) => {
+  const people = await peopleHouse(t)
+  const { id } = await people.member('ada@example.ch', 'owner')
+  const { session } = await begin(people, id)
+  people.house.clock.advance(10 * 60_000 - 1)
+  t.notThrows(() => people.sessions.requireFresh(session))
+  people.house.clock.advance(1)
+  const error = t.throws(() => people.sessions.requireFresh(session), { instanceOf: Refusal })
+  t.is(error.nextAction, 'sign_in_again')
+})
+
+test('the token of forms is that of the session', async (t) => {
+  const people = await peopleHouse(t)
+  const { id } = await people.member('ada@example.ch', 'owner')
+  const [{ session: one }, { session: two }] = [await begin(people, id), await begin(people, id)]
+  t.notThrows(() => people.sessions.requireCsrfToken(one, people.sessions.csrfToken(one)))
+  for (const wrong of ['', 'x', people.sessions.csrfToken(two)])
+    t.throws(() => people.sessions.requireCsrfToken(one, wrong), { instanceOf: Refusal })
+})

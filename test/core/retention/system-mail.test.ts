@@ -1,0 +1,26 @@
+/** Mail of the service itself goes after a week, once it is settled. */
+import test from 'ava'
+import { Retention } from '#core/retention/retention.ts'
+import { systemOrganizationId } from '#core/routing/system-policy.ts'
+import { traces } from '#core/trace/trace.ts'
+import { Change } from '#store/change.ts'
+import { peopleHouse } from '../people/rig.ts'
+
+const reach = { organizationId: systemOrganizationId }
+
+test('a sign-in mail is forgotten after seven days, with its content, but not while it is queued', async (t) => {
+  const { house, member, loginLinks, mails } = await peopleHouse(t)
+  const { database, clock } = house
+  await member('ada@example.ch', 'owner')
+  loginLinks.request('ada@example.ch', undefined, '192.0.2.1')
+  const [mail] = await mails()
+  const retention = new Retention({ database, clock, random: () => 0.5, onError: (error) => t.fail(String(error)) })
+  clock.advance(8 * 24 * 3_600_000)
+  t.is(await retention.round(), 0)
+  const stored = await database.get(traces, reach, mail?.trace.id ?? '')
+  if (!stored) throw new Error('the trace is missing')
+  await database.commit(new Change().rewrite(traces, systemOrganizationId, stored, { ...stored.record, status: 'sent' as const }))
+  t.is(await retention.round(), 1)
+  t.deepEqual(await database.all(traces, reach), [])
+  t.deepEqual(await house.keys('content'), [])
+})
