@@ -33,7 +33,7 @@ export interface Request {
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'Thank you.' }
 const hour = 3_600_000
 
-export async function makeOneOfEach({ rest, database, organizationId, clock }: Rig) {
+export async function makeOneOfEach({ rest, database, organizationId, clock, addMember }: Rig) {
   const idOf = async (path: string, body: object): Promise<string> => String((await rest.must('POST', path, body))['id'])
   const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   const target = await idOf('/v1/projects', { name: 'Target' })
@@ -55,6 +55,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock }: R
   const [inbox] = (await rest.must('GET', `/v1/inboxes?project=${project}`))['data'] as { id: string }[]
   const [message] = (await rest.must('GET', `/v1/inboxes/${inbox?.id ?? ''}/messages`))['data'] as { id: string }[]
   const domain = await idOf('/v1/domains', { domain: 'sender.example.ch' })
+  const member = await addMember('member@example.ch', 'viewer')
+  const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
   const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
   const pattern = newId('inb', clock.now())
   const record = { id: pattern, projectId: project, addressPattern: '@seen.ch', name: 'Seen', createdAt: clock.now() }
@@ -65,7 +67,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock }: R
   const click = clickToken(secrets, { traceId: trace, link: 0, target: 'https://shop.example.ch/' })
   return {
     ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
-    ...{ replay, inbox: inbox?.id ?? '', message: message?.id ?? '', domain, suppression, pattern, token, click, pixel },
+    ...{ replay, inbox: inbox?.id ?? '', message: message?.id ?? '', domain, suppression, pattern, token, click, pixel, member, invitation },
   }
 }
 
@@ -102,6 +104,8 @@ const reading = ({ project, target }: Made): Record<string, Request> => ({
   exportSuppressions: { ...refused, query: `project_id=${project}` },
   listDomains: { ...own, neighbour: 'shared' },
   listOrganizations: { ...own, neighbour: 'shared' },
+  listMembers: { ...own, neighbour: 'shared' },
+  listInvitations: { ...own, neighbour: 'forbidden' },
   listFlags: own,
   readUsage: { ...own, neighbour: 'shared' },
   previewInvoice: { ...own, neighbour: 'shared' },
@@ -162,6 +166,7 @@ const making = (made: Made): Record<string, Request> => {
     importSuppressions: { ...own, body: { rows: [{ email: 'cem@example.ch' }] } },
     createProject: { ...refused, body: { name: 'x', parent_id: made.target } },
     createOrganization: { ...own, body: { name: 'x' }, neighbour: 'forbidden' },
+    createInvitation: { ...own, body: { email: 'other@example.ch', role: 'viewer' }, neighbour: 'forbidden' },
     createDomain: { ...own, body: { domain: 'other.example.ch' }, neighbour: 'forbidden' },
   }
 }
@@ -189,6 +194,7 @@ const changing = (made: Made): Record<string, Request> => {
     rotateApiKey: { ...refused, params: { id: made.key } },
     stopReplay: { ...refused, params: { job_id: made.replay } },
     updateSuppression: { ...refused, params: { id: made.suppression }, body: { reason: 'Mine' }, neighbour: 'shared' },
+    changeMemberRole: { ...refused, params: { id: made.member }, body: { role: 'developer' }, neighbour: 'forbidden' },
     setNoRoutePolicy: { ...own, body: { value: 'reject' } },
     updateProject: { ...refused, params: { id: made.partition }, body: { name: 'Mine' } },
     renameOrganization: { ...refused, params: { id: made.team }, body: { name: 'Mine' }, neighbour: 'forbidden' },
@@ -223,6 +229,8 @@ const ending = (made: Made): Record<string, Request> => ({
   deleteDestination: { ...refused, params: { id: made.spare } },
   deleteDomain: { ...refused, params: { id: made.domain }, neighbour: 'forbidden' },
   deleteSuppression: { stranger: 'silent', params: { id: made.suppression }, neighbour: 'shared' },
+  removeMember: { ...refused, params: { id: made.member }, neighbour: 'forbidden' },
+  revokeInvitation: { ...refused, params: { id: made.invitation }, neighbour: 'forbidden' },
   deleteProject: { ...refused, params: { id: made.partition } },
   deleteOrganization: { ...refused, params: { id: made.team }, neighbour: 'forbidden' },
 })
