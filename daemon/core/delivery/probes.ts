@@ -128,7 +128,7 @@ export class Probes {
     const failed = seen?.steps.find(({ ok }) => !ok)
     if (seen && !failed) return []
     const what = failed?.detail ?? `The provider did not let us in within ${firstLookMs / 1000} seconds.`
-    const message = `${what} It is kept as it is; mail for it waits or fails over until its settings work. Change them, then test it.`
+    const message = `${what} The destination is kept; its mail waits or fails over until its settings work. Change them, then test it.`
     return [{ code: 'destination_misconfigured', step: failed?.step ?? 'unfinished', message }]
   }
 

@@ -82,7 +82,7 @@ test('who connects or changes a destination hears at once what keeps it from wor
     code: 'destination_misconfigured',
     step: 'auth',
     message:
-      'The host refused the user name and password. It is kept as it is; mail for it waits or fails over until its settings work. ' +
+      'The host refused the user name and password. The destination is kept; its mail waits or fails over until its settings work. ' +
       'Change them, then test it.',
   }
   t.deepEqual(created['warnings'] as object[], [warning])
