@@ -53,7 +53,7 @@ import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
-import { oauthServer, publicFetch } from './oauth-core.ts'
+import { oauthServer, pagesCore, publicFetch } from './oauth-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
@@ -319,7 +319,7 @@ function addDoors(add: Add, foundation: Foundation): void {
         ...restOperations(core),
         ...(operatorKey === null ? [] : operatorOperations(core)),
         ...oauthOperations(oauth),
-        ...pageOperations({ people: c.resolve(T.People) }),
+        ...pageOperations(pagesCore(oauth, { ...base(c), people: c.resolve(T.People), projects: c.resolve(T.Administration).projects })),
         operatorLinkOperation({ token: foundation.operatorToken, make }),
       ],
       authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),

@@ -1,14 +1,20 @@
 /** Every page for people, in one list. */
+import type { Applications } from '#core/consent/applications.ts'
+import { authorizeOperations } from '../oauth/authorize.ts'
 import type { Operation } from '../operation.ts'
 import { accountOperations } from './account.ts'
+import { applicationOperations } from './applications.ts'
 import { assetOperation } from './assets.ts'
+import { consentUi, type ConsentCore } from './consent.ts'
 import { invitationOperations } from './invitation.ts'
 import { memberOperations } from './members.ts'
 import { organizationOperations } from './organizations.ts'
-import { Pages, type PagesCore } from './page-operation.ts'
+import { Pages, type PagesCore as PeopleCore } from './page-operation.ts'
 import { signInOperations } from './sign-in.ts'
 
-export type { PagesCore } from './page-operation.ts'
+export interface PagesCore extends PeopleCore, ConsentCore {
+  readonly applications: Applications
+}
 
 export function pageOperations(core: PagesCore): readonly Operation[] {
   const pages = new Pages(core)
@@ -19,5 +25,7 @@ export function pageOperations(core: PagesCore): readonly Operation[] {
     ...invitationOperations(pages),
     ...memberOperations(pages),
     ...accountOperations(pages),
+    ...applicationOperations(pages, core.applications),
+    ...authorizeOperations(core.authorizations, consentUi(pages, core)),
   ]
 }
