@@ -28,7 +28,7 @@ import type { Database } from '#store/database.ts'
 import type { ProtectedResource } from '../admin-api/challenge.ts'
 import { resourceMetadataUrl } from '../admin-api/oauth/discovery.ts'
 import type { OAuthCore } from '../admin-api/oauth/operations.ts'
-import type { PagesCore } from '../admin-api/pages/operations.ts'
+import type { AllowingCore } from '../admin-api/pages/operations.ts'
 import { guardedFetch } from '../protocols/relay/http/guarded-fetch.ts'
 
 export interface OAuthParts {
@@ -75,7 +75,7 @@ export function oauthServer(parts: OAuthParts): OAuthServer {
   }
 }
 
-export interface PageParts {
+export interface AllowingParts {
   readonly database: Database
   readonly policies: Policies
   readonly clock: Clock
@@ -83,8 +83,11 @@ export interface PageParts {
   readonly projects: Projects
 }
 
-/** The pages for people, among them consent to applications. */
-export function pagesCore({ authorizations, grants }: Pick<OAuthServer, 'authorizations' | 'grants'>, parts: PageParts): PagesCore {
+/** What the pages need on which people let applications in. */
+export function allowingCore(
+  { authorizations, grants }: Pick<OAuthServer, 'authorizations' | 'grants'>,
+  parts: AllowingParts,
+): AllowingCore {
   const { people, policies, projects } = parts
   const { members } = people
   const applications = new Applications({ ...parts, members, grants })

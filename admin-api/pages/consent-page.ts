@@ -141,7 +141,8 @@ function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
   return html`<fieldset class="part" id="place" tabindex="-1" aria-describedby="place-hint">
     <legend><h2>Where</h2></legend>
     <p class="hint" id="place-hint">It reaches one project and nothing else.</p>
-    ${fault?.field === 'place' && html`<p class="fault">${fault.message}</p>`} ${places.map((place) => placeFields(place, view, chosen, fault))}
+    ${fault?.field === 'place' && html`<p class="fault">${fault.message}</p>`}
+    ${places.map((place) => placeFields(place, view, chosen, fault))}
   </fieldset>`
 }
 

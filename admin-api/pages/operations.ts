@@ -1,4 +1,4 @@
-/** Every page for people, in one list. */
+/** Every page for people, in two lists: their own, and those about applications. */
 import type { Applications } from '#core/consent/applications.ts'
 import { authorizeOperations } from '../oauth/authorize.ts'
 import type { Operation } from '../operation.ts'
@@ -9,10 +9,12 @@ import { consentUi, type ConsentCore } from './consent.ts'
 import { invitationOperations } from './invitation.ts'
 import { memberOperations } from './members.ts'
 import { organizationOperations } from './organizations.ts'
-import { Pages, type PagesCore as PeopleCore } from './page-operation.ts'
+import { Pages, type PagesCore } from './page-operation.ts'
 import { signInOperations } from './sign-in.ts'
 
-export interface PagesCore extends PeopleCore, ConsentCore {
+export type { PagesCore } from './page-operation.ts'
+
+export interface AllowingCore extends PagesCore, ConsentCore {
   readonly applications: Applications
 }
 
@@ -25,7 +27,11 @@ export function pageOperations(core: PagesCore): readonly Operation[] {
     ...invitationOperations(pages),
     ...memberOperations(pages),
     ...accountOperations(pages),
-    ...applicationOperations(pages, core.applications),
-    ...authorizeOperations(core.authorizations, consentUi(pages, core)),
   ]
+}
+
+/** The pages on which people let applications in, and out again. */
+export function allowingOperations(core: AllowingCore): readonly Operation[] {
+  const pages = new Pages(core)
+  return [...applicationOperations(pages, core.applications), ...authorizeOperations(core.authorizations, consentUi(pages, core))]
 }

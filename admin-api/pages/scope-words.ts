@@ -27,5 +27,8 @@ export const scopesInWords = (scopes: readonly OAuthScope[]): string =>
   surfaces
     .map((surface) => scopes.filter((scope) => surfaceOf(scope) === surface))
     .filter((some) => some.length > 0)
-    .map((some) => `${some.map((scope) => scopeWords[scope].label.toLowerCase()).join(', ')} (${some[0]?.startsWith('mcp:') ? 'MCP' : 'REST'})`)
+    .map(
+      (some) =>
+        `${some.map((scope) => scopeWords[scope].label.toLowerCase()).join(', ')} (${some[0]?.startsWith('mcp:') ? 'MCP' : 'REST'})`,
+    )
     .join('; ')

@@ -123,7 +123,9 @@ function checkScopes({ surfaces }: PendingAuthorization, { organization, reach }
   if (included.some((scope) => !scopes.includes(scope)))
     throw invalid([{ path: 'scope', message: 'Each thing includes those above it. Tick them too, or leave it out.' }])
   if (!covers(reach, scopes))
-    throw invalid([{ path: 'scope', message: `Your role in ${organization.name} does not allow all of this. Untick some, or choose another place.` }])
+    throw invalid([
+      { path: 'scope', message: `Your role in ${organization.name} does not allow all of this. Untick some, or choose another place.` },
+    ])
 }
 
 function knownProject({ projects }: Place, id: string): string {
