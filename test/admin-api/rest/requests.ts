@@ -67,7 +67,19 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const click = clickToken(secrets, { traceId: trace, link: 0, target: 'https://shop.example.ch/' })
   return {
     ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
-    ...{ replay, inbox: inbox?.id ?? '', message: message?.id ?? '', domain, suppression, pattern, token, click, pixel, member, invitation },
+    ...{
+      replay,
+      inbox: inbox?.id ?? '',
+      message: message?.id ?? '',
+      domain,
+      suppression,
+      pattern,
+      token,
+      click,
+      pixel,
+      member,
+      invitation,
+    },
   }
 }
 
