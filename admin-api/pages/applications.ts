@@ -62,7 +62,7 @@ const row = (application: Application, csrf: Html): Html => {
     <div>
       <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
       <p class="meta">
-        In ${project.name} of ${organization.name}, since ${timeOf(since)}. May ${scopesInWords(scopes)}.
+        In the project ${project.name} of ${organization.name}, since ${timeOf(since)}. May ${scopesInWords(scopes)}.
         ${verifiedHost === undefined && 'Nobody vouches for its name.'}
       </p>
     </div>

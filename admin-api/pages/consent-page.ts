@@ -33,7 +33,7 @@ export function consentPage(view: ConsentView): Answer {
     formAction: redirectSource(redirectUri),
     ...(fault && { status: 400 }),
     content: html`<div class="sheet">
-      <h1>Allow ${client.name} to use your account?</h1>
+      <h1>Allow ${client.name} to access one of your projects?</h1>
       ${facts(pending, visitor)} ${faultSummary(fault)} ${!isOpen && nowhere(places)}
       <form method="post" novalidate>
         ${csrfField(visitor)} ${isOpen && whatFields(view, fault)} ${isOpen && whereFields(view, fault)}
@@ -84,7 +84,7 @@ function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { ema
     </dl>
     ${
       isLoopback &&
-      html`<p class="note">
+      html`<p class="note caution">
         The answer goes to a program on this device, and any program there can pretend to be ${name}. Allow it only if you have just started
         this yourself.
       </p>`
@@ -126,10 +126,10 @@ function whatFields({ pending, places, form, fault: told }: ConsentView, fault: 
       <legend>${surfaceWords[surface]}</legend>
       ${ofSurface(oauthScopes, surface).map(row)}
     </fieldset>`
-  return html`<fieldset class="part" id="scope" tabindex="-1" aria-describedby="scope-hint">
+  return html`<fieldset class="part" id="scope" tabindex="-1" aria-describedby="scope-hint${fault?.field === 'scope' && ' scope-fault'}">
     <legend><h2>What it may do</h2></legend>
     <p class="hint" id="scope-hint">Each includes those above it.</p>
-    ${fault?.field === 'scope' && html`<p class="fault">${fault.message}</p>`} ${pending.surfaces.map(group)}
+    ${fault?.field === 'scope' && html`<p class="fault" id="scope-fault">${fault.message}</p>`} ${pending.surfaces.map(group)}
   </fieldset>`
 }
 
@@ -138,10 +138,10 @@ function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
   const open = places.filter(({ reach }) => reach.length > 0)
   const [only] = open.length === 1 && open[0]?.projects.length === 1 ? open : []
   const chosen = form.get('place') ?? (only?.projects[0] ? placeOf(only, only.projects[0]) : '')
-  return html`<fieldset class="part" id="place" tabindex="-1" aria-describedby="place-hint">
+  return html`<fieldset class="part" id="place" tabindex="-1" aria-describedby="place-hint${fault?.field === 'place' && ' place-fault'}">
     <legend><h2>Where</h2></legend>
     <p class="hint" id="place-hint">It reaches one project and nothing else.</p>
-    ${fault?.field === 'place' && html`<p class="fault">${fault.message}</p>`}
+    ${fault?.field === 'place' && html`<p class="fault" id="place-fault">${fault.message}</p>`}
     ${places.map((place) => placeFields(place, view, chosen, fault))}
   </fieldset>`
 }
@@ -153,7 +153,7 @@ function placeFields(place: Place, { form }: ConsentView, chosen: string, fault:
   const label = ({ name: own, parentId }: Project): string => (parentId === undefined ? own : `${parents.get(parentId) ?? ''} / ${own}`)
   return html`<fieldset class="choices">
     <legend>${organization.name}</legend>
-    <p class="hint">Your role: ${roleWords[role].label}, ${roleWords[role].meaning}.</p>
+    <p class="hint">Your role is ${roleWords[role].label}: ${roleWords[role].meaning}.</p>
     ${reach.length === 0 && html`<p class="hint"><b>Your role reaches no project here.</b></p>`}
     ${projects.map((project) => radio(placeOf(place, project), label(project), chosen))}
     ${

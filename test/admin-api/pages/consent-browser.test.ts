@@ -50,7 +50,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
 
   await tab.open(`${site.url}/account`)
   await tab.press('text=Show applications')
-  t.regex(await tab.page.innerText('main'), /In Shop of Default/)
+  t.regex(await tab.page.innerText('main'), /In the project Shop of Default/)
   await tab.press('text=Revoke >> nth=-1')
   t.regex(await tab.page.innerText('main'), /You have allowed none/)
   await t.throwsAsync(site.oauth.tokenCheck.bearer(String(body['access_token']), 'rest'))

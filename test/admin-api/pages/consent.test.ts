@@ -1,5 +1,6 @@
 /** Consent as the wire sees it: who is asked, what a decision brings, and what forged, tampered and repeated forms do not. */
 import test, { type ExecutionContext } from 'ava'
+import type { Scope } from '#core/access/scope.ts'
 import { projects } from '#core/tenancy/organization.ts'
 import { allowing, asking, decide, exchange, homeOf, join, loopbackRedirect, registered, signedIn, told, vouchedFor } from './asking.ts'
 import { startSite, type Site } from './site.ts'
@@ -15,6 +16,12 @@ const ticked = (html: string): string[] =>
 
 const projectCount = async ({ database, organizationId }: Site): Promise<number> =>
   (await database.all(projects, { organizationId })).length
+
+/** What somebody asks with in the first organization. */
+async function scopeOf(site: Site, visitor: Visitor): Promise<Scope> {
+  const signed = await site.people.sessions.read(visitor.cookie.split('=')[1] ?? '')
+  return site.people.members.scopeOf(signed?.user.id ?? '', site.organizationId)
+}
 
 function isRefused(t: ExecutionContext, { status, location }: Visited, wanted: number, why: string): void {
   t.is(status, wanted, why)
@@ -231,11 +238,55 @@ test('prompt=none is answered without a page; a remembered consent is, for the c
   const stranger = await registered(site)
   await allow({ client_id: stranger })
   t.is(await silently(olga, { client_id: stranger }), 'consent_required', 'nobody vouches')
-  const list = await site.people.members.organizationsOf((await site.people.sessions.read(olga.cookie.split('=')[1] ?? ''))?.user.id ?? '')
-  t.is(list.length, 1)
   const other = await join(site, 'olga@example.ch', 'owner')
   await allow({}, other.place)
   t.is(await silently(olga), 'consent_required', 'two projects')
+})
+
+test('a remembered consent ends with the role, the project, the grant and time', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const ben = await signedIn(site, 'ben@example.ch')
+  const { place, organizationId } = await join(site, 'ben@example.ch', 'developer', site.organizationId)
+  const scopes = ['api:read', 'api:send'] as const
+  const silently = async (): Promise<string> => {
+    const { location } = await ben.get(asking(site, { prompt: 'none', scope: scopes.join(' ') }).path)
+    return told(location).get('error') ?? 'code'
+  }
+  const allow = async (where: string): Promise<void> => {
+    const request = asking(site, { prompt: 'consent' })
+    const { location } = await decide(ben, request.path, allowing(where, ...scopes))
+    t.is((await exchange(site, request, location)).status, 200)
+  }
+  await allow(place)
+  t.is(await silently(), 'code')
+  const asOwner = await scopeOf(site, olga)
+  const { holder } = await scopeOf(site, ben)
+  const benId = holder?.kind === 'user' ? holder.userId : ''
+  await site.people.members.changeRole(asOwner, benId, 'viewer')
+  t.is(await silently(), 'consent_required', 'a lower role')
+  await site.people.members.changeRole(asOwner, benId, 'developer')
+  t.is(await silently(), 'code')
+  await ben.send('/account', '/account/applications/revoke', {
+    ...{ client: vouchedFor, organization: organizationId, project: place.split('.')[1] ?? '' },
+  })
+  t.is(await silently(), 'consent_required', 'revoked')
+
+  const { project } = await site.projects.create(asOwner, { name: 'Shop' })
+  await allow(`${organizationId}.${project.id}`)
+  t.is(await silently(), 'code')
+  await site.projects.remove(asOwner, project.id, { discardQueued: true })
+  t.is(await silently(), 'consent_required', 'the project is deleted')
+  await allow(place)
+  t.is(await silently(), 'code')
+  await site.people.members.remove(asOwner, benId)
+  t.is(await silently(), 'consent_required', 'no member any more')
+  t.regex((await ben.get('/account/applications')).html, /You have allowed none/)
+  await join(site, 'ben@example.ch', 'developer', organizationId)
+  t.is(await silently(), 'code')
+  site.clock.advance(180 * 86_400_000)
+  await ben.signIn('ben@example.ch')
+  t.is(await silently(), 'consent_required', 'the grant is over')
 })
 
 test('prompt=login asks who it is once more, and is content with a fresh proof', async (t) => {
@@ -273,7 +324,7 @@ test('applications with access are listed once for each project, and revoking en
   }
   const { html } = await olga.get('/account/applications')
   t.is(count(html, /<h3>Nightly &lt;report&gt;/g), 1)
-  t.regex(html, /client\.example\.net[^]*In Default of Default, since[^]*May read, send mail \(REST\)/)
+  t.regex(html, /client\.example\.net[^]*In the project Default of Default, since[^]*May read, send mail \(REST\)/)
   t.regex((await eve.get('/account/applications')).html, /You have allowed none/)
 
   const form = { client: vouchedFor, organization: organizationId, project: projectId }
