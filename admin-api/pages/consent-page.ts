@@ -48,13 +48,13 @@ export function consentPage(view: ConsentView): Answer {
 }
 
 /** What is wrong with the request itself: nobody can be sent anywhere. */
-export const problemPage = ({ message }: OAuthError): Answer =>
+export const problemPage = ({ http, message }: OAuthError): Answer =>
   page({
     title: 'This request does not work',
-    status: 400,
+    status: http === 401 ? 400 : http, // a browser has nothing to authenticate with
     content: html`<div class="sheet">
       <h1>This request does not work</h1>
-      <p>The application that sent you here made a mistake: ${message}</p>
+      <p>The application that sent you here cannot be answered. ${message}</p>
       <p class="hint">Nothing was allowed. Go back to the application and try again, or tell those who make it.</p>
     </div>`,
   })

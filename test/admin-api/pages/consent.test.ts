@@ -78,6 +78,8 @@ test('nothing that reaches other people is ticked unless the client names it; no
     [{ ...mcp, scope: 'mcp:send' }, ['mcp:read', 'mcp:send-sandbox', 'mcp:send']],
   ] as const)
     t.deepEqual(ticked((await olga.get(asking(site, changes).path)).html), wanted)
+  const both = `${asking(site, { scope: '' }).path}&resource=${encodeURIComponent(mcp.resource)}`
+  t.deepEqual(ticked((await olga.get(both)).html).toSorted(), ['api:read', 'mcp:read', 'mcp:send-sandbox'])
   const vouched = (await olga.get(asking(site, { redirect_uri: loopbackRedirect }).path)).html
   t.regex(vouched, /<dd>127\.0\.0\.1:33418<\/dd>[^]*any program there can pretend to be/)
   const stranger = await olga.get(asking(site, { client_id: await registered(site) }).path)
