@@ -1,6 +1,9 @@
 /** Consent in Chromium, with and without scripts; axe-core judges the page in all of its states at two widths. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import { launchBrowser, type Browser } from '../../support/browser.ts'
+import { freePort } from '../../support/workspace.ts'
 import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedIn } from './asking.ts'
 import { startSite } from './site.ts'
 import { openTab, titleOf, type Tab } from './tab.ts'
@@ -11,22 +14,31 @@ test.before(async () => {
 })
 test.after.always(() => browser?.close())
 
-/** Presses a button whose answer leads out to the application, and tells where. */
-async function leave({ page }: Tab, button: string): Promise<string> {
-  const [request] = await Promise.all([page.waitForRequest(/^https:\/\/app\.example\.net\/back\?/), page.click(button)])
-  return request.url()
+/** The application, a program on the machine of the person; answers where it waits. */
+async function playApplication(t: ExecutionContext): Promise<string> {
+  const port = await freePort()
+  const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<title>Welcome back</title>'))
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${port}/callback`
 }
 
-/** The application’s own page, without a network. */
-const playApplication = ({ page }: Tab): Promise<unknown> =>
-  page.route('https://app.example.net/**', (route) => route.fulfill({ contentType: 'text/html', body: '<p>Welcome back' }))
+/** Presses a button whose answer leads out to the application, and tells where. */
+async function leave({ page }: Tab, button: string): Promise<string> {
+  await Promise.all([page.waitForURL(/\/callback\?/), page.click(button)])
+  return page.url()
+}
 
 async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
   const site = await startSite(t)
   await signedIn(site, 'olga@example.ch')
   const tab = await openTab(t, browser, { hasScripts })
-  await playApplication(tab)
-  const request = asking(site, { scope: 'api:read api:send' })
+  const redirect_uri = await playApplication(t)
+  const request = asking(site, { scope: 'api:read api:send', redirect_uri })
   await tab.open(site.url + request.path)
   t.is(await titleOf(tab), 'Sign in')
   await tab.page.fill('#email', 'olga@example.ch')
@@ -55,7 +67,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   t.regex(await tab.page.innerText('main'), /You have allowed none/)
   await t.throwsAsync(site.oauth.tokenCheck.bearer(String(body['access_token']), 'rest'))
 
-  await tab.open(site.url + asking(site).path)
+  await tab.open(site.url + asking(site, { redirect_uri }).path)
   const denied = await leave(tab, 'button:has-text("Deny")')
   t.is(new URL(denied).searchParams.get('error'), 'access_denied')
 }
