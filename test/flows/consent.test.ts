@@ -2,11 +2,10 @@
  * An application gets access as applications and people do it: openid-client on one side, the links, pages and buttons of the
  * daemon in Chromium on the other, with and without scripts.
  */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import * as openid from 'openid-client'
 import { until } from '../core/house.ts'
+import { leave, startApplication } from '../support/application.ts'
 import { launchBrowser, type Browser, type Page } from '../support/browser.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../support/daemon.ts'
 import { freePort, temporaryFolder } from '../support/workspace.ts'
@@ -19,30 +18,6 @@ test.after.always(() => browser?.close())
 
 const linkIn = (text: string): string => /http:\/\/127\.0\.0\.1:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
 
-/** Where the application waits for the answer: a program on the machine of the person. */
-async function listen(t: ExecutionContext): Promise<{ readonly server: Server; readonly redirectUri: string }> {
-  const port = await freePort()
-  const server = createServer((_, response) =>
-    response.setHeader('content-type', 'text/html').end('<title>Back</title>You can close this.'),
-  )
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return { server, redirectUri: `http://127.0.0.1:${port}/callback` }
-}
-
-/** Presses a button and answers the address that the application is called at. */
-async function answered(page: Page, server: Server, redirectUri: string, button: string): Promise<URL> {
-  const request = once(server, 'request') as Promise<[IncomingMessage]>
-  await page.click(button)
-  const [{ url }] = await request
-  await page.waitForURL(/\/callback\?/)
-  return new URL(url ?? '', redirectUri)
-}
-
 async function signIn(page: Page, link: string, email?: string): Promise<void> {
   await page.goto(link)
   if (email !== undefined) await page.fill('#email', email)
@@ -51,7 +26,7 @@ async function signIn(page: Page, link: string, email?: string): Promise<void> {
 
 /** One request of the application, from its address to the REST call with the token. */
 async function access(t: ExecutionContext, page: Page, issuer: string, name: string): Promise<void> {
-  const { server, redirectUri } = await listen(t)
+  const redirectUri = await startApplication(t)
   const metadata = { redirect_uris: [redirectUri], client_name: name, token_endpoint_auth_method: 'none' }
   const insecure: openid.DynamicClientRegistrationRequestOptions = { algorithm: 'oauth2', execute: [openid.allowInsecureRequests] }
   const config = await openid.dynamicClientRegistration(new URL(issuer), metadata, openid.None(), insecure)
@@ -65,14 +40,14 @@ async function access(t: ExecutionContext, page: Page, issuer: string, name: str
   const expected = { pkceCodeVerifier: verifier, expectedState: state }
   await page.goto(address.href)
   t.regex(await page.innerText('main'), /Nobody vouches for this application/)
-  const denied = await answered(page, server, redirectUri, 'button:has-text("Deny")')
+  const denied = new URL(await leave(page, 'button:has-text("Deny")'))
   await t.throwsAsync(openid.authorizationCodeGrant(config, denied, expected), {
     message: /authorization response from the server is an error/,
   })
 
   await page.goto(address.href)
   await page.check('[name=place] >> nth=0')
-  const back = await answered(page, server, redirectUri, 'button:has-text("Allow")')
+  const back = new URL(await leave(page, 'button:has-text("Allow")'))
   const tokens = await openid.authorizationCodeGrant(config, back, expected, { resource })
   t.is(tokens.scope, 'api:read')
   const call = async (method = 'GET') =>

@@ -1,12 +1,10 @@
 /** Consent in Chromium, with and without scripts; axe-core judges the page in all of its states at two widths. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
+import { leave, startApplication } from '../../support/application.ts'
 import { launchBrowser, type Browser } from '../../support/browser.ts'
-import { freePort } from '../../support/workspace.ts'
 import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedIn } from './asking.ts'
 import { startSite } from './site.ts'
-import { openTab, titleOf, type Tab } from './tab.ts'
+import { openTab, titleOf } from './tab.ts'
 
 let browser: Browser
 test.before(async () => {
@@ -14,30 +12,11 @@ test.before(async () => {
 })
 test.after.always(() => browser?.close())
 
-/** The application, a program on the machine of the person; answers where it waits. */
-async function playApplication(t: ExecutionContext): Promise<string> {
-  const port = await freePort()
-  const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<title>Welcome back</title>'))
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${port}/callback`
-}
-
-/** Presses a button whose answer leads out to the application, and tells where. */
-async function leave({ page }: Tab, button: string): Promise<string> {
-  await Promise.all([page.waitForURL(/\/callback\?/), page.click(button)])
-  return page.url()
-}
-
 async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
   const site = await startSite(t)
   await signedIn(site, 'olga@example.ch')
   const tab = await openTab(t, browser, { hasScripts })
-  const redirect_uri = await playApplication(t)
+  const redirect_uri = await startApplication(t)
   const request = asking(site, { scope: 'api:read api:send', redirect_uri })
   await tab.open(site.url + request.path)
   t.is(await titleOf(tab), 'Sign in')
@@ -56,7 +35,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   await tab.page.click('[role=alert] a')
   await tab.page.fill(`#name-${site.organizationId}`, 'Shop')
   await tab.page.uncheck('text=Send mail')
-  const { status, body } = await exchange(site, request, await leave(tab, 'button:has-text("Allow")'))
+  const { status, body } = await exchange(site, request, await leave(tab.page, 'button:has-text("Allow")'))
   t.is(status, 200)
   t.is(body['scope'], 'api:read')
 
@@ -68,7 +47,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   await t.throwsAsync(site.oauth.tokenCheck.bearer(String(body['access_token']), 'rest'))
 
   await tab.open(site.url + asking(site, { redirect_uri }).path)
-  const denied = await leave(tab, 'button:has-text("Deny")')
+  const denied = await leave(tab.page, 'button:has-text("Deny")')
   t.is(new URL(denied).searchParams.get('error'), 'access_denied')
 }
 
