@@ -42,7 +42,7 @@ import { operatorOperations } from '../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../admin-api/rest/operations.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { operatorLinkOperation } from '../admin-api/operator-link.ts'
-import { pageOperations } from '../admin-api/pages/operations.ts'
+import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
@@ -53,7 +53,7 @@ import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
-import { oauthServer, publicFetch } from './oauth-core.ts'
+import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
@@ -320,6 +320,9 @@ function addDoors(add: Add, foundation: Foundation): void {
         ...(operatorKey === null ? [] : operatorOperations(core)),
         ...oauthOperations(oauth),
         ...pageOperations({ people: c.resolve(T.People) }),
+        ...allowingOperations(
+          allowingCore(oauth, { ...base(c), people: c.resolve(T.People), projects: c.resolve(T.Administration).projects }),
+        ),
         operatorLinkOperation({ token: foundation.operatorToken, make }),
       ],
       authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),

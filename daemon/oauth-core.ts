@@ -3,7 +3,11 @@ import { oauthUrls, type Config } from '#config/load.ts'
 import type { RightsOfMember } from '#core/access/members.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
+import type { Projects } from '#core/administration/projects.ts'
+import { Applications } from '#core/consent/applications.ts'
+import { Consents } from '#core/consent/consents.ts'
 import { AccessTokens } from '#core/oauth/access-tokens.ts'
+import { Authorizations } from '#core/oauth/authorizations.ts'
 import { ClientMetadataDocuments } from '#core/oauth/client-metadata-documents.ts'
 import { Clients } from '#core/oauth/clients.ts'
 import { Grants } from '#core/oauth/grants.ts'
@@ -17,12 +21,14 @@ import { usualScopes } from '#core/oauth/scopes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Fetch } from '#core/outbound/fetch.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
+import type { People } from '#core/people/people.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
 import type { Database } from '#store/database.ts'
 import type { ProtectedResource } from '../admin-api/challenge.ts'
 import { resourceMetadataUrl } from '../admin-api/oauth/discovery.ts'
 import type { OAuthCore } from '../admin-api/oauth/operations.ts'
+import type { AllowingCore } from '../admin-api/pages/operations.ts'
 import { guardedFetch } from '../protocols/relay/http/guarded-fetch.ts'
 
 export interface OAuthParts {
@@ -46,6 +52,8 @@ export interface OAuthServer extends OAuthCore {
   readonly clients: Clients
   readonly tokenCheck: TokenCheck
   readonly sandboxes: Sandboxes
+  readonly grants: Grants
+  readonly authorizations: Authorizations
 }
 
 export function oauthServer(parts: OAuthParts): OAuthServer {
@@ -58,12 +66,32 @@ export function oauthServer(parts: OAuthParts): OAuthServer {
   const grants = new Grants(parts)
   const sandboxes = new Sandboxes(parts)
   return {
-    ...{ urls, signingKeys, registrations, clients, sandboxes },
+    ...{ urls, signingKeys, registrations, clients, sandboxes, grants },
+    authorizations: new Authorizations({ ...parts, urls, clients, registrations }),
     restResource: { metadataUrl: resourceMetadataUrl(urls, 'rest'), usualScopes: usualScopes('rest') },
     tokenCheck: new TokenCheck({ database, policies: parts.policies, rightsOfMember: parts.rightsOfMember, tokens, grants, clock }),
     tokenEndpoint: new TokenEndpoint({ ...parts, urls, clients, tokens, grants, sandboxes }),
     revocation: new Revocation({ database, clients, tokens, grants }),
   }
+}
+
+export interface AllowingParts {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+  readonly people: People
+  readonly projects: Projects
+}
+
+/** What the pages need on which people let applications in. */
+export function allowingCore(
+  { authorizations, grants }: Pick<OAuthServer, 'authorizations' | 'grants'>,
+  parts: AllowingParts,
+): AllowingCore {
+  const { people, policies, projects } = parts
+  const { members } = people
+  const applications = new Applications({ ...parts, members, grants })
+  return { people, authorizations, applications, consents: new Consents({ policies, members, projects, authorizations, applications }) }
 }
 
 /** Fetches what strangers name, so no private network is open to it, whatever the operator allows elsewhere. */

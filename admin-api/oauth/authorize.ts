@@ -5,7 +5,7 @@ import type { Authorizations, PendingAuthorization } from '#core/oauth/authoriza
 import type { OAuthError } from '#core/oauth/oauth-error.ts'
 import { media, raw, type Answer } from '../answer.ts'
 import { formBody, readForm } from '../form-body.ts'
-import { operation, type Operation } from '../operation.ts'
+import { operation, type Operation, type RefusalForm } from '../operation.ts'
 import { oauthPaths } from './paths.ts'
 
 /** What the pages may know of the request. */
@@ -27,6 +27,8 @@ export interface AuthorizationUi {
   decide(pending: PendingAuthorization, request: PageRequest, form: URLSearchParams): Answer | Promise<Answer>
   /** A request that may not be redirected anywhere, because it is not clear who asks. */
   problem(error: OAuthError): Answer
+  /** Renders refusals as a page. */
+  readonly refusalAs?: RefusalForm
 }
 
 /** Sends the browser on; nobody keeps the address, which holds a code, and the next site does not learn where it came from. */
@@ -52,9 +54,10 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
     if (check.kind === 'pending') return go(check.pending)
     return check.kind === 'redirect' ? redirectTo(check.location) : ui.problem(check.error)
   }
+  const common = { ...shown, ...(ui.refusalAs && { refusalAs: ui.refusalAs }) }
   return [
     operation({
-      ...shown,
+      ...common,
       method: 'GET',
       operationId: 'askForAuthorization',
       summary: 'Ask a person to approve a client',
@@ -64,7 +67,7 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
       },
     }),
     operation({
-      ...shown,
+      ...common,
       method: 'POST',
       operationId: 'decideAuthorization',
       summary: 'Approve a client, or not',

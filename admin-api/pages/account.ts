@@ -4,6 +4,7 @@ import type { Session } from '#core/people/session.ts'
 import { userNameMax } from '#core/people/user.ts'
 import type { Answer } from '../answer.ts'
 import type { Operation } from '../operation.ts'
+import { applicationsPath } from './applications.ts'
 import { doneNotice, faultSummary, textField, type FieldFault } from './fields.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
@@ -92,6 +93,11 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
             <button class="quiet">Save</button>
           </div>
         </form>
+      </section>
+      <section class="sheet" aria-labelledby="applications-title">
+        <h2 id="applications-title">Applications with access</h2>
+        <p class="meta">Programs and agents that you allowed to work in your projects.</p>
+        <p class="after"><a class="button quiet" href="${applicationsPath}">Show applications</a></p>
       </section>
       ${people.passkeys.areAvailable && (await passkeySection(pages, request, csrf))}
       <section class="sheet" aria-labelledby="sessions-title">

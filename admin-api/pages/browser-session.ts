@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { People } from '#core/people/people.ts'
 import { sessionMs, type Browser, type SignedIn } from '#core/people/sessions.ts'
+import { Answer } from '../answer.ts'
 import type { Visitor } from './layout.ts'
 
 export class BrowserSessions {
@@ -36,10 +37,12 @@ export class BrowserSessions {
     return { 'set-cookie': `${this.#name}=${cookie}; Max-Age=${sessionMs / 1000}; ${this.#attributes}` }
   }
 
-  /** The header that keeps the session of the request for longer. */
-  prolong(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
-    const cookie = this.#cookieOf(headers)
-    return cookie === undefined ? {} : this.keep(cookie)
+  /** The answer to a request, which also keeps a session for longer that was just prolonged. */
+  kept(answer: Answer, signedIn: SignedIn | undefined, headers: IncomingHttpHeaders): Answer {
+    const cookie = signedIn?.wasProlonged ? this.#cookieOf(headers) : undefined
+    if (cookie === undefined) return answer
+    const { body, contentType, status } = answer
+    return new Answer(body, contentType, { ...(status !== undefined && { status }), headers: { ...this.keep(cookie), ...answer.headers } })
   }
 
   /** The header that forgets it. */

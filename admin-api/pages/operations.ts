@@ -1,7 +1,11 @@
-/** Every page for people, in one list. */
+/** Every page for people, in two lists: their own, and those about applications. */
+import type { Applications } from '#core/consent/applications.ts'
+import { authorizeOperations } from '../oauth/authorize.ts'
 import type { Operation } from '../operation.ts'
 import { accountOperations } from './account.ts'
+import { applicationOperations } from './applications.ts'
 import { assetOperation } from './assets.ts'
+import { consentUi, type ConsentCore } from './consent.ts'
 import { invitationOperations } from './invitation.ts'
 import { memberOperations } from './members.ts'
 import { organizationOperations } from './organizations.ts'
@@ -9,6 +13,10 @@ import { Pages, type PagesCore } from './page-operation.ts'
 import { signInOperations } from './sign-in.ts'
 
 export type { PagesCore } from './page-operation.ts'
+
+export interface AllowingCore extends PagesCore, ConsentCore {
+  readonly applications: Applications
+}
 
 export function pageOperations(core: PagesCore): readonly Operation[] {
   const pages = new Pages(core)
@@ -20,4 +28,10 @@ export function pageOperations(core: PagesCore): readonly Operation[] {
     ...memberOperations(pages),
     ...accountOperations(pages),
   ]
+}
+
+/** The pages on which people let applications in, and out again. */
+export function allowingOperations(core: AllowingCore): readonly Operation[] {
+  const pages = new Pages(core)
+  return [...applicationOperations(pages, core.applications), ...authorizeOperations(core.authorizations, consentUi(pages, core))]
 }

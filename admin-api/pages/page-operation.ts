@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { People } from '#core/people/people.ts'
 import type { SignedIn } from '#core/people/sessions.ts'
 import { Refusal } from '#core/refusals.ts'
-import { Answer, media, raw } from '../answer.ts'
+import { media, raw, type Answer } from '../answer.ts'
 import { formBody, readForm } from '../form-body.ts'
 import { operation, pathParameters, type Operation } from '../operation.ts'
 import { BrowserSessions } from './browser-session.ts'
@@ -114,8 +114,7 @@ export class Pages {
       const query = (name: string): string | undefined => firstOf(input.query[name])
       const { params: values, headers, remoteAddress } = input
       const request = { params: values, query, form, headers, remoteAddress, signedIn }
-      const done = await run(request, fullPath(path, input))
-      return signedIn?.wasProlonged ? withHeaders(done, this.browsers.prolong(input.headers)) : done
+      return this.browsers.kept(await run(request, fullPath(path, input)), signedIn, input.headers)
     }
     if (method === 'GET') return operation({ ...common, method, handle: (input) => answer(input as Input, new URLSearchParams()) })
     return operation({
@@ -147,12 +146,10 @@ function fullPath(path: string, { params, query }: Input): string {
   return search === '' ? filled : `${filled}?${search}`
 }
 
-const signInFirst = (next: string, again = false): Answer =>
+/** Asks who somebody is, or again who they are, and comes back. */
+export const signInFirst = (next: string, again = false): Answer =>
   seeOther(`/sign-in?${new URLSearchParams({ ...(again && { again: '1' }), next }).toString()}`)
 
 /** Goes on to another page, which is then asked for by GET. */
 export const seeOther = (path: string, headers: Readonly<Record<string, string>> = {}): Answer =>
   raw('', { contentType: 'text/html; charset=utf-8', status: 303, headers: { location: path, 'cache-control': 'no-store', ...headers } })
-
-const withHeaders = ({ body, contentType, status, headers }: Answer, more: Readonly<Record<string, string>>): Answer =>
-  new Answer(body, contentType, { ...(status !== undefined && { status }), headers: { ...more, ...headers } })

@@ -51,6 +51,7 @@ const done: Readonly<Record<string, string>> = {
   removed: 'The member is removed.',
   transferred: 'The organization has another owner, and you are an admin now.',
   accepted: 'You are a member now.',
+  application_revoked: 'The access has ended, and every token of it stopped working.',
   left: 'You left the organization.',
   founded: 'Your organization is ready.',
 }

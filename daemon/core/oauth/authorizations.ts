@@ -44,6 +44,8 @@ export interface PendingAuthorization {
   readonly surfaces: readonly Surface[]
   /** What the client asks for; a person may give less, or more of the same surfaces. */
   readonly scopes: readonly OAuthScope[]
+  /** The request named the scopes; otherwise they are the usual ones. */
+  readonly namesScopes: boolean
   /** `none`: no page may be shown; deny with `login_required` or `consent_required`. */
   readonly prompts: readonly Prompt[]
 }
@@ -153,6 +155,7 @@ export class Authorizations {
       state: parameters.get('state'),
       codeChallenge: checkedChallenge(parameters),
       scopes: askedScopes(parameters, surfaces),
+      namesScopes: parseScopes(parameters.get('scope')).length > 0,
       prompts: checkedPrompts(parameters.get('prompt')),
     }
   }

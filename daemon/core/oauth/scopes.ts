@@ -34,6 +34,9 @@ const levelOfRight: Readonly<Record<Right, Readonly<Record<Surface, Level>>>> = 
 /** What nobody in particular may do: read, and send into the sandbox. */
 const anonymousLevel: Readonly<Record<Surface, Level>> = { mcp: 1, rest: 1 }
 
+/** As far as nothing reaches other people: reading, and sending into the sandbox where there is a scope for that alone. */
+export const quietLevel: Readonly<Record<Surface, Level>> = { mcp: 1, rest: 0 }
+
 export const surfaceOf = (scope: OAuthScope): Surface => (scope.startsWith('mcp:') ? 'mcp' : 'rest')
 
 const order = (surface: Surface): readonly OAuthScope[] => scopesInOrder[surface]

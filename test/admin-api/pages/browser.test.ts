@@ -1,10 +1,11 @@
 /** The journeys of people in Chromium, with and without scripts; every page on the way is judged by axe-core at two widths. */
 import test, { type ExecutionContext } from 'ava'
-import { addAuthenticator, axeFaults, launchBrowser, overflows, withoutAutofill, type Browser, type Page } from '../../support/browser.ts'
+import { addAuthenticator, axeFaults, launchBrowser, withoutAutofill, type Browser } from '../../support/browser.ts'
 import { passkeys } from '#core/people/passkey.ts'
 import { userByEmail } from '#core/people/user.ts'
 import { Change } from '#store/change.ts'
 import { startSite, type Site } from './site.ts'
+import { openTab as openTabIn, titleOf, type Tab, type TabOptions } from './tab.ts'
 
 let browser: Browser
 test.before(async () => {
@@ -12,50 +13,7 @@ test.before(async () => {
 })
 test.after.always(() => browser?.close())
 
-/** Pages that have been judged already: looking at the same one again takes time and finds nothing. */
-const judged = new Set<string>()
-
-interface Tab {
-  readonly page: Page
-  /** Presses something and waits for the page it leads to, which must have nothing wrong with it. */
-  press(selector: string): Promise<void>
-  open(address: string): Promise<void>
-}
-
-interface TabOptions {
-  readonly hasScripts?: boolean
-  readonly colorScheme?: 'light' | 'dark'
-}
-
-async function openTab(t: ExecutionContext, { hasScripts = true, colorScheme = 'light' }: TabOptions = {}): Promise<Tab> {
-  const context = await browser.newContext({ javaScriptEnabled: hasScripts, colorScheme })
-  t.teardown(() => context.close())
-  const page = await context.newPage()
-  const blocked: string[] = []
-  page.on('console', (message) => /Content.Security.Policy/i.test(message.text()) && blocked.push(message.text()))
-  page.on('pageerror', (error) => blocked.push(String(error)))
-  const judge = async (): Promise<void> => {
-    t.deepEqual(await overflows(page), [], page.url())
-    t.deepEqual(blocked, [])
-    const view = `${colorScheme} ${await page.title()} ${await page.locator('form').count()}`
-    if (!hasScripts || judged.has(view)) return // axe-core needs scripts; what it sees is the same without
-    judged.add(view)
-    t.deepEqual(await axeFaults(page), [])
-  }
-  return {
-    page,
-    async press(selector) {
-      await Promise.all([page.waitForEvent('load'), page.click(selector)])
-      await judge()
-    },
-    async open(address) {
-      await page.goto(address)
-      await judge()
-    },
-  }
-}
-
-const title = async ({ page }: Tab): Promise<string> => (await page.title()).replace(/ – Postern$/, '')
+const openTab = (t: ExecutionContext, options?: TabOptions): Promise<Tab> => openTabIn(t, browser, options)
 
 /** From the link of the first start to a member who accepted an invitation by mail. */
 async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Promise<void> {
@@ -63,7 +21,7 @@ async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Pr
   await olga.open(site.ownerLink)
   await olga.page.fill('#email', 'olga@example.ch')
   await olga.press('text=Sign in >> visible=true >> nth=-1')
-  t.is(await title(olga), 'Organizations')
+  t.is(await titleOf(olga), 'Organizations')
   await olga.press('a:has-text("Account")')
   await olga.page.fill('#name', 'Olga Ostrowska')
   await olga.press('text=Save')
@@ -71,7 +29,7 @@ async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Pr
   await olga.press('text=Members')
   await olga.page.fill('#email', 'nonsense')
   await olga.press('text=Invite >> visible=true >> nth=-1')
-  t.is(await title(olga), 'Problem: Members of Default')
+  t.is(await titleOf(olga), 'Problem: Members of Default')
   t.is(await olga.page.getAttribute('#email', 'aria-invalid'), 'true')
   await olga.page.fill('#email', 'ben@example.ch')
   await olga.page.selectOption('#invite-role', 'developer')
@@ -80,12 +38,12 @@ async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Pr
   const ben = await openTab(t, { hasScripts, colorScheme: 'dark' })
   await ben.open((await site.mailTo('ben@example.ch')).link)
   await ben.press('text=Mail me a sign-in link')
-  t.is(await title(ben), 'Look at your mail')
+  t.is(await titleOf(ben), 'Look at your mail')
   // the link works on another device than the one that asked
   const phone = await openTab(t, { hasScripts })
   await phone.open((await site.mailTo('ben@example.ch')).link)
   await phone.press('main >> text=Sign in >> nth=-1')
-  t.is(await title(phone), 'Invitation to Default')
+  t.is(await titleOf(phone), 'Invitation to Default')
   await phone.press('text=Accept')
   t.regex(await phone.page.innerText('main'), /You are a member now\.[^]*Developer/)
   await phone.press('a:has-text("Members")')
@@ -98,7 +56,7 @@ async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Pr
   await olga.press('text=Change role')
   t.regex(await olga.page.innerText('main'), /The role is changed\.[^]*Viewer/)
   await phone.press('text=Sign out')
-  t.is(await title(phone), 'Signed out')
+  t.is(await titleOf(phone), 'Signed out')
 }
 
 test('the whole way with scripts', async (t) => journey(t, await startSite(t), true))
@@ -119,7 +77,7 @@ test('a passkey is added after a sign-in, signs in by itself, proves a person an
 
   await tab.open(`${site.url}/sign-in?next=%2Faccount`)
   await tab.press('text=Use a passkey')
-  t.is(await title(tab), 'Account')
+  t.is(await titleOf(tab), 'Account')
   t.regex(await tab.page.innerText('main'), /by passkey/)
 
   site.clock.advance(10 * 60_000)
@@ -214,7 +172,7 @@ test('sessions are shown with their browsers and ended one by one or all at once
   t.is(await first.page.locator('[aria-labelledby=sessions-title] li').count(), 1)
   for (const tab of others) {
     await tab.open(`${site.url}/account`)
-    t.is(await title(tab), 'Sign in')
+    t.is(await titleOf(tab), 'Sign in')
   }
 })
 

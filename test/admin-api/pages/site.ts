@@ -1,6 +1,7 @@
 /** The pages over a real socket and a real store, at an address that browsers take for secure; time stands still unless moved, and mail is read instead of delivered. */
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
+import type { Projects } from '#core/administration/projects.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
@@ -8,6 +9,7 @@ import { bootstrap } from '#core/bootstrap.ts'
 import type { SignUp } from '#core/people/login-links.ts'
 import { operatorLink } from '#core/people/operator-link.ts'
 import { people, type People } from '#core/people/people.ts'
+import { FetchFailed, type FetchedDocument } from '#core/outbound/fetch.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { systemOrganizationId } from '#core/routing/system-policy.ts'
@@ -20,9 +22,12 @@ import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { newId } from '#store/ids.ts'
 import { bearerAuthentication } from '../../../admin-api/authentication.ts'
-import { pageOperations } from '../../../admin-api/pages/operations.ts'
+import { oauthOperations } from '../../../admin-api/oauth/operations.ts'
+import { allowingOperations, pageOperations } from '../../../admin-api/pages/operations.ts'
 import { flagCheck } from '../../../admin-api/rest/operations.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
+import { administration } from '../../../daemon/administration.ts'
+import { allowingCore, oauthServer, type OAuthServer } from '../../../daemon/oauth-core.ts'
 import { destinationDefaults } from '../../core/house.ts'
 import { noTracking } from '../../core/no-parsers.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
@@ -53,6 +58,10 @@ export interface Site {
   readonly people: People
   readonly organizationId: string
   readonly apiKeys: ApiKeys
+  readonly oauth: OAuthServer
+  readonly projects: Projects
+  /** Documents of the web by address, for clients that describe themselves there. */
+  readonly web: Map<string, FetchedDocument>
   readonly failures: unknown[]
   /** The link that the first start printed. */
   readonly ownerLink: string
@@ -88,11 +97,23 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   const accept = new Accept({ ...base, ...noTracking, listener, recipientsMax: 100, messageBytesMax: 1_000_000 })
   const apiKeys = new ApiKeys(base)
   const house = people({ ...base, accept, baseUrl: publicUrl, signUp, systemMail, onError: (error) => void failures.push(error) })
+  const web = new Map<string, FetchedDocument>()
+  const onError = (error: unknown): void => void failures.push(error)
+  const { projects } = administration({ ...base, accept, attempts: { breakOff: async () => {} }, onError })
+  const oauth = oauthServer({
+    ...base,
+    config: { baseUrl: publicUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', http: { listen: { host: '', port: 0 } } as never },
+    fetch: async (address) => web.get(address) ?? Promise.reject(new FetchFailed('The host could not be reached.')),
+    rightsOfMember: house.members.rightsOf,
+    events: { tokenReused() {} },
+    onDeleted() {},
+  })
+  const allowing = allowingCore(oauth, { ...base, people: house, projects })
   const api = new AdminApi({
     listen: { host: 'localhost', port },
     baseUrl: publicUrl,
     version: '1.2.3',
-    operations: pageOperations({ people: house }),
+    operations: [...pageOperations({ people: house }), ...allowingOperations(allowing), ...oauthOperations(oauth)],
     requireFlag: flagCheck(policies),
     authenticate: bearerAuthentication((key) => apiKeys.authenticate(key)),
     admission: { check() {} },
@@ -113,6 +134,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     return Promise.all(traces.map((trace) => readMail(database, trace)))
   }
   return {
+    ...{ oauth, projects, web },
     ...{ url, clock, database, people: house, organizationId, apiKeys, failures, mails, ownerLink: `${url}/sign-in/link/${ownerLink}` },
     async mailTo(address) {
       const found = (await mails()).findLast(({ to }) => to === address)

@@ -25,10 +25,10 @@ export class Visitor {
 
   post(
     path: string,
-    form: Readonly<Record<string, string>> = {},
+    form: Readonly<Record<string, string>> | URLSearchParams = {},
     headers: Readonly<Record<string, string>> = this.origin,
   ): Promise<Visited> {
-    return this.#ask(path, { method: 'POST', body: new URLSearchParams(form), headers })
+    return this.#ask(path, { method: 'POST', body: new URLSearchParams(form as Record<string, string>), headers })
   }
 
   /** Sends a form with the token that stands in a page. */

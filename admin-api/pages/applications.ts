@@ -1,0 +1,76 @@
+/** Applications with access to projects of the user, and taking that back. */
+import type { Application, Applications } from '#core/consent/applications.ts'
+import type { Answer } from '../answer.ts'
+import type { Operation } from '../operation.ts'
+import { csrfField } from './confirm-first.ts'
+import { doneNotice } from './fields.ts'
+import { html, type Html } from './html.ts'
+import { page } from './layout.ts'
+import { seeOther, type Pages, type SignedInRequest } from './page-operation.ts'
+import { scopesInWords } from './scope-words.ts'
+import { doneWords, timeOf } from './words.ts'
+
+export const applicationsPath = '/account/applications'
+
+export const applicationOperations = (pages: Pages, applications: Applications): readonly Operation[] => [
+  pages.signedIn({ path: applicationsPath, operationId: 'showApplications', summary: 'List the applications with access' }, (request) =>
+    applicationsPage(applications, request),
+  ),
+  pages.form(
+    {
+      path: `${applicationsPath}/revoke`,
+      operationId: 'revokeApplication',
+      summary: 'End the access of an application',
+      back: () => applicationsPath,
+    },
+    async ({ signedIn, form }) => {
+      const given = (name: string): string => form.get(name) ?? ''
+      const named = { clientId: given('client'), organizationId: given('organization'), projectId: given('project') }
+      await applications.revoke(signedIn.user.id, named)
+      return seeOther(`${applicationsPath}?done=application_revoked`)
+    },
+  ),
+]
+
+async function applicationsPage(applications: Applications, { signedIn, visitor, query }: SignedInRequest): Promise<Answer> {
+  const list = await applications.list(signedIn.user.id)
+  return page({
+    title: 'Applications with access',
+    width: 'wide',
+    visitor,
+    section: 'account',
+    content: html`<a class="back" href="/account">Account</a>
+      <h1>Applications with access</h1>
+      ${doneNotice(doneWords(query('done')))}
+      <section class="sheet" aria-labelledby="allowed">
+        <h2 id="allowed">Allowed by you</h2>
+        ${
+          list.length > 0
+            ? html`<p class="meta">None of them can do more than your role. Revoking ends all access at once.</p>
+                <ul class="rows">
+                  ${list.map((application) => row(application, csrfField(visitor)))}
+                </ul>`
+            : html`<p>You have allowed none. An application that wants access sends you here and asks.</p>`
+        }
+      </section>`,
+  })
+}
+
+const row = (application: Application, csrf: Html): Html => {
+  const { clientId, clientName, verifiedHost, organization, project, scopes, since } = application
+  return html`<li>
+    <div>
+      <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
+      <p class="meta">
+        In the project ${project.name} of ${organization.name}, since ${timeOf(since)}. May ${scopesInWords(scopes)}.
+        ${verifiedHost === undefined && 'Nobody vouches for its name.'}
+      </p>
+    </div>
+    <form class="side" method="post" action="${applicationsPath}/revoke">
+      ${csrf}<input type="hidden" name="client" value="${clientId}" />
+      <input type="hidden" name="organization" value="${organization.id}" />
+      <input type="hidden" name="project" value="${project.id}" />
+      <button class="danger" aria-label="Revoke the access of ${clientName} to ${project.name}">Revoke</button>
+    </form>
+  </li>`
+}

@@ -1,0 +1,105 @@
+/** Applications with access: what a user allowed, shown as one for each client and project, and taken back. */
+import type { Database } from '#store/database.ts'
+import type { Clock } from '../clock.ts'
+import { isMetadataAddress } from '../oauth/client-metadata-documents.ts'
+import { oauthGrants } from '../oauth/grant.ts'
+import type { Grants, StoredGrant } from '../oauth/grants.ts'
+import { levelOf, scopesUpTo, surfaces, type OAuthScope } from '../oauth/scopes.ts'
+import type { Members } from '../people/members.ts'
+import type { Policies } from '../routing/policy.ts'
+import type { Organization, Project } from '../tenancy/organization.ts'
+
+export interface ApplicationOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly policies: Policies
+  readonly members: Pick<Members, 'organizationsOf'>
+  readonly grants: Grants
+}
+
+/** A grant that works, with where it is good for. */
+export interface LiveGrant {
+  readonly stored: StoredGrant
+  readonly organization: Organization
+  readonly project: Project
+}
+
+/** What names an application: the same client in another project is another one. */
+export interface ApplicationName {
+  readonly clientId: string
+  readonly organizationId: string
+  readonly projectId: string
+}
+
+export interface Application extends ApplicationName {
+  readonly clientName: string
+  /** Undefined when nobody vouches for the name. */
+  readonly verifiedHost: string | undefined
+  readonly organization: Organization
+  readonly project: Project
+  /** The most that any of its grants allows, with all that this includes. */
+  readonly scopes: readonly OAuthScope[]
+  /** When it was allowed first, of what still holds. */
+  readonly since: number
+}
+
+export class Applications {
+  readonly #options: ApplicationOptions
+
+  constructor(options: ApplicationOptions) {
+    this.#options = options
+  }
+
+  /** The one that was allowed last comes first. */
+  async list(userId: string): Promise<Application[]> {
+    const byName = new Map<string, LiveGrant[]>()
+    for (const grant of await this.grantsOf(userId)) {
+      const { clientId, projectId } = grant.stored.record
+      const name = JSON.stringify([clientId, projectId])
+      byName.set(name, [...(byName.get(name) ?? []), grant])
+    }
+    return [...byName.values()].map(toApplication).toSorted((a, b) => b.since - a.since)
+  }
+
+  /** Ends every grant of it with all of their tokens, at once; again does nothing. */
+  async revoke(userId: string, { clientId, organizationId, projectId }: ApplicationName): Promise<void> {
+    for (const { stored } of await this.grantsOf(userId)) {
+      const { record } = stored
+      if (stored.organizationId === organizationId && record.clientId === clientId && record.projectId === projectId)
+        await this.#options.grants.revoke(record.id)
+    }
+  }
+
+  /** Every grant of the user that works, in all of their organizations; the oldest first. */
+  async grantsOf(userId: string): Promise<LiveGrant[]> {
+    const { database, clock, policies, members } = this.#options
+    const now = clock.now()
+    const found: LiveGrant[] = []
+    for (const { organization } of await members.organizationsOf(userId)) {
+      const organizationId = organization.id
+      const { projects } = await policies.of(organizationId)
+      for (const stored of await database.all(oauthGrants, { organizationId })) {
+        const project = projects.get(stored.record.projectId)
+        const isLive = stored.record.revokedAt === null && stored.record.expiresAt > now
+        if (project && isLive && stored.record.userId === userId)
+          found.push({ stored: { ...stored, organizationId }, organization, project })
+      }
+    }
+    return found
+  }
+}
+
+function toApplication(grants: readonly LiveGrant[]): Application {
+  const [first] = grants
+  const last = grants.at(-1)
+  if (!first || !last) throw new Error('an application without a grant')
+  const { organization, project, stored } = last
+  const { clientId, clientName } = stored.record
+  const all = grants.flatMap((grant) => grant.stored.record.scopes)
+  return {
+    ...{ clientId, clientName, organization, project, organizationId: organization.id, projectId: project.id },
+    verifiedHost: isMetadataAddress(clientId) ? new URL(clientId).host : undefined,
+    scopes: surfaces.flatMap((surface) => scopesUpTo(surface, levelOf(all, surface))),
+    since: first.stored.record.createdAt,
+  }
+}

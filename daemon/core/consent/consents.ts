@@ -1,0 +1,140 @@
+/** Consent: where a user may let a client in and how far, what they said before, and what they decide. */
+import { requireRight } from '../access/scope.ts'
+import type { Projects } from '../administration/projects.ts'
+import type { Approval, Authorizations, PendingAuthorization } from '../oauth/authorizations.ts'
+import { covers, levelOf, levelOfRights, quietLevel, scopesUpTo, surfaceOf, type OAuthScope } from '../oauth/scopes.ts'
+import type { Members } from '../people/members.ts'
+import { rightsOfRole, type Role } from '../people/role.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { Policies } from '../routing/policy.ts'
+import type { Organization, Project } from '../tenancy/organization.ts'
+import type { Applications } from './applications.ts'
+
+export interface ConsentOptions {
+  readonly policies: Policies
+  readonly members: Pick<Members, 'organizationsOf' | 'scopeOf'>
+  readonly projects: Pick<Projects, 'create'>
+  readonly authorizations: Pick<Authorizations, 'approve'>
+  readonly applications: Pick<Applications, 'grantsOf'>
+}
+
+/** An organization of the user, as far as a client can be let into it. */
+export interface Place {
+  readonly organization: Organization
+  readonly role: Role
+  /** Default first, then by name; a partition follows its parent. Empty where the role reaches no project. */
+  readonly projects: readonly Project[]
+  /** The most that the role allows, of the surfaces that the client asks for. */
+  readonly reach: readonly OAuthScope[]
+  readonly mayMakeProjects: boolean
+}
+
+/** What a user decides. */
+export interface Decision {
+  readonly organizationId: string
+  /** A project that is there, or the name of a new one. */
+  readonly project: { readonly id: string } | { readonly name: string }
+  readonly scopes: readonly OAuthScope[]
+}
+
+export const projectNameMax = 100
+
+export class Consents {
+  readonly #options: ConsentOptions
+
+  constructor(options: ConsentOptions) {
+    this.#options = options
+  }
+
+  /** Every organization of the user; also those whose role lets nobody in, so that it can be told why. */
+  async places(userId: string, { surfaces }: Pick<PendingAuthorization, 'surfaces'>): Promise<Place[]> {
+    const memberships = await this.#options.members.organizationsOf(userId)
+    return Promise.all(
+      memberships.map(async ({ organization, member: { role } }) => {
+        const { rights } = rightsOfRole(role)
+        const reach = surfaces.flatMap((surface) => scopesUpTo(surface, levelOfRights(rights, surface)))
+        const { projects } = await this.#options.policies.of(organization.id)
+        return {
+          ...{ organization, role, reach },
+          projects: reach.length === 0 ? [] : inOrder([...projects.values()]),
+          mayMakeProjects: rights.includes('api:admin'),
+        }
+      }),
+    )
+  }
+
+  /**
+   * What the user allowed this client before, if that settles the request: one project, no less than is suggested, and still
+   * within their role. Never where another program could pose as the client (RFC 8252 §8.6): nobody vouches for its name,
+   * or the answer goes to a program on a machine instead of a host on the web.
+   */
+  async remembered(userId: string, pending: PendingAuthorization): Promise<Approval | undefined> {
+    const { client, redirectUri, prompts } = pending
+    if (client.verifiedHost === undefined || !redirectUri.startsWith('https:')) return undefined
+    if (prompts.includes('consent') || prompts.includes('select_account')) return undefined
+    const mine = (await this.#options.applications.grantsOf(userId)).filter(({ stored }) => stored.record.clientId === client.id)
+    const [first] = mine
+    if (!first || mine.some(({ project }) => project.id !== first.project.id)) return undefined
+    const scopes = suggestedScopes(pending)
+    if (!mine.some(({ stored }) => covers(stored.record.scopes, scopes))) return undefined
+    const place = (await this.places(userId, pending)).find(({ organization }) => organization.id === first.organization.id)
+    if (!place || !covers(place.reach, scopes)) return undefined
+    return { userId, organizationId: first.organization.id, projectId: first.project.id, scopes }
+  }
+
+  /**
+   * The address to redirect to. Throws `validation_failed` with the field `scope`, `place` or `name` for what can be chosen
+   * otherwise, and `not_found` alike for what is missing and what belongs to others.
+   */
+  async approve(userId: string, pending: PendingAuthorization, { organizationId, project, scopes }: Decision): Promise<string> {
+    const place = (await this.places(userId, pending)).find(({ organization }) => organization.id === organizationId)
+    if (!place) throw new Refusal('not_found', 'You are in no organization with this id.')
+    checkScopes(pending, place, scopes)
+    const projectId = 'id' in project ? knownProject(place, project.id) : await this.#make(userId, place, project.name)
+    return this.#options.authorizations.approve(pending, { userId, organizationId, projectId, scopes })
+  }
+
+  /** A form that comes twice must not make two projects, so the name must be a new one. */
+  async #make(userId: string, { organization, projects }: Place, typed: string): Promise<string> {
+    const { members, projects: administration } = this.#options
+    const scope = await members.scopeOf(userId, organization.id)
+    requireRight(scope, 'api:admin')
+    const name = typed.trim()
+    if (name === '' || name.length > projectNameMax || /[\p{Cc}\u2028\u2029]/u.test(name))
+      throw invalid([{ path: 'name', message: `Enter a name on one line, with at most ${projectNameMax} characters.` }])
+    if (projects.some((one) => one.name === name))
+      throw invalid([{ path: 'name', message: 'There is a project of this name. Choose it from the list, or enter another name.' }])
+    return (await administration.create(scope, { name })).project.id
+  }
+}
+
+/** What to tick at first: what the client names with all that it includes; when it names nothing, nothing that reaches other people. */
+export function suggestedScopes({ surfaces, scopes, namesScopes }: PendingAuthorization): readonly OAuthScope[] {
+  return surfaces.flatMap((surface) => {
+    const level = levelOf(scopes, surface)
+    return scopesUpTo(surface, namesScopes ? level : Math.min(level, quietLevel[surface]))
+  })
+}
+
+function checkScopes({ surfaces }: PendingAuthorization, { organization, reach }: Place, scopes: readonly OAuthScope[]): void {
+  if (!scopes.some((scope) => surfaces.includes(surfaceOf(scope))))
+    throw invalid([{ path: 'scope', message: 'Tick at least one thing that the application may do.' }])
+  const included = surfaces.flatMap((surface) => scopesUpTo(surface, levelOf(scopes, surface)))
+  if (included.some((scope) => !scopes.includes(scope)))
+    throw invalid([{ path: 'scope', message: 'Each thing includes those above it. Tick them too, or leave it out.' }])
+  if (!covers(reach, scopes))
+    throw invalid([
+      { path: 'scope', message: `Your role in ${organization.name} does not allow all of this. Untick some, or choose another place.` },
+    ])
+}
+
+function knownProject({ projects }: Place, id: string): string {
+  if (projects.some((project) => project.id === id)) return id
+  throw new Refusal('not_found', 'No project has this id.')
+}
+
+function inOrder(projects: readonly Project[]): Project[] {
+  const sorted = projects.toSorted((a, b) => Number(b.isDefault) - Number(a.isDefault) || a.name.localeCompare(b.name, 'en'))
+  const partitionsOf = (id: string): Project[] => sorted.filter(({ parentId }) => parentId === id)
+  return sorted.filter(({ parentId }) => parentId === undefined).flatMap((project) => [project, ...partitionsOf(project.id)])
+}

@@ -1,0 +1,117 @@
+/** Clients that ask for access, and members to ask: what tests of consent have in common. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { FetchedDocument } from '#core/outbound/fetch.ts'
+import { members } from '#core/people/member.ts'
+import type { Role } from '#core/people/role.ts'
+import { userByEmail } from '#core/people/user.ts'
+import { addOrganization } from '#core/new-organization.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
+import type { Site } from './site.ts'
+import { Visitor, type Visited } from './visit.ts'
+
+/** A client whose name a host vouches for. */
+export const vouchedFor = 'https://client.example.net/oauth/client.json'
+export const webRedirect = 'https://app.example.net/back'
+export const loopbackRedirect = 'http://127.0.0.1:33418/callback'
+
+export type Query = Readonly<Record<string, string>>
+
+export interface Asking {
+  /** The path and query that the browser is sent to. */
+  readonly path: string
+  readonly verifier: string
+  readonly query: Query
+}
+
+export interface Tokens {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const document = (name: string): FetchedDocument => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  text: JSON.stringify({ client_id: vouchedFor, client_name: name, redirect_uris: [webRedirect, loopbackRedirect] }),
+})
+
+/** A request in order by the client that is vouched for, with changes. */
+export function asking(site: Site, changes: Query = {}): Asking {
+  site.web.set(vouchedFor, document('Nightly <report>'))
+  const verifier = randomBytes(32).toString('base64url')
+  const query = {
+    ...{ response_type: 'code', client_id: vouchedFor, redirect_uri: webRedirect, resource: `${site.url}/v1`, state: 'st-1' },
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    ...{ code_challenge_method: 'S256', scope: 'api:read', ...changes },
+  }
+  return { path: `/oauth/authorize?${new URLSearchParams(query).toString()}`, verifier, query }
+}
+
+/** A client that registered itself, for which nobody vouches. */
+export async function registered(site: Site, redirectUri = webRedirect): Promise<string> {
+  const body = JSON.stringify({ client_name: 'Stranger', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' })
+  const response = await fetch(`${site.url}/oauth/register`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  return ((await response.json()) as { client_id: string }).client_id
+}
+
+/** The tokens of the code in an address that the browser was sent to. */
+export async function exchange(site: Site, { query, verifier }: Asking, location: string): Promise<Tokens> {
+  const code = told(location).get('code') ?? ''
+  const { client_id = '', redirect_uri = '', resource = '' } = query
+  const body = new URLSearchParams({ grant_type: 'authorization_code', code, code_verifier: verifier, client_id, redirect_uri, resource })
+  const response = await fetch(`${site.url}/oauth/token`, { method: 'POST', body })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+/** What the client is told. */
+export const told = (location: string): URLSearchParams => new URL(location).searchParams
+
+/** Sends the form of the page, with several values of a name where that is so. */
+export async function decide(visitor: Visitor, path: string, fields: readonly (readonly [string, string])[]): Promise<Visited> {
+  const csrf = await visitor.csrf('/account')
+  return visitor.post(path, new URLSearchParams([['csrf', csrf], ...fields.map(([name, value]): [string, string] => [name, value])]))
+}
+
+/** The form of a person who allows these scopes in a place. */
+export const allowing = (place: string, ...scopes: readonly string[]): (readonly [string, string])[] => [
+  ['decision', 'allow'],
+  ['place', place],
+  ...scopes.map((scope) => ['scope', scope] as const),
+]
+
+/** Somebody signed in, the first one as the owner of the first organization. */
+export async function signedIn(site: Site, email: string): Promise<Visitor> {
+  const visitor = new Visitor(site)
+  await visitor.signIn(email)
+  return visitor
+}
+
+/** Makes somebody who signed in before a member of an organization; without one, of a new one. */
+export async function join(site: Site, email: string, role: Role, organizationId?: string): Promise<Home> {
+  const { database, clock } = site
+  const now = clock.now()
+  const change = new Change()
+  const fresh = { name: `House of ${role}`, plan: 'free', project: { name: 'Default', status: 'claimed' }, now } as const
+  const home = organizationId === undefined ? addOrganization(change, fresh) : await homeOf(site, organizationId)
+  const id = (await userByEmail(database, email))?.record.id ?? ''
+  change.insert(members, home.organizationId, { id, organizationId: home.organizationId, role, joinedAt: now })
+  await database.commit(change)
+  return placeIn(home)
+}
+
+/** An organization with its project Default, as the form names them. */
+export interface Home {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly place: string
+}
+
+export async function homeOf({ database }: Site, organizationId: string): Promise<Home> {
+  const stored = await database.get(organizations, { organizationId }, organizationId)
+  return placeIn({ organizationId, projectId: stored?.record.defaultProjectId ?? '' })
+}
+
+const placeIn = ({ organizationId, projectId }: Omit<Home, 'place'>): Home => ({
+  ...{ organizationId, projectId },
+  place: `${organizationId}.${projectId}`,
+})

@@ -1,0 +1,53 @@
+/** A tab of a browser in which every page is judged: nothing overflows, nothing breaks its own policy, and axe-core finds nothing. */
+import type { ExecutionContext } from 'ava'
+import { axeFaults, overflows, type Browser, type Page } from '../../support/browser.ts'
+
+/** Pages that have been judged already: looking at the same one again takes time and finds nothing. */
+const judged = new Set<string>()
+
+export interface Tab {
+  readonly page: Page
+  /** Presses something and waits for the page it leads to, which must have nothing wrong with it. */
+  press(selector: string): Promise<void>
+  open(address: string): Promise<void>
+}
+
+export interface TabOptions {
+  readonly hasScripts?: boolean
+  readonly colorScheme?: 'light' | 'dark'
+}
+
+export async function openTab(
+  t: ExecutionContext,
+  browser: Browser,
+  { hasScripts = true, colorScheme = 'light' }: TabOptions = {},
+): Promise<Tab> {
+  const context = await browser.newContext({ javaScriptEnabled: hasScripts, colorScheme })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const blocked: string[] = []
+  page.on('console', (message) => /Content.Security.Policy/i.test(message.text()) && blocked.push(message.text()))
+  page.on('pageerror', (error) => blocked.push(String(error)))
+  const judge = async (): Promise<void> => {
+    t.deepEqual(await overflows(page), [], page.url())
+    t.deepEqual(blocked, [])
+    const view = `${colorScheme} ${await page.title()} ${await page.locator('form').count()}`
+    if (!hasScripts || judged.has(view)) return // axe-core needs scripts; what it sees is the same without
+    judged.add(view)
+    t.deepEqual(await axeFaults(page), [])
+  }
+  return {
+    page,
+    async press(selector) {
+      await Promise.all([page.waitForEvent('load'), page.click(selector)])
+      await judge()
+    },
+    async open(address) {
+      await page.goto(address)
+      await judge()
+    },
+  }
+}
+
+/** The title of the page, without the name of the product. */
+export const titleOf = async ({ page }: Tab): Promise<string> => (await page.title()).replace(/ – Postern$/, '')
