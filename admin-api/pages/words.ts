@@ -52,6 +52,8 @@ const done: Readonly<Record<string, string>> = {
   transferred: 'The organization has another owner, and you are an admin now.',
   accepted: 'You are a member now.',
   left: 'You left the organization.',
+  claimed: 'The sandbox is yours now. Its agent can go on.',
+  undone: 'The session of the agent has ended.',
   founded: 'Your organization is ready.',
 }
 

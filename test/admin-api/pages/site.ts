@@ -5,6 +5,8 @@ import { ApiKeys } from '#core/access/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
 import { bootstrap } from '#core/bootstrap.ts'
+import { Claims } from '#core/claims/claims.ts'
+import { Sandboxes } from '#core/oauth/sandboxes.ts'
 import type { SignUp } from '#core/people/login-links.ts'
 import { operatorLink } from '#core/people/operator-link.ts'
 import { people, type People } from '#core/people/people.ts'
@@ -20,6 +22,7 @@ import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { newId } from '#store/ids.ts'
 import { bearerAuthentication } from '../../../admin-api/authentication.ts'
+import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { flagCheck } from '../../../admin-api/rest/operations.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
@@ -51,6 +54,8 @@ export interface Site {
   readonly clock: ManualClock
   readonly database: Database
   readonly people: People
+  readonly claims: Claims
+  readonly sandboxes: Sandboxes
   readonly organizationId: string
   readonly apiKeys: ApiKeys
   readonly failures: unknown[]
@@ -88,11 +93,13 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   const accept = new Accept({ ...base, ...noTracking, listener, recipientsMax: 100, messageBytesMax: 1_000_000 })
   const apiKeys = new ApiKeys(base)
   const house = people({ ...base, accept, baseUrl: publicUrl, signUp, systemMail, onError: (error) => void failures.push(error) })
+  const sandboxes = new Sandboxes({ database, clock, onDeleted() {} })
+  const claims = new Claims({ ...base, audit, sandboxes, people: house })
   const api = new AdminApi({
     listen: { host: 'localhost', port },
     baseUrl: publicUrl,
     version: '1.2.3',
-    operations: pageOperations({ people: house }),
+    operations: [...pageOperations({ people: house }), ...claimOperations({ people: house, claims })],
     requireFlag: flagCheck(policies),
     authenticate: bearerAuthentication((key) => apiKeys.authenticate(key)),
     admission: { check() {} },
@@ -113,7 +120,19 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     return Promise.all(traces.map((trace) => readMail(database, trace)))
   }
   return {
-    ...{ url, clock, database, people: house, organizationId, apiKeys, failures, mails, ownerLink: `${url}/sign-in/link/${ownerLink}` },
+    ...{
+      url,
+      clock,
+      database,
+      people: house,
+      claims,
+      sandboxes,
+      organizationId,
+      apiKeys,
+      failures,
+      mails,
+      ownerLink: `${url}/sign-in/link/${ownerLink}`,
+    },
     async mailTo(address) {
       const found = (await mails()).findLast(({ to }) => to === address)
       if (!found) throw new Error(`no mail to ${address}`)

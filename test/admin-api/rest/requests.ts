@@ -67,7 +67,19 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const click = clickToken(secrets, { traceId: trace, link: 0, target: 'https://shop.example.ch/' })
   return {
     ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
-    ...{ replay, inbox: inbox?.id ?? '', message: message?.id ?? '', domain, suppression, pattern, token, click, pixel, member, invitation },
+    ...{
+      replay,
+      inbox: inbox?.id ?? '',
+      message: message?.id ?? '',
+      domain,
+      suppression,
+      pattern,
+      token,
+      click,
+      pixel,
+      member,
+      invitation,
+    },
   }
 }
 
@@ -167,6 +179,7 @@ const making = (made: Made): Record<string, Request> => {
     createProject: { ...refused, body: { name: 'x', parent_id: made.target } },
     createOrganization: { ...own, body: { name: 'x' }, neighbour: 'forbidden' },
     createInvitation: { ...own, body: { email: 'other@example.ch', role: 'viewer' }, neighbour: 'forbidden' },
+    claimAccount: { ...own, body: { email: 'other@example.ch' } },
     createDomain: { ...own, body: { domain: 'other.example.ch' }, neighbour: 'forbidden' },
   }
 }
