@@ -250,10 +250,9 @@ function assemble(
   })
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
-  const sandboxes = new Sandboxes({ database, clock, onDeleted: () => made.removals.wake() })
   return {
     ...{ people: house, members: house.members, invitations: house.invitations },
-    claims: new Claims({ ...base, people: house, sandboxes }),
+    claims: new Claims({ ...base, people: house, sandboxes: new Sandboxes({ ...base, onDeleted() {} }) }),
     ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
     connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
