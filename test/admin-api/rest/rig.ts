@@ -14,7 +14,7 @@ import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage.ts'
-import { Claims } from '#core/claims/claims.ts'
+import { Claims, type ClaimOptions } from '#core/claims/claims.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
@@ -251,8 +251,7 @@ function assemble(
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
   return {
-    ...{ people: house, members: house.members, invitations: house.invitations },
-    claims: new Claims({ ...base, people: house, sandboxes: new Sandboxes({ ...base, onDeleted() {} }) }),
+    ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
     ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
     connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
@@ -283,6 +282,9 @@ function assemble(
     restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
 }
+
+const claimsOf = (base: Omit<ClaimOptions, 'people' | 'sandboxes'>, house: People): Claims =>
+  new Claims({ ...base, people: house, sandboxes: new Sandboxes({ ...base, onDeleted() {} }) })
 
 async function addOrganization(database: Database, clock: ManualClock, plan: PlanName) {
   const now = clock.now()
