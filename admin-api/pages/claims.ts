@@ -194,7 +194,8 @@ const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, visitor: Visit
       <h1>End the session of the agent?</h1>
       <p>
         You took over the sandbox with the code <b>${userCode}</b>${claimedAt !== null && html` on ${timeOf(claimedAt)}`}. Its agent
-        (${clientName}) then stops at once and cannot come back by itself. The organization stays yours.
+        (${clientName}) then stops at once and cannot come back by itself. The organization stays yours, and so do keys and credentials that
+        the agent made: look through them.
       </p>
       <form method="post" action="${undoPath(id)}">
         ${csrfField(visitor)}

@@ -1,7 +1,11 @@
 /** A sandbox that is claimed, as its agent sees it over REST: progress, tokens before and after, and the end by undo. */
 import test from 'ava'
 import { addUser, type User } from '#core/people/user.ts'
+import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
+import { lookupPrefix } from '#store/record-kind.ts'
+import { unpack, within } from '#store/tuple.ts'
+import { verify } from '#store/verify.ts'
 import { outcomeOf } from './outcome.ts'
 import { mcpResource, restResource, startOAuth, type OAuthRig, type Reply } from './rig.ts'
 
@@ -83,4 +87,19 @@ test('known and unknown addresses get the same answer, also beyond the limit, an
   const token = (await rig.bootstrap({ resource: restResource })).body['access_token']
   t.is((await rig.callRest(token, '/v1/account/claim', 'POST', { email: 'nonsense' })).status, 400)
   t.is((await rig.callRest('nonsense', '/v1/account/claim', 'POST', { email: 'a@example.ch' })).status, 401)
+})
+
+test('an open claim goes with its sandbox', async (t) => {
+  const rig = await startOAuth(t)
+  const { body } = await rig.bootstrap({ resource: restResource })
+  await rig.callRest(body['access_token'], '/v1/account/claim', 'POST', { email: 'ada@example.ch' })
+  const ada = await userOf(rig, 'ada@example.ch')
+  t.is((await rig.claims.openFor(ada)).length, 1)
+  rig.clock.advance(8 * 24 * 3_600_000)
+  t.is(await rig.server.sandboxes.sweep(), 1)
+  await rig.removals.idle()
+  for (const index of ['code', 'email']) {
+    for await (const { key } of rig.database.kv.range(within(lookupPrefix('claim', index)))) t.fail(String(unpack(key)))
+  }
+  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
 })
