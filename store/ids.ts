@@ -22,13 +22,20 @@ export function newId(prefix: string, nowMs: number): string {
   return `${prefix}_${time}${bits.toString('hex')}`
 }
 
-/** Twelve bits that grow inside a millisecond, so that ids of one process sort in the order in which they were made (RFC 9562 §6.2). */
+/**
+ * Twelve bits that grow inside a millisecond, so that ids of one process sort in the order in which they were made (RFC 9562 §6.2),
+ * also when a clock that was set back comes by a millisecond again.
+ */
 function nextInMillisecond(nowMs: number): number {
-  if (nowMs !== latest.ms) latest = { ms: nowMs, sequence: random(1)[0] ?? 0 }
-  else if (latest.sequence < 0xfff) latest.sequence++
-  return latest.sequence
+  const latest = sequences.get(nowMs)
+  const next = latest === undefined ? (random(1)[0] ?? 0) : Math.min(latest + 1, 0xfff)
+  sequences.set(nowMs, next)
+  const [oldest] = sequences.keys()
+  if (sequences.size > sequencesMax && oldest !== undefined) sequences.delete(oldest)
+  return next
 }
-let latest = { ms: NaN, sequence: 0 }
+const sequences = new Map<number, number>()
+const sequencesMax = 100
 
 /** A new public trace id: UUIDv4 (RFC 9562 §5.4). */
 export const newTraceId = (): string => randomUUID()

@@ -15,6 +15,13 @@ test('newId() sorts by time and never repeats', (t) => {
   )
 })
 
+test('newId() sorts within a millisecond that comes again', (t) => {
+  const times = [5, 5, 6, 5, 7, 6, 5, 7]
+  const ids = times.map((ms) => newId('dst', 1_800_000_000_000 + ms))
+  const ofFive = ids.filter((_, i) => times[i] === 5)
+  t.deepEqual(ofFive, ofFive.toSorted())
+})
+
 test('newTraceId() is a UUIDv4 that never repeats (RFC 9562 §5.4)', (t) => {
   const ids = Array.from({ length: 2000 }, newTraceId)
   for (const id of ids) t.regex(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)

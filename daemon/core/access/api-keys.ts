@@ -103,7 +103,7 @@ export class ApiKeys {
     const projectId = reachableProject(scope, projects, page.projectId, 'project')
     const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
     const { rows, nextCursor } = await database.list(apiKeys, reach, { limit: page.limit, cursor: page.cursor })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+    return { rows: rows.map(({ record }) => record).filter(({ projectId }) => !scope.projectsOnly || projectId !== null), nextCursor }
   }
 
   /** A new secret under the same id; the old one stops working at once. */

@@ -146,15 +146,14 @@ test('a sandbox goes with everything in it a week after its last token, and othe
   t.is(await count(rig, ['', 'oauth_grant@id']), 0)
   t.is(await sandboxes.sweep(), 0)
   await rig.database.sweep(rig.clock.now())
-  t.is(await count(rig, []), untouched - firstLink + signingKey, 'nothing is left of it')
+  t.is(await count(rig, []), untouched + signingKey - firstLink, 'nothing is left of it')
   t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
   t.is((await rig.rest.call('GET', '/v1/projects/me')).status, 200)
 })
 
-/** The key that signed stays. */
-const signingKey = 1
-/** The link of the first start goes after a day, with the row that says when. */
+/** The key that signed stays; the sign-in link of the first start and its time to go have gone. */
 const firstLink = 2
+const signingKey = 1
 
 async function countersOf({ database, clock }: OAuthRig, organizationId: string, projectId: string): Promise<number[]> {
   const values: number[] = []
