@@ -22,9 +22,9 @@ import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { newId } from '#store/ids.ts'
 import { bearerAuthentication } from '../../../admin-api/authentication.ts'
-import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { flagCheck } from '../../../admin-api/rest/operations.ts'
+import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
 import { destinationDefaults } from '../../core/house.ts'
 import { noTracking } from '../../core/no-parsers.ts'
@@ -120,24 +120,13 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     return Promise.all(traces.map((trace) => readMail(database, trace)))
   }
   return {
-    ...{
-      url,
-      clock,
-      database,
-      people: house,
-      claims,
-      sandboxes,
-      organizationId,
-      apiKeys,
-      failures,
-      mails,
-      ownerLink: `${url}/sign-in/link/${ownerLink}`,
-    },
+    ...{ url, clock, database, people: house, organizationId, apiKeys, failures, mails, ownerLink: `${url}/sign-in/link/${ownerLink}` },
     async mailTo(address) {
       const found = (await mails()).findLast(({ to }) => to === address)
       if (!found) throw new Error(`no mail to ${address}`)
       return found
     },
+    ...{ claims, sandboxes },
     operatorLink: async (email) => url + (await operatorLink(database, clock, email)),
   }
 }
