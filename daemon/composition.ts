@@ -11,6 +11,7 @@ import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { BackgroundRead } from '#core/capture/background-read.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
+import { Claims } from '#core/claims/claims.ts'
 import { systemClock } from '#core/clock.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { DeliveryQueue } from '#core/delivery/queue.ts'
@@ -40,6 +41,7 @@ import { queueLength, type QueueEntry } from '#store/queue.ts'
 import { bearerAuthentication, operatorAuthentication } from '../admin-api/authentication.ts'
 import { operatorOperations } from '../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../admin-api/rest/operations.ts'
+import { claimOperations } from '../admin-api/pages/claims.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { operatorLinkOperation } from '../admin-api/operator-link.ts'
 import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
@@ -190,6 +192,10 @@ function addCore(add: Add, foundation: Foundation): void {
     const { signUp, systemMail } = config
     return people({ ...base(c), signUp, systemMail, writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), baseUrl, onError })
   })
+  add(T.Claims, (c) => {
+    const parts = { writes: c.resolve(T.Writes), people: c.resolve(T.People), sandboxes: c.resolve(T.OAuth).sandboxes }
+    return new Claims({ ...base(c), ...parts, audit: new Audit(base(c)) })
+  })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
   add(T.OAuth, (c) =>
@@ -317,6 +323,7 @@ function addDoors(add: Add, foundation: Foundation): void {
       version,
       operations: [
         ...restOperations(core),
+        ...claimOperations({ people: c.resolve(T.People), claims: core.claims }),
         ...(operatorKey === null ? [] : operatorOperations(core)),
         ...oauthOperations(oauth),
         ...pageOperations({ people: c.resolve(T.People) }),
@@ -346,6 +353,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     writes: c.resolve(T.Writes),
     apiKeys: c.resolve(T.ApiKeys),
     people: c.resolve(T.People),
+    claims: c.resolve(T.Claims),
     smtpCredentials: c.resolve(T.Credentials),
     transport: c.resolve(T.Transport),
     resolver: c.resolve(T.Resolver),

@@ -8,6 +8,7 @@ import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { BackgroundRead } from '#core/capture/background-read.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
+import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import type { Attempts } from '#core/delivery/attempt.ts'
 import type { DeliveryQueue } from '#core/delivery/queue.ts'
@@ -95,6 +96,7 @@ export const T = {
   BackgroundRead: token<BackgroundRead>('BackgroundRead'),
   Board: token<HealthBoard>('Board'),
   Bell: token<CaptureBell>('Bell'),
+  Claims: token<Claims>('Claims'),
   Clock: token<Clock>('Clock'),
   Credentials: token<SmtpCredentials>('Credentials'),
   Database: token<Database>('Database'),

@@ -5,6 +5,7 @@ import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
+import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import type { FailoverHealth } from '#core/delivery/failover.ts'
 import type { Probes } from '#core/delivery/probes.ts'
@@ -51,6 +52,7 @@ export interface RestParts {
   readonly writes: SettingWrites
   readonly apiKeys: ApiKeys
   readonly people: Pick<People, 'members' | 'invitations'>
+  readonly claims: Claims
   readonly smtpCredentials: SmtpCredentials
   readonly transport: Transport
   readonly resolver: Resolver & RecordResolver
@@ -78,6 +80,7 @@ export function restCore(parts: RestParts): RestCore {
     apiKeys: parts.apiKeys,
     members: parts.people.members,
     invitations: parts.people.invitations,
+    claims: parts.claims,
     smtpCredentials,
     connectionTest: new ConnectionTest({ policies, credentials: smtpCredentials, secrets, clock, transport }),
     destinations: parts.destinations,

@@ -29,10 +29,11 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type Section = 'organizations' | 'account'
+export type Section = 'organizations' | 'integrations' | 'account'
 
 const sections: readonly (readonly [Section, string, string])[] = [
   ['organizations', '/organizations', 'Organizations'],
+  ['integrations', '/integrations', 'Integrations'],
   ['account', '/account', 'Account'],
 ]
 

@@ -53,6 +53,8 @@ const done: Readonly<Record<string, string>> = {
   accepted: 'You are a member now.',
   application_revoked: 'The access has ended, and every token of it stopped working.',
   left: 'You left the organization.',
+  claimed: 'The sandbox is yours now. Its agent can go on.',
+  undone: 'The session of the agent has ended.',
   founded: 'Your organization is ready.',
 }
 

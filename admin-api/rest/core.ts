@@ -9,6 +9,7 @@ import type { Invoices } from '#core/billing/invoice.ts'
 import type { Operator } from '#core/billing/operator.ts'
 import type { Usage } from '#core/billing/usage.ts'
 import type { Inboxes } from '#core/capture/inboxes.ts'
+import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import { requireFlag } from '#core/features.ts'
 import type { Probes } from '#core/delivery/probes.ts'
@@ -39,6 +40,7 @@ export interface RestCore {
   readonly apiKeys: ApiKeys
   readonly members: Members
   readonly invitations: Invitations
+  readonly claims: Claims
   readonly smtpCredentials: SmtpCredentials
   readonly connectionTest: ConnectionTest
   readonly destinations: Destinations

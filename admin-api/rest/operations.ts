@@ -1,6 +1,7 @@
 /** Every REST operation, in the order in which the OpenAPI document shows them. */
 import type { Operation } from '../operation.ts'
 import { apiKeyOperations } from './api-keys.ts'
+import { accountOperations } from './account.ts'
 import type { RestCore } from './core.ts'
 import { auditOperations } from './audit.ts'
 import { billingOperations } from './billing.ts'
@@ -45,6 +46,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...templateOperations(core),
   ...failoverPolicyOperations(core),
   ...projectOperations(core),
+  ...accountOperations(core),
   ...organizationOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { planNames } from '#config/plans.ts'
 import { noRoutePolicies } from '#core/tenancy/organization.ts'
 import type { NewProject, ProjectChanges, ProjectState, ProjectView } from '#core/administration/projects.ts'
+import { claimProgressShape, toWireClaimProgress } from './claim.ts'
 import { filledLine, id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
 
@@ -17,14 +18,7 @@ export const projectStateShape = z
     sends_today: z.int().meta({ description: 'Of all projects of the organization, in this UTC day.' }),
     sends_cap: z.int().nullable(),
     send_budget: z.int().optional(),
-    claim_progress: z.object({
-      claimed: z.boolean(),
-      user_id: z.string().nullable(),
-      claim_email: z.string().nullable(),
-      magic_link_sent_at: z.string().nullable(),
-      magic_link_expires_at: z.string().nullable(),
-      magic_link_pending: z.boolean(),
-    }),
+    claim_progress: claimProgressShape,
     no_route_policy: z.enum(noRoutePolicies),
     monthly_capture_cap: z.int().nullable(),
     captures_this_month: z.int(),
@@ -74,6 +68,7 @@ export const noRoutePolicyBody = z
 
 export const toWireProjectState = ({
   project,
+  claim,
   plan,
   sendsToday,
   sendsCap,
@@ -87,14 +82,7 @@ export const toWireProjectState = ({
   sends_today: sendsToday,
   sends_cap: sendsCap,
   ...(project.sendBudget !== null && { send_budget: project.sendBudget }),
-  claim_progress: {
-    claimed: project.status === 'claimed',
-    user_id: null,
-    claim_email: null,
-    magic_link_sent_at: null,
-    magic_link_expires_at: null,
-    magic_link_pending: false,
-  },
+  claim_progress: toWireClaimProgress(claim),
   no_route_policy: project.noRoutePolicy,
   monthly_capture_cap: capturesCap,
   captures_this_month: capturesThisMonth,

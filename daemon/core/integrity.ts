@@ -11,6 +11,7 @@ import { auditEntries } from './audit.ts'
 import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
 import { captures, inboxes, type Capture } from './capture/capture.ts'
+import { claims } from './claims/claim.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
 import { oauthGrants } from './oauth/grant.ts'
@@ -59,6 +60,7 @@ const recordKinds = [
   planTerms,
   prices,
   oauthGrants,
+  claims,
 ] as const
 
 /** Options for `verify` of a store written by this core. */

@@ -4,6 +4,7 @@ import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
+import { claimProgress, claims, type ClaimProgress } from '../claims/claim.ts'
 import { reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -40,6 +41,7 @@ export interface ProjectState {
   readonly capturesThisMonth: number
   /** null: no cap. */
   readonly capturesCap: number | null
+  readonly claim: ClaimProgress
 }
 
 /** A project among others. */
@@ -79,15 +81,19 @@ export class Projects {
 
   /** The project of the scope. */
   async me(scope: Scope): Promise<ProjectState> {
-    const { organizationId, projectId } = scope
+    const { organizationId, projectId, holder } = scope
+    const { database, clock } = this.#options
     const policy = await this.#options.policies.of(organizationId)
     const project = policy.projects.get(projectId)
     if (!project) throw new Refusal('not_found', 'The project of this key is gone.')
     const { capturesThisMonth, capturesCap } = await this.#view(policy, project)
+    const claim = (await database.get(claims, { organizationId }, organizationId))?.record
+    const holderId = holder?.kind === 'user' ? holder.userId : null
     return {
       project,
+      claim: claimProgress(project.status === 'claimed', claim?.projectId === projectId ? claim : undefined, holderId, clock.now()),
       plan: policy.organization.plan,
-      sendsToday: await this.#count(organizationSendCounter(organizationId, dayOf(this.#options.clock.now()))),
+      sendsToday: await this.#count(organizationSendCounter(organizationId, dayOf(clock.now()))),
       sendsCap: limitsOf(policy.organization).sendsPerDay ?? null,
       capturesThisMonth,
       capturesCap,

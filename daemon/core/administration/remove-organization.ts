@@ -2,6 +2,7 @@
 import { Change } from '#store/change.ts'
 import { recordKey } from '#store/record-kind.ts'
 import { apiKeys } from '../access/api-key.ts'
+import { claims } from '../claims/claim.ts'
 import { openReplayKey, replayJobs } from '../submission/replay-job.ts'
 import { organizationCounters } from '../tenancy/counters.ts'
 import { organizations, projects } from '../tenancy/organization.ts'
@@ -18,6 +19,7 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
     if (!(await removeProject(work, organizationId, record.id, undefined))) return false
   }
   await removeRecords(work, apiKeys, organizationId, () => true)
+  await removeRecords(work, claims, organizationId, () => true)
   await removeRecords(
     work,
     replayJobs,

@@ -3,7 +3,7 @@ import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { globalKey } from '#store/record-kind.ts'
-import { unpack, within, type Element } from '#store/tuple.ts'
+import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import type { Clock } from '../clock.ts'
 import { addOrganization } from '../new-organization.ts'
 import { organizations, projects } from '../tenancy/organization.ts'
@@ -82,6 +82,20 @@ export class Sandboxes {
   /** Adds to the write that a token for this grant is issued now, if it is one of a sandbox. */
   touch(change: Change, organizationId: string, { userId }: Grant): void {
     if (userId === null) noteActivity(change, organizationId, this.#options.clock.now())
+  }
+
+  /** Adds to the write, as its condition, that the organization is a sandbox. False when it is none, or none any more. */
+  async hold(change: Change, organizationId: string): Promise<boolean> {
+    const row = await this.#options.database.kv.get(pack(activityKey(organizationId)))
+    if (row) change.check(activityKey(organizationId), row.version)
+    return row !== undefined
+  }
+
+  /** Adds to the write that the organization is a sandbox no longer, on the same condition. */
+  async release(change: Change, organizationId: string): Promise<boolean> {
+    const isHeld = await this.hold(change, organizationId)
+    if (isHeld) change.delete(activityKey(organizationId))
+    return isHeld
   }
 
   /** Deletes sandboxes whose last token is long gone. Returns how many went. */

@@ -89,6 +89,13 @@ export class LoginLinks {
     })
   }
 
+  /** Whether a link of this address signs in: nobody else is mailed one. */
+  async maySignIn(email: string): Promise<boolean> {
+    const { database, signUp, invitations } = this.#options
+    if (signUp === 'open' || (await userByEmail(database, email))) return true
+    return signUp === 'invited' && (await invitations.forAddress(email)).length > 0
+  }
+
   async #user(change: Change, link: LoginLink, typed: string): Promise<string> {
     const { database, clock } = this.#options
     const email = link.email ?? identityOf(typed)
@@ -111,17 +118,11 @@ export class LoginLinks {
 
   async #mail(email: string, next: string): Promise<void> {
     const { database, clock, mail } = this.#options
-    if (!(await mail.isReady()) || !(await this.#maySignIn(email))) return
+    if (!(await mail.isReady()) || !(await this.maySignIn(email))) return
     const change = new Change()
     const secret = addLoginLink(change, { email, ownerOf: null, next, expiresAt: clock.now() + loginLinkMs })
     await database.commit(change)
     await mail.send(email, loginMail(mail.urlOf(loginLinkPath(secret))))
-  }
-
-  async #maySignIn(email: string): Promise<boolean> {
-    const { database, signUp, invitations } = this.#options
-    if (signUp === 'open' || (await userByEmail(database, email))) return true
-    return signUp === 'invited' && (await invitations.forAddress(email)).length > 0
   }
 
   async #get(secret: string): Promise<Stored<LoginLink>> {

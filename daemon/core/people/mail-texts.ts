@@ -69,6 +69,39 @@ export const sessionsMail = (count: number, url: string): MailText =>
     footnote: notYou,
   })
 
+/** What the mail of a claim tells of it. */
+export interface ClaimFacts {
+  readonly clientName: string
+  readonly userCode: string
+  /** When its sandbox was made. */
+  readonly sandboxAt: number
+}
+
+export const claimMail = ({ clientName, userCode, sandboxAt }: ClaimFacts, url: string): MailText =>
+  written({
+    subject: `Is ${userCode} the code of your agent?`,
+    paragraphs: [
+      `An agent (${clientName}) asks you to take over a sandbox project on Postern, made on ${dateFormat.format(sandboxAt)} UTC.`,
+      `Your agent must be showing the code ${userCode}. If it shows another one, or you use no agent, do not go on.`,
+      'You sign in by this link and see what you take over; nothing changes before you agree. It works once, within 30 minutes.',
+    ],
+    button: { label: 'Sign in and see', url },
+    footnote: 'If you did not expect this, ignore this mail: nothing happens without you. Pass the link on to nobody.',
+  })
+
+export const claimedMail = (clientName: string, userCode: string, undoUrl: string): MailText =>
+  written({
+    subject: 'You took over a sandbox',
+    paragraphs: [
+      `The sandbox with the code ${userCode} is an organization of yours now, and its agent (${clientName}) may do there what you chose.`,
+      'If that was a mistake, end the session of the agent. This link is good for 7 days.',
+    ],
+    button: { label: 'Undo: end the session', url: undoUrl },
+    footnote: notYou,
+  })
+
+const dateFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+
 function written({ subject, paragraphs, button, footnote }: Words): MailText {
   const text = [...paragraphs, ...(button ? [button.url] : []), footnote].join('\n\n')
   const body = paragraphs.map((paragraph) => `<p style="margin:0 0 16px">${escape(paragraph)}</p>`).join('')

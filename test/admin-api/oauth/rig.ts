@@ -119,7 +119,7 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
   const made = Promise.withResolvers<{ readonly parts: OAuthParts; readonly server: OAuthServer }>()
   const home: Home = { organizationId: '', projectId: '' }
   const rig = await startRig(t, {
-    besides({ database, clock, apiKeys, removals }) {
+    besides({ database, clock, apiKeys, removals, people }) {
       const config = { baseUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', http: { listen: { host: '', port: 0 } } as never }
       const parts: OAuthParts = {
         ...{ config, database, clock, fetch: fetchDocument },
@@ -128,7 +128,8 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
         writes: new SettingWrites(database, new Audit({ database, clock })),
         secrets: new SecretBox(Buffer.alloc(32, 7)),
         rightsOfMember: async (organizationId, id) => {
-          const rights = organizationId === home.organizationId ? members.get(id) : undefined
+          if (organizationId !== home.organizationId) return people.members.rightsOf(organizationId, id)
+          const rights = members.get(id)
           return rights && { rights, administersOrganization: rights.includes('api:admin') }
         },
         events: { tokenReused: (what) => reused.push(what) },

@@ -6,6 +6,8 @@ import { ApiKeys } from '#core/access/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
 import { bootstrap } from '#core/bootstrap.ts'
+import { Claims } from '#core/claims/claims.ts'
+import type { Sandboxes } from '#core/oauth/sandboxes.ts'
 import type { SignUp } from '#core/people/login-links.ts'
 import { operatorLink } from '#core/people/operator-link.ts'
 import { people, type People } from '#core/people/people.ts'
@@ -25,6 +27,7 @@ import { bearerAuthentication } from '../../../admin-api/authentication.ts'
 import { oauthOperations } from '../../../admin-api/oauth/operations.ts'
 import { allowingOperations, pageOperations } from '../../../admin-api/pages/operations.ts'
 import { flagCheck } from '../../../admin-api/rest/operations.ts'
+import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
 import { administration } from '../../../daemon/administration.ts'
 import { allowingCore, oauthServer, type OAuthServer } from '../../../daemon/oauth-core.ts'
@@ -56,6 +59,8 @@ export interface Site {
   readonly clock: ManualClock
   readonly database: Database
   readonly people: People
+  readonly claims: Claims
+  readonly sandboxes: Sandboxes
   readonly organizationId: string
   readonly apiKeys: ApiKeys
   readonly oauth: OAuthServer
@@ -109,11 +114,18 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     onDeleted() {},
   })
   const allowing = allowingCore(oauth, { ...base, people: house, projects })
+  const { sandboxes } = oauth
+  const claims = new Claims({ ...base, audit, sandboxes, people: house })
   const api = new AdminApi({
     listen: { host: 'localhost', port },
     baseUrl: publicUrl,
     version: '1.2.3',
-    operations: [...pageOperations({ people: house }), ...allowingOperations(allowing), ...oauthOperations(oauth)],
+    operations: [
+      ...pageOperations({ people: house }),
+      ...claimOperations({ people: house, claims }),
+      ...allowingOperations(allowing),
+      ...oauthOperations(oauth),
+    ],
     requireFlag: flagCheck(policies),
     authenticate: bearerAuthentication((key) => apiKeys.authenticate(key)),
     admission: { check() {} },
@@ -141,6 +153,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
       if (!found) throw new Error(`no mail to ${address}`)
       return found
     },
+    ...{ claims, sandboxes },
     operatorLink: async (email) => url + (await operatorLink(database, clock, email)),
   }
 }

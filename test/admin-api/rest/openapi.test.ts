@@ -79,6 +79,7 @@ const expected = [
   'PATCH /v1/suppressions/{id}',
   'PATCH /v1/templates/{id}',
   'POST /operator/v1/organizations/{id}/restore',
+  'POST /v1/account/claim',
   'POST /v1/api-keys',
   'POST /v1/api-keys/{id}/rotate',
   'POST /v1/destinations',

@@ -179,6 +179,7 @@ const making = (made: Made): Record<string, Request> => {
     createProject: { ...refused, body: { name: 'x', parent_id: made.target } },
     createOrganization: { ...own, body: { name: 'x' }, neighbour: 'forbidden' },
     createInvitation: { ...own, body: { email: 'other@example.ch', role: 'viewer' }, neighbour: 'forbidden' },
+    claimAccount: { ...own, body: { email: 'other@example.ch' } },
     createDomain: { ...own, body: { domain: 'other.example.ch' }, neighbour: 'forbidden' },
   }
 }

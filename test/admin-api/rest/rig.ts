@@ -14,6 +14,7 @@ import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage.ts'
+import { Claims, type ClaimOptions } from '#core/claims/claims.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
@@ -32,6 +33,7 @@ import { members } from '#core/people/member.ts'
 import { people, type People } from '#core/people/people.ts'
 import type { Role } from '#core/people/role.ts'
 import { addUser } from '#core/people/user.ts'
+import { Sandboxes } from '#core/oauth/sandboxes.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
@@ -55,6 +57,7 @@ import { newId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { bearerAuthentication, operatorAuthentication } from '../../../admin-api/authentication.ts'
 import type { Operation } from '../../../admin-api/operation.ts'
+import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
@@ -83,6 +86,7 @@ export interface Rig {
   /** What removes the rows of what was deleted. */
   readonly removals: Removals
   readonly people: People
+  readonly claims: Claims
   /** Listening address of the HTTP side. */
   readonly address: string
   readonly failures: unknown[]
@@ -116,6 +120,7 @@ export interface RigOptions {
     readonly clock: ManualClock
     readonly apiKeys: ApiKeys
     readonly removals: Removals
+    readonly people: People
   }) => Pick<AdminApiOptions, 'operations' | 'authenticate' | 'protectedResource'>
 }
 
@@ -134,9 +139,15 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
   const core = assemble(database, clock, transport, board, bell, reader, rewriter, records, bounceDomain)
   const failures: unknown[] = []
-  const besides = options.besides?.({ database, clock, apiKeys: core.apiKeys, removals: core.removals })
+  const besides = options.besides?.({ database, clock, apiKeys: core.apiKeys, removals: core.removals, people: core.people })
   const forOperator = options.hasOperator === false ? [] : operatorOperations(core)
-  const operations = [...restOperations(core), ...forOperator, ...pageOperations({ people: core.people }), ...(besides?.operations ?? [])]
+  const operations = [
+    ...restOperations(core),
+    ...forOperator,
+    ...pageOperations(core),
+    ...claimOperations(core),
+    ...(besides?.operations ?? []),
+  ]
   const api = new AdminApi({
     listen: { host: '127.0.0.1', port: 0 },
     baseUrl,
@@ -179,6 +190,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
     people: core.people,
+    claims: core.claims,
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)
       return { ...made, rest: client(made.key) }
@@ -239,7 +251,7 @@ function assemble(
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
   return {
-    ...{ people: house, members: house.members, invitations: house.invitations },
+    ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
     ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
     connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
@@ -270,6 +282,9 @@ function assemble(
     restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
 }
+
+const claimsOf = (base: Omit<ClaimOptions, 'people' | 'sandboxes'>, house: People): Claims =>
+  new Claims({ ...base, people: house, sandboxes: new Sandboxes({ ...base, onDeleted() {} }) })
 
 async function addOrganization(database: Database, clock: ManualClock, plan: PlanName) {
   const now = clock.now()

@@ -1,0 +1,54 @@
+/** Claims on the wire. Spec "Routing rule, failover policy, project state". */
+import * as z from 'zod'
+import type { ClaimProgress } from '#core/claims/claim.ts'
+import type { StartedClaim } from '#core/claims/claims.ts'
+import { toWireTime } from './time.ts'
+
+export const claimProgressShape = z.object({
+  claimed: z.boolean(),
+  user_id: z.string().nullable(),
+  claim_email: z.string().nullable(),
+  magic_link_sent_at: z.string().nullable(),
+  magic_link_expires_at: z.string().nullable(),
+  magic_link_pending: z.boolean(),
+})
+
+export const claimBody = z.strictObject({
+  email: z.string().min(1).max(254).meta({ description: 'Of the person who is to take over the project.' }),
+})
+
+export const startedClaimShape = z
+  .object({
+    claim_progress: claimProgressShape,
+    user_code: z.string().nullable().meta({ description: 'Show it to the user; null when the project has its people already.' }),
+    integrations_url: z.string().meta({ description: 'Where the user attaches the project with the code.' }),
+    expires_at: z.string().nullable(),
+    message: z.string().meta({ description: 'What to tell the user.' }),
+  })
+  .meta({ id: 'StartedClaim' })
+
+const timeOrNull = (ms: number | null): string | null => (ms === null ? null : toWireTime(ms))
+
+export const toWireClaimProgress = (progress: ClaimProgress): z.input<typeof claimProgressShape> => ({
+  claimed: progress.isClaimed,
+  user_id: progress.userId,
+  claim_email: progress.email,
+  magic_link_sent_at: timeOrNull(progress.linkSentAt),
+  magic_link_expires_at: timeOrNull(progress.linkExpiresAt),
+  magic_link_pending: progress.isLinkPending,
+})
+
+export const toWireStartedClaim = ({ progress, open, integrationsUrl }: StartedClaim): z.input<typeof startedClaimShape> => ({
+  claim_progress: toWireClaimProgress(progress),
+  user_code: open?.userCode ?? null,
+  integrations_url: integrationsUrl,
+  expires_at: timeOrNull(open?.expiresAt ?? null),
+  message: messageOf(progress, open?.userCode),
+})
+
+function messageOf({ isLinkPending }: ClaimProgress, code: string | undefined): string {
+  if (code === undefined) return 'This project has its people already; there is nothing to claim.'
+  return isLinkPending
+    ? `Show the code ${code} to the user. If the address can sign in here, a mail with a link and the same code is on its way; the code also works under integrations_url after signing in.`
+    : `Show the code ${code} to the user. The operator has configured no mail of the service, so none was sent; the user signs in and attaches the project with the code under integrations_url.`
+}

@@ -1,0 +1,236 @@
+/**
+ * Taking over a sandbox: its agent asks with somebody's address, and whoever has signed in with that address, or types in the code
+ * that the agent shows, makes the sandbox an organization of their own. Nothing tells the agent whether an address is known.
+ */
+import { Change, decode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { lookupPrefix, type Stored } from '#store/record-kind.ts'
+import { within } from '#store/tuple.ts'
+import { requireRight, type Scope } from '../access/scope.ts'
+import type { Audit } from '../audit.ts'
+import type { Clock } from '../clock.ts'
+import { oauthGrants } from '../oauth/grant.ts'
+import type { Sandboxes } from '../oauth/sandboxes.ts'
+import { addLoginLink } from '../people/login-link.ts'
+import { claimedMail, claimMail } from '../people/mail-texts.ts'
+import { members } from '../people/member.ts'
+import { loginLinkPath } from '../people/operator-link.ts'
+import type { People } from '../people/people.ts'
+import { RateWindow } from '../people/rate-window.ts'
+import { identityOf, type User } from '../people/user.ts'
+import { Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { organizations, projects, type Organization, type Project } from '../tenancy/organization.ts'
+import { claimProgress, claims, type Claim, type ClaimProgress } from './claim.ts'
+import { scopesOfPermissions, type Permission } from './permissions.ts'
+import { newUserCode, readUserCode } from './user-code.ts'
+
+export interface ClaimOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly clock: Clock
+  readonly audit: Audit
+  readonly sandboxes: Sandboxes
+  readonly people: Pick<People, 'mail' | 'loginLinks' | 'background' | 'members'>
+}
+
+/** What the agent is told. */
+export interface StartedClaim {
+  readonly progress: ClaimProgress
+  /** Undefined when there was nothing to take over. */
+  readonly open: Pick<Claim, 'userCode' | 'expiresAt'> | undefined
+  /** The page where the code works. */
+  readonly integrationsUrl: string
+}
+
+/** A claim as the person sees it who is to decide. */
+export interface ClaimView {
+  readonly claim: Claim
+  readonly project: Project
+  /** In how many organizations the person is already. */
+  readonly organizationCount: number
+}
+
+type FoundClaim = Stored<Claim> & { readonly organizationId: string }
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const openMs = 30 * 60_000
+const undoMs = 7 * dayMs
+
+const gone = (): Refusal =>
+  new Refusal('not_found', 'This code is wrong, was used already or is too old. Let your agent ask again, and use its new code.')
+
+export class Claims {
+  readonly #options: ClaimOptions
+  readonly #bySession: RateWindow
+  readonly #byAddress: RateWindow
+  readonly #codes: RateWindow
+
+  constructor(options: ClaimOptions) {
+    this.#options = options
+    const { clock } = options
+    const message = 'There were too many requests to claim; use the last code, or wait.'
+    this.#bySession = new RateWindow(clock, { windowMs: hourMs, most: 3, message })
+    this.#byAddress = new RateWindow(clock, { windowMs: dayMs, most: 5, message })
+    this.#codes = new RateWindow(clock, { windowMs: hourMs, most: 15, message: 'You tried many codes; wait an hour, then try again.' })
+  }
+
+  /**
+   * Opens a claim for the sandbox of an anonymous token, in place of one before, and mails the address after the answer. Does
+   * nothing for a project that has its people already. Throws `rate_limit_exceeded`, alike for known and unknown addresses.
+   */
+  async start(scope: Scope, email: string): Promise<StartedClaim> {
+    requireRight(scope, 'api:read')
+    const { clock, people, writes } = this.#options
+    const address = identityOf(email)
+    const integrationsUrl = people.mail.urlOf('/integrations')
+    const { organizationId, holder } = scope
+    const holderId = holder?.kind === 'user' ? holder.userId : null
+    const before = await this.#stored(organizationId)
+    if (holder?.kind !== 'anonymous' || (before?.record.userId ?? null) !== null)
+      return { progress: claimProgress(true, before?.record, holderId, clock.now()), open: undefined, integrationsUrl }
+    this.#bySession.take(scope.grantId)
+    this.#byAddress.take(address)
+    const isMailed = await people.mail.isReady()
+    const claim = await writes.run(organizationId, (change) => this.#open(change, scope, address, isMailed))
+    if (isMailed) people.background.run(() => this.#mail(claim))
+    return { progress: claimProgress(false, claim, null, clock.now()), open: claim, integrationsUrl }
+  }
+
+  /** Those that are open for the address of the user. */
+  async openFor({ email }: User): Promise<Claim[]> {
+    const { database } = this.#options
+    const found: Claim[] = []
+    for await (const { value } of database.kv.range(within([...lookupPrefix(claims.name, 'email'), email]))) {
+      const [organizationId] = decode<[string, string]>(value)
+      const stored = await this.#stored(organizationId)
+      if (stored && this.#isOpen(stored.record)) found.push(stored.record)
+    }
+    return found
+  }
+
+  /**
+   * What the code is about; changes nothing. Who is not the one that was mailed may type in the code too, though not try many.
+   * Throws `not_found` alike for codes that were used, are too old or never were.
+   */
+  async look(user: User, typed: string): Promise<ClaimView> {
+    const { database, people } = this.#options
+    const { record: claim, organizationId } = await this.#try(user, typed)
+    const stored = await database.get(projects, { organizationId }, claim.projectId)
+    if (!stored) throw gone()
+    return { claim, project: stored.record, organizationCount: (await people.members.organizationsOf(user.id)).length }
+  }
+
+  /** Makes the sandbox an organization of the user, in one write. Of two at the same time one gets it. Throws `not_found`. */
+  async confirm(user: User, typed: string, chosen: readonly Permission[]): Promise<Claim> {
+    const { writes, people } = this.#options
+    const { organizationId } = await this.#try(user, typed)
+    const claim = await writes.run(organizationId, async (change) => {
+      const found = await this.#find(typed)
+      if (!found || !(await this.#options.sandboxes.release(change, organizationId))) throw gone()
+      return this.#take(change, found, user, chosen)
+    })
+    people.background.run(async () => {
+      if (!(await people.mail.isReady())) return
+      const url = people.mail.urlOf(`/claims/${organizationId}/undo`)
+      await people.mail.send(user.email, claimedMail(claim.clientName, claim.userCode, url))
+    })
+    return claim
+  }
+
+  /** The claim whose agent the user can still send away by the link of the mail. Throws `not_found`. */
+  async undoable(user: User, organizationId: string): Promise<Claim> {
+    const claim = (await this.#stored(organizationId))?.record
+    const isMine = claim?.userId === user.id && claim.claimedAt !== null
+    if (isMine && this.#options.clock.now() < (claim.claimedAt ?? 0) + undoMs) return claim
+    throw new Refusal('not_found', 'There is nothing to undo here; the link works for seven days, for whoever took over the sandbox.')
+  }
+
+  /** Ends the session of the agent; the organization stays with the user. Again does nothing. */
+  async undo(user: User, organizationId: string): Promise<void> {
+    const { database, writes, clock, audit } = this.#options
+    const { grantId, projectId, clientName } = await this.undoable(user, organizationId)
+    await writes.run(organizationId, async (change) => {
+      const stored = await database.get(oauthGrants, { organizationId }, grantId)
+      if (stored?.record.revokedAt !== null) return
+      change.replace(oauthGrants, organizationId, stored, { ...stored.record, revokedAt: clock.now() })
+      const actor = { kind: 'user', id: user.id } as const
+      audit.record(change, { organizationId, projectId, actor, act: 'oauth_grant.revoked', target: grantId, details: { name: clientName } })
+    })
+  }
+
+  async #open(change: Change, scope: Scope, email: string, isMailed: boolean): Promise<Claim> {
+    const { database, clock, sandboxes } = this.#options
+    const { organizationId, projectId, grantId } = scope
+    const [before, grant] = await Promise.all([this.#stored(organizationId), database.get(oauthGrants, { organizationId }, grantId)])
+    const isSandbox = await sandboxes.hold(change, organizationId)
+    if (!isSandbox || !grant) throw new Refusal('conflict', 'This sandbox was taken over or removed just now; read its status.')
+    const now = clock.now()
+    const claim: Claim = {
+      ...{ id: organizationId, projectId, grantId, clientName: grant.record.clientName, email, userCode: newUserCode() },
+      ...{ sandboxAt: grant.record.createdAt, startedAt: now, mailedAt: isMailed ? now : null, expiresAt: now + openMs },
+      ...{ userId: null, claimedAt: null },
+    }
+    if (before) change.replace(claims, organizationId, before, claim)
+    else change.insert(claims, organizationId, claim)
+    return claim
+  }
+
+  /** Adds to the write that everything in the sandbox is the user's. */
+  async #take(change: Change, found: FoundClaim, user: User, chosen: readonly Permission[]): Promise<Claim> {
+    const { database, clock, audit } = this.#options
+    const { organizationId, record } = found
+    const { grantId, projectId, clientName } = record
+    const now = clock.now()
+    const reach = { organizationId }
+    const organization = await database.get(organizations, reach, organizationId)
+    const owned = await database.all(projects, reach)
+    const project = owned.find((one) => one.record.id === projectId)
+    if (!organization || organization.record.deletedAt !== undefined || !project) throw gone()
+    const next: Organization = { ...organization.record, name: project.record.name, plan: 'free' }
+    change.replace(organizations, organizationId, organization, next)
+    for (const one of owned) change.replace(projects, organizationId, one, { ...one.record, status: 'claimed' as const })
+    change.insert(members, organizationId, { id: user.id, organizationId, role: 'owner' as const, joinedAt: now })
+    const scopes = scopesOfPermissions(chosen)
+    const grant = await database.get(oauthGrants, reach, grantId)
+    if (grant) change.replace(oauthGrants, organizationId, grant, { ...grant.record, userId: user.id, scopes })
+    const claim: Claim = { ...record, userId: user.id, claimedAt: now }
+    change.replace(claims, organizationId, found, claim)
+    const actor = { kind: 'user', id: user.id } as const
+    const details = { name: next.name, client: clientName, grant: grantId, scopes }
+    audit.record(change, { organizationId, actor, act: 'organization.claimed', target: organizationId, details })
+    return claim
+  }
+
+  async #mail(claim: Claim): Promise<void> {
+    const { database, people } = this.#options
+    const { email, userCode, expiresAt } = claim
+    if (!(await people.loginLinks.maySignIn(email))) return
+    const change = new Change()
+    const secret = addLoginLink(change, { email, ownerOf: null, next: `/claims/${userCode}`, expiresAt })
+    await database.commit(change)
+    await people.mail.send(email, claimMail(claim, people.mail.urlOf(loginLinkPath(secret))))
+  }
+
+  /** An open claim by its code; what is not told to the user by mail counts as a try. */
+  async #try(user: User, typed: string): Promise<FoundClaim> {
+    const found = await this.#find(typed)
+    if (found?.record.email !== user.email) this.#codes.take(user.id)
+    if (!found) throw gone()
+    return found
+  }
+
+  async #find(typed: string): Promise<FoundClaim | undefined> {
+    const found = await this.#options.database.lookup(claims, 'code', [readUserCode(typed)])
+    return found && this.#isOpen(found.record) ? found : undefined
+  }
+
+  #stored(organizationId: string): Promise<Stored<Claim> | undefined> {
+    return this.#options.database.get(claims, { organizationId }, organizationId)
+  }
+
+  #isOpen({ userId, expiresAt }: Claim): boolean {
+    return userId === null && this.#options.clock.now() < expiresAt
+  }
+}

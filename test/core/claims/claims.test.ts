@@ -1,0 +1,213 @@
+/** Claims: open for half an hour, taken once, by whoever was mailed or sees the code; and never by a guess. */
+import test from 'ava'
+import { auditEntries } from '#core/audit.ts'
+import { claims as claimRecords } from '#core/claims/claim.ts'
+import { scopesOfPermissions } from '#core/claims/permissions.ts'
+import { newUserCode, readUserCode } from '#core/claims/user-code.ts'
+import { integrityChecks } from '#core/integrity.ts'
+import { oauthGrants } from '#core/oauth/grant.ts'
+import { organizations, projects } from '#core/tenancy/organization.ts'
+import type { Database } from '#store/database.ts'
+import { verify } from '#store/verify.ts'
+import { claimRig, codeOf } from './rig.ts'
+import { browser } from '../people/rig.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+test('codes are read however they are typed', (t) => {
+  for (let i = 0; i < 200; i++) {
+    const code = newUserCode()
+    t.is(readUserCode(` ${code.toLowerCase().replace('-', ' ')} `), code)
+  }
+  for (const typed of ['', 'KITE', 'KITE-42', '4207', 'KITE-42071', 'KITE-4207; x']) t.is(readUserCode(typed), '')
+})
+
+test('what a person chooses becomes scopes; sending over REST is live sending', (t) => {
+  t.deepEqual(scopesOfPermissions([]), ['mcp:read', 'api:read'])
+  t.deepEqual(scopesOfPermissions(['send_sandbox']), ['mcp:read', 'mcp:send-sandbox', 'api:read'])
+  t.deepEqual(scopesOfPermissions(['send_live']), ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'api:read', 'api:send'])
+  t.deepEqual(scopesOfPermissions(['admin', 'send_sandbox']).length, 7)
+})
+
+test('a claim makes the sandbox an organization of who was mailed', async (t) => {
+  const rig = await claimRig(t)
+  const { organizationId, scope, grant } = await rig.sandbox()
+  const started = await rig.claims.start(scope, 'Ada@Example.ch')
+  const now = rig.clock.now()
+  t.like(started.progress, { isClaimed: false, userId: null, email: 'ada@example.ch', linkSentAt: now, isLinkPending: true })
+  t.is(started.open?.expiresAt, now + 30 * minute)
+  const code = started.open?.userCode ?? ''
+  const [mail] = await rig.mails()
+  t.is(mail?.trace.recipients[0]?.address, 'ada@example.ch')
+  t.true(mail?.raw.includes(code))
+  t.regex(mail?.raw ?? '', /anonymous/i)
+  const signedIn = await rig.loginLinks.consume(mail?.secret ?? '', browser)
+  t.is(signedIn.next, `/claims/${code}`)
+  const { user } = (await rig.sessions.read(signedIn.cookie)) ?? {}
+  if (!user) return t.fail()
+  t.deepEqual(
+    (await rig.claims.openFor(user)).map(({ userCode }) => userCode),
+    [code],
+  )
+  t.like(await rig.claims.look(user, code), { project: { name: 'sandbox' }, organizationCount: 0 })
+
+  await rig.claims.confirm(user, code, ['send_sandbox'])
+  const reach = { organizationId }
+  t.like((await rig.database.get(organizations, reach, organizationId))?.record, { plan: 'free', name: 'sandbox' })
+  t.like((await rig.database.get(projects, reach, scope.projectId))?.record, { status: 'claimed', name: 'sandbox', isDefault: true })
+  t.true((await rig.members.rightsOf(organizationId, user.id))?.owns)
+  t.like((await rig.database.get(oauthGrants, reach, grant.id))?.record, { userId: user.id, scopes: scopesOfPermissions(['send_sandbox']) })
+  const acts = (await rig.database.all(auditEntries, reach)).map(({ record }) => [record.actor.id, record.act])
+  t.deepEqual(acts, [[user.id, 'organization.claimed']])
+  t.is((await rig.mails()).at(-1)?.trace.subject, 'You took over a sandbox')
+  t.deepEqual(await rig.claims.openFor(user), [])
+  t.like((await rig.claims.start(scope, 'eve@example.ch')).progress, { isClaimed: true, userId: user.id, email: 'ada@example.ch' })
+  t.is((await rig.claims.start(scope, 'eve@example.ch')).open, undefined)
+  rig.clock.advance(30 * day)
+  t.is(await rig.sandboxes.sweep(), 0)
+  t.truthy(await rig.database.get(organizations, reach, organizationId))
+  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+})
+
+test('the link works once, a code once, and both for half an hour', async (t) => {
+  const rig = await claimRig(t)
+  const [first, second] = [await rig.sandbox(), await rig.sandbox()]
+  const [ada, bea] = [await rig.user('ada@example.ch'), await rig.user('bea@example.ch')]
+  const code = (await rig.claims.start(first.scope, ada.email)).open?.userCode ?? ''
+  const secret = (await rig.mails())[0]?.secret ?? ''
+  await rig.loginLinks.consume(secret, browser)
+  t.is(await codeOf(t, rig.loginLinks.consume(secret, browser)), 'not_found')
+  const results = await Promise.allSettled([rig.claims.confirm(ada, code, []), rig.claims.confirm(bea, code, ['admin'])])
+  t.is(results.filter(({ status }) => status === 'fulfilled').length, 1)
+  t.is((await rig.database.get(claimRecords, { organizationId: first.organizationId }, first.organizationId))?.record.userId, ada.id)
+  t.is(await rig.members.rightsOf(first.organizationId, bea.id), undefined)
+  t.is(await codeOf(t, rig.claims.confirm(ada, code, [])), 'not_found')
+
+  const late = (await rig.claims.start(second.scope, ada.email)).open?.userCode ?? ''
+  const lateSecret = (await rig.mails()).at(-1)?.secret ?? ''
+  rig.clock.advance(30 * minute)
+  t.is(await codeOf(t, rig.claims.look(ada, late)), 'not_found')
+  t.is(await codeOf(t, rig.claims.confirm(ada, late, [])), 'not_found')
+  t.is(await codeOf(t, rig.loginLinks.consume(lateSecret, browser)), 'not_found')
+  t.deepEqual(await rig.claims.openFor(ada), [])
+  const again = (await rig.claims.start(second.scope, ada.email)).open?.userCode ?? ''
+  t.not(again, late)
+  t.truthy(await rig.claims.confirm(ada, again, []))
+})
+
+test('a new claim of a sandbox ends the one before', async (t) => {
+  const rig = await claimRig(t)
+  const { scope } = await rig.sandbox()
+  const [ada, bea] = [await rig.user('ada@example.ch'), await rig.user('bea@example.ch')]
+  const old = (await rig.claims.start(scope, ada.email)).open?.userCode ?? ''
+  const now = (await rig.claims.start(scope, bea.email)).open?.userCode ?? ''
+  t.is(await codeOf(t, rig.claims.look(ada, old)), 'not_found')
+  t.deepEqual(await rig.claims.openFor(ada), [])
+  t.is((await rig.claims.look(bea, now)).claim.email, bea.email)
+})
+
+test('three an hour for each session, five a day for each address, and fifteen wrong codes an hour', async (t) => {
+  const rig = await claimRig(t)
+  const first = await rig.sandbox()
+  for (const email of ['a@example.ch', 'b@example.ch', 'c@example.ch']) await rig.claims.start(first.scope, email)
+  t.is(await codeOf(t, rig.claims.start(first.scope, 'd@example.ch')), 'rate_limit_exceeded')
+  rig.clock.advance(hour)
+  t.truthy((await rig.claims.start(first.scope, 'ada@example.ch')).open)
+  for (let i = 0; i < 4; i++) await rig.claims.start((await rig.sandbox()).scope, 'ada@example.ch')
+  rig.clock.advance(hour)
+  const other = await rig.sandbox()
+  t.is(await codeOf(t, rig.claims.start(other.scope, 'ADA@example.ch')), 'rate_limit_exceeded')
+
+  const eve = await rig.user('eve@example.ch')
+  const code = (await rig.claims.start(other.scope, 'olga@example.ch')).open?.userCode ?? ''
+  for (let i = 0; i < 15; i++) t.is(await codeOf(t, rig.claims.look(eve, 'KITE-00')), 'not_found')
+  t.is(await codeOf(t, rig.claims.look(eve, code)), 'rate_limit_exceeded')
+  t.is(await codeOf(t, rig.claims.confirm(eve, code, [])), 'rate_limit_exceeded')
+  rig.clock.advance(hour)
+})
+
+test('known and unknown addresses get the same answer; mail goes to who can sign in', async (t) => {
+  const rig = await claimRig(t, { signUp: 'invited' })
+  await rig.user('known@example.ch')
+  const answers = []
+  for (const email of ['known@example.ch', 'other@example.ch']) {
+    const { progress, open, integrationsUrl } = await rig.claims.start((await rig.sandbox()).scope, email)
+    answers.push({ progress: { ...progress, email: '' }, expiresAt: open?.expiresAt, integrationsUrl })
+  }
+  t.deepEqual(answers[0], answers[1])
+  t.deepEqual(
+    (await rig.mails()).map(({ trace }) => trace.recipients[0]?.address),
+    ['known@example.ch'],
+  )
+})
+
+test('without mail of the service the code does it', async (t) => {
+  const rig = await claimRig(t, { hasMail: false })
+  const { scope } = await rig.sandbox()
+  const { progress, open } = await rig.claims.start(scope, 'ada@example.ch')
+  t.like(progress, { linkSentAt: null, linkExpiresAt: null, isLinkPending: false })
+  const bea = await rig.user('bea@example.ch')
+  t.is((await rig.claims.confirm(bea, open?.userCode ?? '', [])).userId, bea.id)
+  t.deepEqual(await rig.mails(), [])
+})
+
+test('of a claim and the removal of the sandbox at the same moment one wins, and whole', async (t) => {
+  const rig = await claimRig(t)
+  const ada = await rig.user('ada@example.ch')
+  const { scope, organizationId } = await rig.sandbox()
+  rig.clock.advance(8 * day)
+  const code = (await rig.claims.start(scope, ada.email)).open?.userCode ?? ''
+  // the sandbox goes between the reading and the writing of the claim
+  let swept = 0
+  const get = async (...asked: Parameters<Database['get']>) => {
+    const stored = await rig.database.get(...asked)
+    if (asked[0].name === 'organization' && swept === 0) swept = await rig.sandboxes.sweep()
+    return stored
+  }
+  const slow = Object.create(rig.database, { get: { value: get } }) as Database
+  t.is(await codeOf(t, rig.claimsOver(slow).confirm(ada, code, [])), 'not_found')
+  t.is(swept, 1)
+  t.is(await rig.members.rightsOf(organizationId, ada.id), undefined)
+  t.is(await codeOf(t, rig.claims.start(scope, ada.email)), 'conflict')
+})
+
+test('a claim is one write: a crash leaves all of it or nothing', async (t) => {
+  const rig = await claimRig(t)
+  const ada = await rig.user('ada@example.ch')
+  const { scope, organizationId } = await rig.sandbox()
+  const code = (await rig.claims.start(scope, ada.email)).open?.userCode ?? ''
+  const { kv } = rig.house
+  let writes = 0
+  kv.beforeWrite = () => {
+    writes++
+    throw new Error('the process ends here')
+  }
+  await t.throwsAsync(rig.claims.confirm(ada, code, []), { message: 'the process ends here' })
+  kv.beforeWrite = undefined
+  t.is(writes, 1)
+  t.like((await rig.database.get(projects, { organizationId }, scope.projectId))?.record, { status: 'anonymous' })
+  t.is(await rig.members.rightsOf(organizationId, ada.id), undefined)
+  kv.beforeWrite = () => void writes++
+  await rig.claims.confirm(ada, code, [])
+  kv.beforeWrite = undefined
+  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+})
+
+test('undo ends the session of the agent, for seven days, for who took it over', async (t) => {
+  const rig = await claimRig(t)
+  const [ada, eve] = [await rig.user('ada@example.ch'), await rig.user('eve@example.ch')]
+  const { scope, organizationId, grant } = await rig.sandbox()
+  t.is(await codeOf(t, rig.claims.undo(ada, organizationId)), 'not_found')
+  await rig.claims.confirm(ada, (await rig.claims.start(scope, ada.email)).open?.userCode ?? '', [])
+  t.is(await codeOf(t, rig.claims.undo(eve, organizationId)), 'not_found')
+  await rig.claims.undo(ada, organizationId)
+  await rig.claims.undo(ada, organizationId)
+  t.is((await rig.database.get(oauthGrants, { organizationId }, grant.id))?.record.revokedAt, rig.clock.now())
+  const acts = (await rig.database.all(auditEntries, { organizationId })).map(({ record }) => record.act)
+  t.deepEqual(acts.toSorted(), ['oauth_grant.revoked', 'organization.claimed'])
+  t.true((await rig.members.rightsOf(organizationId, ada.id))?.owns, 'the organization stays')
+  rig.clock.advance(7 * day)
+  t.is(await codeOf(t, rig.claims.undo(ada, organizationId)), 'not_found')
+})

@@ -1,0 +1,77 @@
+/** Claims over the people of the core's tests: sandboxes, their agents, and persons who take them over. */
+import type { ExecutionContext } from 'ava'
+import type { Scope } from '#core/access/scope.ts'
+import { Audit } from '#core/audit.ts'
+import { Claims } from '#core/claims/claims.ts'
+import { Sandboxes, type NewSandbox } from '#core/oauth/sandboxes.ts'
+import type { SignUp } from '#core/people/login-links.ts'
+import { addUser, type User } from '#core/people/user.ts'
+import { destinations } from '#core/routing/destination.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { Refusal } from '#core/refusals.ts'
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { organizationId } from '../house.ts'
+import { peopleHouse, systemDestinationId, type PeopleHouse } from '../people/rig.ts'
+
+export interface ClaimRig extends PeopleHouse {
+  readonly database: Database
+  readonly claims: Claims
+  readonly sandboxes: Sandboxes
+  readonly clock: PeopleHouse['house']['clock']
+  /** A sandbox and what its agent asks with. */
+  sandbox(): Promise<NewSandbox & { readonly scope: Scope }>
+  /** Somebody who has signed in before. */
+  user(email: string): Promise<User>
+  /** Claims with another store in its place. */
+  claimsOver(database: Database): Claims
+}
+
+export async function claimRig(
+  t: ExecutionContext,
+  options: { readonly signUp?: SignUp; readonly hasMail?: boolean } = {},
+): Promise<ClaimRig> {
+  const rig = await peopleHouse(t, { signUp: 'open', ...options })
+  const { house, writes } = rig
+  const { database, clock } = house
+  await putFirst(database)
+  const sandboxes = new Sandboxes({ database, clock, onDeleted() {} })
+  const claimsOver = (over: Database): Claims =>
+    new Claims({ database: over, writes, clock, sandboxes, people: rig, audit: new Audit({ database, clock }) })
+  return {
+    ...{ ...rig, database, clock, sandboxes, claimsOver, claims: claimsOver(database) },
+    async sandbox() {
+      const made = await sandboxes.make(['mcp:read', 'mcp:send-sandbox', 'api:read', 'api:send'], 'rest', '192.0.2.1')
+      const { organizationId, grant } = made
+      const rights = ['api:read', 'api:send'] as const
+      const scope: Scope = {
+        ...{ organizationId, projectId: grant.projectId, bound: true, rights, grantId: grant.id },
+        holder: { kind: 'anonymous' },
+      }
+      return { ...made, scope }
+    },
+    async user(email) {
+      const change = new Change()
+      const user = addUser(change, email, clock.now())
+      await database.commit(change)
+      return user
+    },
+  }
+}
+
+/** Ids of sandboxes begin with a time and would come before the organization of the house; mail of the service is the first one's. */
+async function putFirst(database: Database): Promise<void> {
+  const id = 'org_0'
+  const reach = { organizationId }
+  const [own, destination] = await Promise.all([
+    database.get(organizations, reach, organizationId),
+    database.get(destinations, reach, systemDestinationId),
+  ])
+  if (!own || !destination) throw new Error('the house has no destination for mail of the service')
+  const change = new Change().insert(organizations, id, { ...own.record, id }).insert(destinations, id, destination.record)
+  await database.commit(change)
+}
+
+/** The code of the refusal with which the work ends. */
+export const codeOf = async (t: ExecutionContext, work: Promise<unknown>): Promise<string> =>
+  (await t.throwsAsync(work, { instanceOf: Refusal })).code
