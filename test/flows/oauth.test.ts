@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/workspace.ts'
 type Json = Readonly<Record<string, unknown>>
 const baseUrl = 'https://mail.example.ch'
 
-test('a sandbox, its tokens and the keys that sign them outlive a crash; nothing of it can be approved without people', async (t) => {
+test('a sandbox, its tokens and the keys that sign them outlive a crash; a request of nobody gets a page', async (t) => {
   const folder = await temporaryFolder('oauth')
   const options = {
     folder: folder.path,
@@ -47,7 +47,9 @@ test('a sandbox, its tokens and the keys that sign them outlive a crash; nothing
   t.like(await refresh(made['refresh_token']), { error: 'invalid_grant' }, 'used before the crash')
   t.is((await get('/v1/projects/me', next['access_token'])).status, 401)
   t.is((await get('/v1/projects/me', daemon.adminKey)).status, 200)
-  t.is((await get('/oauth/authorize?response_type=code')).status, 404, 'there are no pages yet')
+  const wrong = await fetch(`http://${daemon.addresses.http}/oauth/authorize?response_type=code`, { redirect: 'manual' })
+  t.is(wrong.status, 400, 'a page, and no redirect to who knows where')
+  t.regex(await wrong.text(), /^<!doctype html>/)
   t.deepEqual(await daemon.stop(), { code: 0, signal: null })
   const { code, output } = await runCommand(options, 'verify')
   t.is(code, 0, output)
