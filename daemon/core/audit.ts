@@ -5,11 +5,12 @@ import type { Database, Page, Reach } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
+import type { TokenHolder } from './access/scope.ts'
 import type { Clock } from './clock.ts'
 
-export const actorKinds = ['operator', 'api_key', 'user', 'service'] as const
+export const actorKinds = ['operator', 'api_key', 'user', 'agent', 'service'] as const
 
-/** Who acted. `id` is that of the key or person; empty for the operator and the service itself. */
+/** Who acted. `id` is that of the key, the person or the agent's grant; empty for the operator and the service itself. */
 export interface Actor {
   readonly kind: (typeof actorKinds)[number]
   readonly id: string
@@ -40,6 +41,14 @@ export interface Asker {
   readonly organizationId: string
   /** Id of the API key or other grant. */
   readonly grantId: string
+  /** With an access token or a session only. */
+  readonly holder?: TokenHolder | undefined
+}
+
+/** A person acts as such, whatever token or session they act by; an agent that nobody signed in for acts by its grant. */
+export function actorOf({ holder, grantId }: Pick<Asker, 'grantId' | 'holder'>): Actor {
+  if (holder?.kind === 'user') return { kind: 'user', id: holder.userId }
+  return { kind: holder ? 'agent' : 'api_key', id: grantId }
 }
 
 export const auditEntries = defineRecord<AuditEntry>({
@@ -92,7 +101,7 @@ export class Audit {
    * deleted for others that change along with them. An act in another organization is in both logs.
    */
   recordTouched(change: Change, asker: Asker, act: string, details: Readonly<Record<string, unknown>> = {}): void {
-    const actor = { kind: 'api_key', id: asker.grantId } as const
+    const actor = actorOf(asker)
     const noun = act.slice(0, act.indexOf('.'))
     for (const touched of change.touched) {
       const { kind, organizationId, projectId, before, after } = touched

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
-import { Audit, auditEntries } from '#core/audit.ts'
+import { actorOf, Audit, auditEntries } from '#core/audit.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
@@ -121,4 +121,10 @@ test('act() names fields that have another value, and gives records of other nou
     if (stored) change.replace(routingRules, 'o', stored, { ...stored.record, priority: 5, destinationId: 'd2' })
   })
   t.like(await acts(database), [{ act: 'routing_rule.updated', target: 'a', details: { changed: ['destination_id', 'priority'] } }])
+})
+
+test('a person acts as such by whatever token, an agent that nobody signed in for by its grant, and a key as a key', (t) => {
+  t.deepEqual(actorOf({ grantId: 'grt_1', holder: { kind: 'user', userId: 'usr_1' } }), { kind: 'user', id: 'usr_1' })
+  t.deepEqual(actorOf({ grantId: 'grt_1', holder: { kind: 'anonymous' } }), { kind: 'agent', id: 'grt_1' })
+  t.deepEqual(actorOf({ grantId: 'key_1' }), { kind: 'api_key', id: 'key_1' })
 })

@@ -1,5 +1,4 @@
 /** Through a scope alone are records reachable: it is the first part of every key, so a foreign id cannot be addressed. */
-import type { Actor } from '../audit.ts'
 import { Refusal } from '../refusals.ts'
 
 /** REST rights, each including those before it (spec "Authentication" 1). */
@@ -58,7 +57,3 @@ export function requireWholeOrganization({ bound }: Scope): void {
   const message = 'This belongs to the whole organization; use a key that is not bound to one project.'
   throw new Refusal('insufficient_scope', message, { nextAction: 'use_key_of_organization' })
 }
-
-/** Who acts, for the audit log. */
-export const actorOf = ({ holder, grantId }: Scope): Actor =>
-  holder?.kind === 'user' ? { kind: 'user', id: holder.userId } : { kind: 'api_key', id: grantId }

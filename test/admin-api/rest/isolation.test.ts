@@ -8,9 +8,10 @@ import { pack, within } from '#store/tuple.ts'
 import type { Operation } from '../../../admin-api/operation.ts'
 import type { RestAnswer, RestClient } from '../../support/rest.ts'
 import { makeOneOfEach, requestsOf, type Made, type Request } from './requests.ts'
-import { addDestination, errorOf, startRig, type Rig } from './rig.ts'
+import { mcpResource, restResource, startOAuth, type OAuthRig } from '../oauth/rig.ts'
+import { addDestination, errorOf, startRig } from './rig.ts'
 
-interface Site extends Rig {
+interface Site extends OAuthRig {
   readonly made: Made
   readonly requests: Readonly<Record<string, Request>>
   /** In the order in which the owner can make all of the requests. */
@@ -18,7 +19,7 @@ interface Site extends Rig {
 }
 
 async function siteOf(t: ExecutionContext): Promise<Site> {
-  const rig = await startRig(t)
+  const rig = await startOAuth(t)
   const made = await makeOneOfEach(rig)
   const requests = requestsOf(made)
   const names = Object.keys(requests)
@@ -87,7 +88,7 @@ test('another organization reads and changes nothing', async (t) => {
   const site = await siteOf(t)
   const stranger = await site.addOrganization()
   const before = await rowsOf(site)
-  const ids = Object.values(site.made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|org)_/.test(id))
+  const ids = idsOf(site)
   for (const operation of site.walk) {
     if (isOpen(operation)) continue
     const request = requestOf(site, operation)
@@ -95,6 +96,23 @@ test('another organization reads and changes nothing', async (t) => {
     const expected = operation.right === 'operator' ? 'unauthorized' : request.stranger
     t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
     if (expected === 'own') for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
+    t.deepEqual(await changedSince(site, before), [], operation.operationId)
+  }
+})
+
+test('an access token of somebody else reads and changes nothing', async (t) => {
+  const site = await siteOf(t)
+  const { body } = await site.bootstrap({ resource: restResource })
+  const stranger = site.client(String(body['access_token']))
+  const before = await rowsOf(site)
+  const ids = idsOf(site)
+  for (const operation of site.walk) {
+    if (isOpen(operation)) continue
+    const answer = await ask(stranger, operation, requestOf(site, operation))
+    t.true(answer.status < 500, operation.operationId)
+    if (requestOf(site, operation).stranger === 'refused')
+      t.true(answer.status >= 400, `${operation.operationId} answered ${answer.status}`)
+    if (answer.status < 400) for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
     t.deepEqual(await changedSince(site, before), [], operation.operationId)
   }
 })
@@ -119,6 +137,9 @@ test('a key of another project reads nothing of this one, and leaves what was th
     [],
   )
 })
+
+const idsOf = ({ made }: Site): string[] =>
+  Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|org)_/.test(id))
 
 /** Keys of rows that are new, gone or different. */
 async function changedSince(site: Site, before: ReadonlyMap<string, string>): Promise<string[]> {
@@ -163,7 +184,7 @@ test('no key, and keys that are no good, open nothing', async (t) => {
 })
 
 /** Every sort of credential that must not work, by name; a new sort of token joins here. */
-async function badKeys({ rest, clock, client, removals, organizationId }: Site): Promise<Record<string, string>> {
+async function badKeys({ rest, clock, client, removals, organizationId, bootstrap, post }: Site): Promise<Record<string, string>> {
   const mint = async (changes: object = {}): Promise<{ id: string; key: string }> =>
     (await rest.must('POST', '/v1/api-keys', { name: 'bad', scopes: ['api:admin'], ...changes })) as { id: string; key: string }
   const expired = await mint({ expires_at: new Date(clock.now() + 1000).toISOString() })
@@ -178,7 +199,12 @@ async function badKeys({ rest, clock, client, removals, organizationId }: Site):
   await client(String(team['api_key'])).must('GET', '/v1/projects/me')
   await rest.must('DELETE', `/v1/organizations/${String(team['id'])}`)
   await removals.idle()
-  clock.advance(1000)
+  const token = async (resource: string): Promise<string> => String((await bootstrap({ resource })).body['access_token'])
+  const old = await token(restResource)
+  clock.advance(2 * 3_600_000)
+  const ended = await token(restResource)
+  await post('/oauth/revoke', { token: ended, client_id: 'anonymous-bootstrap' })
+  const other = await token(restResource)
   return {
     nothing: '',
     garbage: 'garbage',
@@ -190,6 +216,10 @@ async function badKeys({ rest, clock, client, removals, organizationId }: Site):
     'a key before its rotation': rotated.key,
     'a key of a deleted project': ofProject.key,
     'a key of a deleted organization': String(team['api_key']),
+    'an expired token': old,
+    'a revoked token': ended,
+    'a token for MCP': await token(mcpResource),
+    'a token with another signature': `${other.slice(0, -4)}${other.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`,
   }
 }
 
