@@ -3,6 +3,15 @@
  * daemon in Chromium on the other, with and without scripts.
  */
 import test, { type ExecutionContext } from 'ava'
+import {
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  exchangeAuthorization,
+  refreshAuthorization,
+  registerClient,
+  startAuthorization,
+} from '@modelcontextprotocol/client'
+import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { until } from '../core/house.ts'
 import { leave, startApplication } from '../support/application.ts'
@@ -63,6 +72,39 @@ async function access(t: ExecutionContext, page: Page, issuer: string, name: str
   await t.throwsAsync(openid.refreshTokenGrant(config, refreshed.refresh_token ?? ''))
 }
 
+/** An agent with the official MCP client: found from its resource, registered, allowed by the person, and refreshed. */
+async function agentAccess(t: ExecutionContext, page: Page, issuer: string): Promise<void> {
+  const redirectUrl = await startApplication(t)
+  const resource = await discoverOAuthProtectedResourceMetadata(`${issuer}/mcp`)
+  const metadata = await discoverAuthorizationServerMetadata(resource.authorization_servers?.[0] ?? '')
+  const known = { ...(metadata && { metadata }), resource: new URL(resource.resource) }
+  const clientMetadata = { redirect_uris: [redirectUrl], client_name: 'Agent', token_endpoint_auth_method: 'none' }
+  const clientInformation = await registerClient(issuer, { ...known, clientMetadata })
+  const started = await startAuthorization(issuer, { ...known, clientInformation, redirectUrl, scope: 'mcp:read', state: 's' })
+  await page.goto(started.authorizationUrl.href)
+  await page.check('[name=place] >> nth=0')
+  const back = new URL(await leave(page, 'button:has-text("Allow")')).searchParams
+  t.is(back.get('iss'), issuer)
+  const code = { authorizationCode: back.get('code') ?? '', codeVerifier: started.codeVerifier, redirectUri: redirectUrl, iss: issuer }
+  const tokens = await exchangeAuthorization(issuer, { ...known, clientInformation, ...code })
+  t.is(tokens.scope, 'mcp:read')
+  const refreshed = await refreshAuthorization(issuer, { ...known, clientInformation, refreshToken: tokens.refresh_token ?? '' })
+  const onRest = await fetch(`${issuer}/v1/projects/me`, { headers: { authorization: `Bearer ${refreshed.access_token}` } })
+  t.is(onRest.status, 401, 'a token for MCP opens no REST')
+}
+
+/** A sandbox in one call, with oauth4webapi. */
+async function sandboxAccess(t: ExecutionContext, issuer: string): Promise<void> {
+  const insecure = { [oauth.allowInsecureRequests]: true }
+  const url = new URL(issuer)
+  const server = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, { ...insecure, algorithm: 'oauth2' }))
+  const client = { client_id: String(server['anonymous_bootstrap_client_id']) }
+  const asked = await oauth.clientCredentialsGrantRequest(server, client, oauth.None(), { resource: `${issuer}/v1` }, insecure)
+  const { access_token } = await oauth.processClientCredentialsResponse(server, client, asked)
+  const me = await fetch(`${issuer}/v1/projects/me`, { headers: { authorization: `Bearer ${access_token}` } })
+  t.like(await me.json(), { status: 'anonymous', name: 'sandbox' })
+}
+
 test('an application gets a token over the pages of the daemon, calls REST with it, and loses it when the person revokes', async (t) => {
   await using folder = await temporaryFolder('consent')
   const port = await freePort()
@@ -73,6 +115,8 @@ test('an application gets a token over the pages of the daemon, calls REST with 
   const first = await browser.newPage()
   await signIn(first, linkIn(daemon.log), 'olga@example.ch')
   await access(t, first, issuer, 'Reporter')
+  await agentAccess(t, first, issuer)
+  await sandboxAccess(t, issuer)
 
   const second = await browser.newPage({ javaScriptEnabled: false })
   await signIn(second, linkIn((await runCommand(options, 'login-link', 'olga@example.ch')).output))
