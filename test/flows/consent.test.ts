@@ -98,7 +98,8 @@ async function sandboxAccess(t: ExecutionContext, issuer: string): Promise<void>
   const insecure = { [oauth.allowInsecureRequests]: true }
   const url = new URL(issuer)
   const server = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, { ...insecure, algorithm: 'oauth2' }))
-  const client = { client_id: String(server['anonymous_bootstrap_client_id']) }
+  const client = { client_id: 'anonymous-bootstrap' }
+  t.is(server['anonymous_bootstrap_client_id'], client.client_id)
   const asked = await oauth.clientCredentialsGrantRequest(server, client, oauth.None(), { resource: `${issuer}/v1` }, insecure)
   const { access_token } = await oauth.processClientCredentialsResponse(server, client, asked)
   const me = await fetch(`${issuer}/v1/projects/me`, { headers: { authorization: `Bearer ${access_token}` } })
