@@ -5,7 +5,6 @@ import type { Database, Page, Reach } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import type { TokenHolder } from './access/scope.ts'
 import type { Clock } from './clock.ts'
 
 export const actorKinds = ['operator', 'api_key', 'user', 'agent', 'service'] as const
@@ -42,7 +41,7 @@ export interface Asker {
   /** Id of the API key or other grant. */
   readonly grantId: string
   /** With an access token or a session only. */
-  readonly holder?: TokenHolder | undefined
+  readonly holder?: { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly userId: string } | undefined
 }
 
 /** A person acts as such, whatever token or session they act by; an agent that nobody signed in for acts by its grant. */
