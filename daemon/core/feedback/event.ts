@@ -1,0 +1,65 @@
+/**
+ * What a report says happened to one recipient of one message after it left, in our terms, whatever format it came in.
+ * Readers of formats make these; nothing here is believed before it is attributed to a trace.
+ */
+
+/** The format an event was read from. */
+export type FeedbackFormat = 'dsn' | 'arf' | 'stalwart' | 'mailenable' | 'postfix'
+
+/** `ignored` is told and changes nothing: a not-spam or authentication-failure report, for example. */
+export type FeedbackType = 'bounced' | 'deferred' | 'delivered' | 'complained' | 'ignored'
+
+/** What may lead to the trace, as found and not yet proved; the strongest kind first. */
+export interface FeedbackClues {
+  /** Reverse-paths named anywhere in the report: one of them may be a return path of ours (VERP). */
+  readonly returnPaths: readonly string[]
+  /** Values of `X-Service-Ref` in the returned message. */
+  readonly references: readonly string[]
+  /** Values of `Original-Envelope-Id`, RFC 3464 §2.2.1. */
+  readonly envelopeIds: readonly string[]
+  /** Message-IDs of the returned message, with their angle brackets. */
+  readonly messageIds: readonly string[]
+  /** Queue ids that the next host gave when it took the message, as its reply wrote them. */
+  readonly queueIds: readonly string[]
+  /** Addresses in To of the returned message; they alone attribute nothing. */
+  readonly originalTo: readonly string[]
+}
+
+export interface FeedbackEvent {
+  readonly format: FeedbackFormat
+  readonly type: FeedbackType
+  /** The same for the same event however often, and in whatever batches, it is told: 64 hexadecimal digits. */
+  readonly key: string
+  /** When it happened by the teller's clock, in milliseconds since 1970; null when it does not say. */
+  readonly occurredAt: number | null
+  /** The final recipient; null when nobody is named. */
+  readonly recipient: string | null
+  /** The address that the message was sent to, where it differs from the final one. */
+  readonly originalRecipient: string | null
+  /** The action of RFC 3464 §2.3.3, or `complaint`; null when none is told. */
+  readonly action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded' | 'complaint' | null
+  /** Enhanced status code (RFC 3463), the best that the report has, such as `5.1.1`. */
+  readonly status: string | null
+  /** SMTP reply code. */
+  readonly smtpCode: number | null
+  /** The words of the server that refused, on one line, at most 2,000 characters. */
+  readonly diagnostic: string | null
+  readonly remoteMta: string | null
+  readonly remoteIp: string | null
+  readonly reportingMta: string | null
+  /** The Feedback-Type of RFC 5965 §3.1 in lower case: `abuse`, `fraud`, `not-spam`, … */
+  readonly feedbackType: string | null
+  /** It comes from fields made for programs, not from prose: what is only prose never suppresses anybody on its own. */
+  readonly isStructured: boolean
+  readonly clues: FeedbackClues
+}
+
+/** A mail that may be a report, as read. `none` is ordinary mail. */
+export interface ReportReading {
+  readonly kind: 'feedback' | 'dsn' | 'mdn' | 'auto_reply' | 'none'
+  /** At most 1,000. */
+  readonly events: readonly FeedbackEvent[]
+}
+
+/** `hard`: the address is bad. `soft`: it may work later. `block`: the address is fine, the sender or the message was refused. */
+export type BounceClass = 'hard' | 'soft' | 'block'
