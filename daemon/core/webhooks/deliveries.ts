@@ -4,6 +4,7 @@ import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
+import { actorOf, type Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import {
@@ -23,6 +24,7 @@ export interface DeliveriesOptions {
   readonly database: Database
   readonly policies: WebhookSettingsSource
   readonly clock: Clock
+  readonly audit: Audit
 }
 
 export interface DeliveryFilter {
@@ -71,13 +73,21 @@ export class Deliveries {
 
   /** Begins its schedule anew, at once, whatever its status: what succeeded is sent again too, under the same delivery id. */
   async redeliver(scope: Scope, id: string): Promise<WebhookDelivery> {
-    const { database, clock } = this.#options
+    const { database, clock, audit } = this.#options
     const { organizationId } = scope
     for (let tries = 0; tries < triesMax; tries++) {
       const stored = await this.#stored(scope, id)
       await this.#requireEndpoint(scope, stored.record.endpointId)
       const next = begunAgain(stored.record, clock.now())
       const change = removeDue(new Change().replace(webhookDeliveries, organizationId, stored, next), stored.record)
+      audit.record(change, {
+        organizationId,
+        actor: actorOf(scope),
+        act: 'webhook_delivery.redelivered',
+        target: id,
+        projectId: next.projectId,
+        details: {},
+      })
       addDue(change, { endpointId: next.endpointId, dueMs: next.updatedAt, id, organizationId })
       if ((await database.commit(change)).ok) return next
     }

@@ -52,16 +52,15 @@ const dayMs = 86_400_000
 /** Days for which a delivery is kept after its last change, at most as long as the plan keeps traces. */
 const keptDays = { succeeded: 7, others: 30 }
 
-/** Removes what is old. Answers how many deliveries went. */
+/** Removes what is old. */
 export async function sweepDeliveries(
   { database, stopping }: LeftoverWork,
   organizationId: string,
   { nowMs, retentionDays = Infinity }: { readonly nowMs: number; readonly retentionDays?: number | undefined },
-): Promise<number> {
+): Promise<void> {
   const before = (days: number): number => nowMs - Math.min(days, retentionDays) * dayMs
   const limits = { succeeded: before(keptDays.succeeded), others: before(keptDays.others) }
   const isOld = ({ status, updatedAt }: WebhookDelivery): boolean => updatedAt < (status === 'succeeded' ? limits.succeeded : limits.others)
-  let removed = 0
   for (const [status, limitMs] of [
     ['succeeded', limits.succeeded],
     ['', limits.others],
@@ -70,13 +69,12 @@ export async function sweepDeliveries(
       const options = { index: 'listed', values: ['', status], limit: batch, cursor, ascending: true }
       const { rows, nextCursor } = await database.list(webhookDeliveries, { organizationId }, options)
       const ids = rows.filter(({ record }) => isOld(record)).map(({ record }) => record.id)
-      if (ids.length > 0 && (await removeByIds(database, organizationId, ids, isOld))) removed += ids.length
+      if (ids.length > 0) await removeByIds(database, organizationId, ids, isOld) // what changes meanwhile is looked at in the next round
       cursor = nextCursor
       const newest = rows.at(-1)
       if (cursor === undefined || (newest && newest.record.createdAt >= limitMs)) break
     }
   }
-  return removed
 }
 
 /** In one write; false when one of them changed at the same moment, and nothing went. */

@@ -7,8 +7,12 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { traceToken } from '#core/trace/trace-token.ts'
 import { clickToken } from '#core/tracking/click-token.ts'
 import { openPurpose } from '#core/tracking/tracking.ts'
+import { announce } from '#core/webhooks/announce.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
+import { newId, newTraceId } from '#store/ids.ts'
 import { addDestination, loopback, type Rig } from './rig.ts'
 
 /** Ids of one of everything that belongs to the first organization. */
@@ -57,6 +61,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const domain = await idOf('/v1/domains', { domain: 'sender.example.ch' })
   const member = await addMember('member@example.ch', 'viewer')
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
+  const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
+  const attempt = await announceTo(database, organizationId, webhook)
   const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
   const pattern = newId('inb', clock.now())
   const record = { id: pattern, projectId: project, addressPattern: '@seen.ch', name: 'Seen', createdAt: clock.now() }
@@ -72,6 +78,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       inbox: inbox?.id ?? '',
       message: message?.id ?? '',
       domain,
+      webhook,
+      attempt,
       suppression,
       pattern,
       token,
@@ -81,6 +89,32 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       invitation,
     },
   }
+}
+
+/** An event for the endpoint; answers the id of its delivery. */
+async function announceTo(database: Database, organizationId: string, endpointId: string): Promise<string> {
+  const stored = await database.get(webhookEndpoints, { organizationId }, endpointId)
+  if (!stored) throw new Error('no such endpoint')
+  const { projectId } = stored.record
+  const trace = {
+    id: newTraceId(),
+    projectId,
+    messageId: 'm',
+    destinationId: null,
+    recipients: [{ address: 'a@b.ch', status: 'failed' as const }],
+  }
+  const change = new Change()
+  announce(change, new Map([[projectId, [stored.record]]]), {
+    organizationId,
+    type: 'failed',
+    trace,
+    recipient: 'a@b.ch',
+    reason: null,
+    at: Date.now(),
+  })
+  await database.commit(change)
+  const { rows } = await database.list(webhookDeliveries, { organizationId }, { limit: 1 })
+  return rows[0]?.record.id ?? ''
 }
 
 /** By operation id. Those that end things come last, in an order in which the owner can make all of them. */
@@ -114,6 +148,8 @@ const reading = ({ project, target }: Made): Record<string, Request> => ({
   listProjects: { ...refused, query: `parent_id=${target}` },
   listSuppressions: { ...refused, query: `project_id=${project}` },
   exportSuppressions: { ...refused, query: `project_id=${project}` },
+  listWebhooks: { ...refused, query: `project=${project}` },
+  listAllWebhookAttempts: { ...refused, query: `project=${project}` },
   listDomains: { ...own, neighbour: 'shared' },
   listOrganizations: { ...own, neighbour: 'shared' },
   listMembers: { ...own, neighbour: 'shared' },
@@ -139,6 +175,9 @@ const readingOne = (made: Made): Record<string, Request> => {
     readTrace: { ...refused, params: { trace_id: made.trace } },
     readReplay: { ...refused, params: { job_id: made.replay } },
     readSuppression: { ...refused, params: { id: made.suppression }, neighbour: 'shared' },
+    readWebhook: { ...refused, params: { id: made.webhook } },
+    listWebhookAttempts: { ...refused, params: { id: made.webhook } },
+    readWebhookAttempt: { ...refused, params: { id: made.attempt } },
     readInbox: { ...refused, params: { id: made.inbox } },
     listInboxMessages: { ...refused, params: { id: made.inbox } },
     readInboxMessage: { ...refused, params: message },
@@ -171,6 +210,7 @@ const making = (made: Made): Record<string, Request> => {
     simulateRouting: { ...refused, body: { from: 'shop@b.ch', to: 'ada@example.ch', project_id } },
     createSmtpCredential: { ...refused, body: { project_id } },
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
+    createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
     startReplay: { ...refused, body: { filter: { project_id } } },
@@ -204,6 +244,10 @@ const changing = (made: Made): Record<string, Request> => {
     saveTemplate: { ...template, body: { subject_tmpl: 'Mine' } },
     moveTemplate: { ...template, body: { project_id: made.target } },
     moveInbox: { ...refused, params: { id: made.pattern }, body: { project_id: made.target } },
+    updateWebhook: { ...refused, params: { id: made.webhook }, body: { name: 'Mine' } },
+    rotateWebhookSecret: { ...refused, params: { id: made.webhook } },
+    redeliverWebhookAttempt: { ...refused, params: { id: made.attempt } },
+    testWebhook: { ...refused, params: { id: made.webhook } },
     rotateApiKey: { ...refused, params: { id: made.key } },
     stopReplay: { ...refused, params: { job_id: made.replay } },
     updateSuppression: { ...refused, params: { id: made.suppression }, body: { reason: 'Mine' }, neighbour: 'shared' },
@@ -237,6 +281,7 @@ const ending = (made: Made): Record<string, Request> => ({
   deleteRoutingRule: { ...refused, params: { id: made.rule } },
   deleteFailoverPolicy: { ...refused, params: { primary_id: made.spare } },
   revokeSmtpCredential: { stranger: 'silent', params: { id: made.credential } },
+  deleteWebhook: { stranger: 'silent', params: { id: made.webhook } },
   deleteTemplate: { ...refused, params: { id: made.template } },
   revokeApiKey: { ...refused, params: { id: made.key } },
   deleteDestination: { ...refused, params: { id: made.spare } },
