@@ -75,7 +75,7 @@ function exchange(
       createConnection: () => socket,
     })
     let isAnswered = false
-    sent.on('error', reject)
+    sent.on('error', (error) => isAnswered || reject(error))
     sent.on('close', () => isAnswered || reject(new Error('closed without an answer')))
     sent.on('response', (answer) => {
       isAnswered = true
