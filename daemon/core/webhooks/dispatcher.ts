@@ -107,6 +107,7 @@ export class Dispatcher {
   /** The store has something for the lane, or its time has come. */
   #look(lane: Lane): void {
     lane.hasUnread = true
+    lane.nextDueMs = Infinity // until it is read
     this.#settle(lane)
     this.#pump()
   }
@@ -123,14 +124,17 @@ export class Dispatcher {
     if (this.#stopping) return
     lane.isReading = true
     lane.hasUnread = false
+    lane.nextDueMs = Infinity
     try {
       const limit = readMax + lane.underWay.size
       const rows: DueRow[] = []
       for await (const row of this.#options.database.kv.range({ ...within(dueKey(lane.endpointId)), limit })) rows.push(toDueRow(row))
       lane.fill(rows, rows.length < limit, this.#options.clock.now())
-    } finally {
-      lane.isReading = false
+    } catch (error) {
+      this.#options.onError(error, lane.endpointId)
+      lane.nextDueMs = this.#options.clock.now() + defectPauseMs
     }
+    lane.isReading = false
     this.#settle(lane)
     this.#pump()
   }
@@ -167,12 +171,12 @@ export class Dispatcher {
 
   #wake(lane: Lane): void {
     lane.isResting = false
-    this.#return([lane])
+    this.#enter([lane])
+    this.#pump()
   }
 
-  #return(lanes: Iterable<Lane>): void {
+  #enter(lanes: Iterable<Lane>): void {
     for (const lane of lanes) if (lane.ready.length > 0) this.#turns.add(lane)
-    this.#pump()
   }
 
   async #attempt(lane: Lane, row: DueRow): Promise<void> {
@@ -188,10 +192,11 @@ export class Dispatcher {
     lane.underWay.delete(row.id)
     lane.hasUnread = true // it may be due again already
     this.#count(lane.organizationId, -1)
-    const waiting = this.#waiting.get(lane.organizationId)
+    const waiting = this.#waiting.get(lane.organizationId) ?? []
     this.#waiting.delete(lane.organizationId)
-    this.#settle(lane)
-    this.#return(waiting ?? [])
+    this.#enter(waiting)
+    this.#settle(lane) // behind those that have waited
+    this.#pump()
   }
 
   #count(organizationId: string, by: 1 | -1): void {
