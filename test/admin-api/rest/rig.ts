@@ -63,7 +63,7 @@ import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
-import { webhookCore } from '../../../daemon/webhook-core.ts'
+import { webhookCore, type WebhookParts } from '../../../daemon/webhook-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
 import { authority } from '../../protocols/relay/certificates.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
@@ -234,7 +234,8 @@ function assemble(
   const audit = new Audit({ database, clock })
   const writes = new SettingWrites(database, audit)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
-  const base = { database, writes, policies, secrets, clock, audit }
+  const settings = { database, writes, policies, secrets, clock, audit }
+  const base = { ...settings, ...webhooksOf(settings) }
   const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
   const usage = new Usage(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
@@ -256,17 +257,11 @@ function assemble(
     onError: rethrow,
   })
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
-  const webhooks = webhookCore({
-    ...base,
-    resolver: playedResolver,
-    allowed: [{ cidr: '127.0.0.1/32' }],
-    trusted: [authority],
-    onError: rethrow,
-  })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
   return {
+    ...{ ...base, ...made },
     ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
-    ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
+    ...{ destinations, probes, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
     connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
     routingRules: new RoutingRules(base),
@@ -277,10 +272,7 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    ...made,
-    move: (scope: Scope, request: MoveRequest) =>
-      moveResource({ ...base, ...webhooks, destinations, smtpCredentials, templates }, scope, request),
-    ...webhooks,
+    move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     traces: new TraceReader(database, secrets),
@@ -293,11 +285,13 @@ function assemble(
     inboxes: new Inboxes({ ...base, reader, bell }),
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
-    audit,
     operator: new Operator(base),
     restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
 }
+
+const webhooksOf = (base: Pick<WebhookParts, 'database' | 'writes' | 'policies' | 'secrets' | 'clock'>) =>
+  webhookCore({ ...base, resolver: playedResolver, allowed: [{ cidr: '127.0.0.1/32' }], trusted: [authority], onError: rethrow })
 
 const claimsOf = (base: Omit<ClaimOptions, 'people' | 'sandboxes'>, house: People): Claims =>
   new Claims({ ...base, people: house, sandboxes: new Sandboxes({ ...base, onDeleted() {} }) })
