@@ -2,12 +2,13 @@
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from './header-fields.ts'
 import { headerSigns, tellsDelay, tellsExpiry, tellsFailure, type HeaderSigns } from './report/bounce-signs.ts'
-import { codesFor, hostInWords, namedRecipients, ownAddresses, type NamedRecipient } from './report/bounce-text.ts'
+import { hostInWords, namedRecipients, ownAddresses, saidAbout, type NamedRecipient, type SaidWords } from './report/bounce-text.ts'
 import { deliveryEvents, listedRecipients, type ProseHints } from './report/delivery-status.ts'
 import { dispositionEvents } from './report/disposition.ts'
 import { feedbackEvents, isJunkReport, junkReportEvent, optOutEvent } from './report/feedback-report.ts'
 import { noticeText, type NoticeText } from './report/notice-text.ts'
 import { partOctets, partText } from './report/part-text.ts'
+import { failureCodes } from './report/reply-codes.ts'
 import { originalTo, reportClues, toldValues } from './report/report-clues.ts'
 import { dateIn, hostIn, reportEvent, type ReportFrame } from './report/report-event.ts'
 import { openReportMail, type ReportMail, type ReportPart } from './report/report-mail.ts'
@@ -91,8 +92,10 @@ function statusReading(report: OpenReport): ReportReading | undefined {
   const own = groupsOf(report.mail, (type) => statusTypes.has(type))
   const structured = statusEvents(report, own, true)
   if (structured.length > 0) return { kind: 'dsn', events: structured }
-  const inText = fieldGroups(report.notice.beforeMark.join('\n')).filter(isRecipientGroup)
-  const flattened = inText.length === 0 ? [] : statusEvents(report, fieldGroups(report.notice.beforeMark.join('\n')), false)
+  const { isFromMachine, hasNullPath, tellsFailure: subjectSaysSo } = report.signs
+  if (!isFromMachine && !hasNullPath && !subjectSaysSo) return undefined
+  const inText = fieldGroups(report.notice.beforeMark.join('\n'))
+  const flattened = inText.some(isRecipientGroup) ? statusEvents(report, inText, false) : []
   return flattened.length > 0 ? { kind: 'dsn', events: flattened } : undefined
 }
 
@@ -107,13 +110,17 @@ function statusEvents(report: OpenReport, groups: readonly FieldGroup[], isStruc
 function hintsOf({ mail, notice, signs }: OpenReport): ProseHints {
   const named = namedRecipients(notice.lines, ownAddresses(mail.fields))
   const byAddress = new Map(named.map((recipient) => [recipient.address.toLowerCase(), recipient]))
-  const listed = listedRecipients(firstValue(mail.fields, 'x-failed-recipients'))
+  const said = new Map<string, string>()
   return {
     isDelay: signs.tellsDelay || tellsDelay(notice.lines.join('\n')),
-    recipients: [...listed, ...named.map(({ address, original }) => original ?? address)],
+    recipients: [...listedRecipients(mail.fields), ...named.map(({ address, original }) => original ?? address)],
     wordsAbout: (address) => {
-      const recipient = byAddress.get(address.toLowerCase())
-      return recipient ? codesFor(recipient, notice.lines, named.length === 1).words : ''
+      const key = address.toLowerCase()
+      const recipient = byAddress.get(key)
+      if (!recipient) return ''
+      const words = said.get(key) ?? saidAbout(recipient, notice.lines, named.length === 1).words
+      said.set(key, words)
+      return words
     },
   }
 }
@@ -138,43 +145,47 @@ function proseReading(report: OpenReport): ReportReading {
   return { kind: isReply ? 'auto_reply' : 'none', events: [] }
 }
 
-/** Two of: who wrote it, what the subject says, what the text says; answers by programs need all. */
-function isBounce({ mail, signs }: OpenReport, text: string): boolean {
-  if (listedRecipients(firstValue(mail.fields, 'x-failed-recipients')).length > 0) return true
-  const isReport = /delivery-status/i.test(mail.parameters.get('report-type') ?? '')
-  const isByMachine = signs.isFromMachine || signs.hasNullPath || isReport
-  const saysSo = tellsFailure(text) || tellsDelay(text)
-  if (signs.isAutoReply && !signs.isFromMachine) return isReport && signs.tellsFailure && saysSo
-  return isByMachine ? signs.tellsFailure || signs.tellsDelay || (signs.isFromMachine && saysSo) : signs.tellsFailure && saysSo
+/**
+ * A machine that returns mail may say so in the subject or in the text. Of others, both must; and of those that do not
+ * even write with the null reverse-path, the mail must show a reply code or the message that it returns.
+ */
+function isBounce({ mail, signs, returned }: OpenReport, text: string): boolean {
+  if (listedRecipients(mail.fields).length > 0) return true
+  const subject = signs.tellsFailure || signs.tellsDelay
+  const words = tellsFailure(text) || tellsDelay(text)
+  if (signs.isFromMachine) return subject || words
+  if (!subject || !words) return false
+  if (/delivery-status/i.test(mail.parameters.get('report-type') ?? '')) return true
+  if (signs.isAutoReply) return false
+  const { smtpCode, status } = failureCodes(text)
+  return signs.hasNullPath || returned.length > 0 || smtpCode !== null || status !== null
 }
 
 function proseEvents(report: OpenReport, text: string): FeedbackEvent[] {
-  const { mail, signs, notice, returned } = report
+  const { signs, notice } = report
   const frame = frameOf(report, 'dsn', [])
-  const isDelay = (signs.tellsDelay || tellsDelay(text)) && !tellsExpiry(text)
   const recipients = proseRecipients(report)
-  if (recipients.length === 0 && !tellsFailure(text) && failsWithoutName(mail, returned)) return []
-  const named = recipients.length > 0 ? recipients : [undefined]
-  return named.map((recipient) => {
-    const about = codesFor(recipient ?? { address: '', original: undefined, words: '' }, notice.lines, named.length === 1)
+  if (recipients.length === 0 && !tellsFailure(text)) return []
+  const isOnly = recipients.length < 2
+  const isDelay = (signs.tellsDelay || tellsDelay(text)) && !tellsExpiry(text)
+  return (isOnly ? [recipients[0]] : recipients).map((recipient) => {
+    const said = saidAbout(recipient ?? { address: '', words: '' }, notice.lines, isOnly)
     return reportEvent(frame, {
       type: isDelay ? 'deferred' : 'bounced',
       isStructured: false,
       recipient: recipient?.address ?? null,
       originalRecipient: recipient?.original ?? null,
       action: isDelay ? 'delayed' : 'failed',
-      status: about.status ?? vagueStatus(about.smtpCode, isDelay, text),
-      smtpCode: about.smtpCode,
-      diagnostic: about.words,
-      remote: hostInWords(about.words) ?? hostInWords(text.slice(0, 8192)),
+      status: said.status ?? vagueStatus(said, isDelay, isOnly ? text : said.words),
+      smtpCode: said.smtpCode,
+      diagnostic: said.words,
+      remote: hostInWords(said.words) ?? (isOnly ? hostInWords(text.slice(0, 8192)) : undefined),
     })
   })
 }
 
-const failsWithoutName = (mail: ReportMail, returned: readonly HeaderField[]): boolean => mail.fields.length === 0 || returned.length === 0
-
 /** RFC 3463 §2: what can be known when no server gave a code. Having tried for too long is `4.4.7`. */
-function vagueStatus(smtpCode: number | null, isDelay: boolean, text: string): string {
+function vagueStatus({ smtpCode }: SaidWords, isDelay: boolean, text: string): string {
   if (smtpCode !== null) return `${String(smtpCode).charAt(0)}.0.0`
   if (isDelay) return '4.0.0'
   return tellsExpiry(text) ? '4.4.7' : '5.0.0'
@@ -184,7 +195,7 @@ function vagueStatus(smtpCode: number | null, isDelay: boolean, text: string): s
 function proseRecipients({ mail, notice, returned }: OpenReport): NamedRecipient[] {
   const named = namedRecipients(notice.lines, ownAddresses(mail.fields))
   if (named.length > 0) return named
-  const listed = listedRecipients(firstValue(mail.fields, 'x-failed-recipients'))
+  const listed = listedRecipients(mail.fields)
   const to = originalTo(returned)
   const silent = listed.length > 0 || to.length !== 1 ? listed : to
   return silent.map((address) => ({ address, original: undefined, words: '' }))

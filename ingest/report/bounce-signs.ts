@@ -17,8 +17,8 @@ const failureSubject = anyOf(
 /** What such mails say in their text. */
 const failureWords = anyOf(
   '(?:could|can|was|were|has|have|is|are|did)(?: ?not|n.t) (?:yet )?(?:been |be )?(?:successfully )?(?:deliver|sent|send|reach)|undeliver|(?:non|not) deliver(?:able|ed)',
-  '(?:unable|able|failed|trying|attempting|error|trouble|problems?)[^.\n]{0,40} (?:to )?deliver|deliver\\w* (?:\\w+ ){0,6}(?:failed|failure|errors?|problems?|delayed|aborted|impossible)',
-  'failed permanently|permanent(?:ly)? (?:fatal )?(?:errors?|failure|rejected)|fatal errors|return(?:ed|ing)? (?:\\w+ )?to (?:the )?sender|did not reach|returned permanent',
+  '(?:unable|able|failed|trying|attempting|error|trouble|problems?)[^.\n]{0,40} (?:to )?deliver|deliver\\w{0,10} (?:\\w{1,20} ){0,6}(?:failed|failure|errors?|problems?|delayed|aborted|impossible)',
+  'failed permanently|permanent(?:ly)? (?:fatal )?(?:errors?|failure|rejected)|fatal errors|return(?:ed|ing)? (?:\\w{1,20} )?to (?:the )?sender|did not reach|returned permanent',
   'following address(?:\\(es\\)|es)? (?:failed|had)|transcript of (?:the )?session|no longer (?:accept|valid)|(?:user|recipient|address|mailbox|account)[^.\n]{0,30}(?:unknown|not found|disabled|is full|rejected|over quota|does not exist)',
   '(?:unknown|no such|invalid|bad)(?: final delivery)? (?:user|recipient|address|mailbox|account|userid|local)|mailbox (?:is )?(?:full|unavailable)|over quota|quota exceeded|failure reasons|failed addresses|incorrectly constructed',
   'has been (?:rejected|failed|delayed|bounced)|delayed for more than|message (?:was )?rejected|automatically rejected|could not be (?:completed|processed|accepted)|refused (?:to accept )?your',
@@ -78,7 +78,8 @@ export function headerSigns(fields: readonly HeaderField[]): HeaderSigns {
   }
 }
 
-/** What the text of a notice says as a whole; `text` ends before the returned message. */
-export const tellsFailure = (text: string): boolean => failureWords.test(text)
-export const tellsDelay = (text: string): boolean => delayWords.test(text)
-export const tellsExpiry = (text: string): boolean => expiredWords.test(text)
+/** What a notice says as a whole; it begins with that. */
+const saidMax = 32 * 1024
+export const tellsFailure = (text: string): boolean => failureWords.test(text.slice(0, saidMax))
+export const tellsDelay = (text: string): boolean => delayWords.test(text.slice(0, saidMax))
+export const tellsExpiry = (text: string): boolean => expiredWords.test(text.slice(0, saidMax))

@@ -1,5 +1,6 @@
 /** Delivery status notifications with their fields (RFC 3464), and what those who send them make of the fields. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { firstValue, type HeaderField } from '../header-fields.ts'
 import { isMachine, plainAddress, typedAddress } from './mail-address.ts'
 import { failureCodes, isVague, replyCodes } from './reply-codes.ts'
 import { dateIn, reportEvent, type ReportFrame } from './report-event.ts'
@@ -77,7 +78,8 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
 function actionOf(value: string | undefined, status: string | undefined, { isDelay }: ProseHints): Action {
   const word = /[a-z]+/i.exec(value ?? '')?.[0]?.toLowerCase() ?? ''
   if (word.startsWith('delay') || word === 'deferred') return 'delayed'
-  if (word === 'delivered' || word === 'relayed' || word === 'expanded') return word
+  if (word === 'relayed' || word === 'expanded') return word
+  if (word === 'delivered' || word === 'deliverable') return 'delivered'
   if (word !== '') return 'failed'
   if (status?.startsWith('2')) return 'delivered'
   return isDelay ? 'delayed' : 'failed'
@@ -103,9 +105,9 @@ function derived(code: number | null, action: Action): string | null {
   return action === 'delayed' ? '4.0.0' : '2.0.0'
 }
 
-/** Addresses of header fields like X-Failed-Recipients, without the machines that write reports. */
-export const listedRecipients = (value: string | undefined): string[] =>
-  (value ?? '')
+/** X-Failed-Recipients of Exim and Google, without the machines that write reports. */
+export const listedRecipients = (report: readonly HeaderField[]): string[] =>
+  (firstValue(report, 'x-failed-recipients') ?? '')
     .split(/[,;\s]+/)
     .slice(0, recipientsMax)
     .flatMap((entry) => plainAddress(entry.replaceAll(/[<>]/g, '')) ?? [])

@@ -7,7 +7,8 @@ const domain = String.raw`(?:\[[\w.:]{3,60}\]|[A-Za-z0-9\u0080-\uffff_](?:[A-Za-
 /** The source of an expression for one address. */
 export const addressSource = `${local}@${domain}`
 const oneAddress = new RegExp(`^${addressSource}$`)
-const addresses = new RegExp(addressSource, 'g')
+/** An address does not begin in the middle of one; so no run of characters is tried twice. */
+const addresses = new RegExp(String.raw`(?<![\w.!#$%&'*+/=?^\x60{|}~\u0080-\uffff-])${addressSource}`, 'g')
 
 /** `rfc822; a@b`, also `rfc/822;`, `utf-8;` or no type, with or without angle brackets; undefined when it is no address. */
 export function typedAddress(value: string): string | undefined {
@@ -31,6 +32,9 @@ export const addressesIn = (line: string): string[] =>
     .slice(0, lineMax)
     .match(addresses)
     ?.map((found) => found.replace(/^'+/, '')) ?? []
+
+/** The text with all addresses taken out: digits in them are no codes. */
+export const withoutAddresses = (text: string): string => text.replaceAll(addresses, 'address')
 
 /** The machines that write reports; they are not whom a message was for. */
 export const isMachine = (address: string): boolean =>
