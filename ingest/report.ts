@@ -2,7 +2,15 @@
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from './header-fields.ts'
 import { headerSigns, tellsDelay, tellsExpiry, tellsFailure, type HeaderSigns } from './report/bounce-signs.ts'
-import { hostInWords, namedRecipients, ownAddresses, saidAbout, type NamedRecipient, type SaidWords } from './report/bounce-text.ts'
+import {
+  hostInWords,
+  mentionedRecipients,
+  namedRecipients,
+  ownAddresses,
+  saidAbout,
+  type NamedRecipient,
+  type SaidWords,
+} from './report/bounce-text.ts'
 import { deliveryEvents, listedRecipients, type ProseHints } from './report/delivery-status.ts'
 import { dispositionEvents } from './report/disposition.ts'
 import { feedbackEvents, isJunkReport, junkReportEvent, optOutEvent } from './report/feedback-report.ts'
@@ -191,12 +199,16 @@ function vagueStatus({ smtpCode }: SaidWords, isDelay: boolean, text: string): s
   return tellsExpiry(text) ? '4.4.7' : '5.0.0'
 }
 
-/** Whom the text names; else the header of the report; else the one address in To of the returned message. */
+/** Whom the text names; else the header of the report; else whom the text mentions; else the one address in To of the returned message. */
 function proseRecipients({ mail, notice, returned }: OpenReport): NamedRecipient[] {
-  const named = namedRecipients(notice.lines, ownAddresses(mail.fields))
+  const own = ownAddresses(mail.fields)
+  const named = namedRecipients(notice.lines, own)
   if (named.length > 0) return named
   const listed = listedRecipients(mail.fields)
+  if (listed.length > 0) return listed.map(silent)
+  const mentioned = mentionedRecipients(notice.lines, own)
   const to = originalTo(returned)
-  const silent = listed.length > 0 || to.length !== 1 ? listed : to
-  return silent.map((address) => ({ address, original: undefined, words: '' }))
+  return mentioned.length > 0 || to.length !== 1 ? mentioned : to.map(silent)
 }
+
+const silent = (address: string): NamedRecipient => ({ address, original: undefined, words: '' })

@@ -27,7 +27,7 @@ const labelled = new RegExp(
   'iu',
 )
 /** Sendmail: a reply that names whom it is about. */
-const repliedTo = new RegExp(`^[\\s<]{0,10}[45]\\d\\d[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3} )?<(${addressSource})>`, 'u')
+const repliedTo = new RegExp(`^[\\s<]{0,10}[45]\\d\\d[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3} )?<?(${addressSource})(?:>|\\.{3})`, 'u')
 const failing =
   /fail|unable|undeliver|(?:could|can|was|were|did|does|is) ?n[o']t|cannot|error|unknown|invalid|reject|full|quota|bounce|refus|disabled|denied|no such|exceed|problem|delay|でき|失敗|ありません|不明|エラー/iu
 const ofTheReport =
@@ -39,30 +39,43 @@ const madeFrom = new RegExp(
 
 /**
  * Whom the lines of a notice name as not reached, in order and once each. Lines that begin with an address count most;
- * only where there are none do labels, replies and sentences count. `ownAddresses` are those of the report itself.
+ * only where there are none do replies and labels count. `ownAddresses` are those of the report itself.
  */
-export function namedRecipients(lines: readonly string[], ownAddresses: ReadonlySet<string>): NamedRecipient[] {
-  for (const find of [byOwnLine, byReply, byLabel, bySentence, byTo]) {
-    const found = new Map<string, { address: string; original: string | undefined; words: string[] }>()
-    for (const [at, line] of lines.entries()) {
-      if (!line.includes('@')) continue
-      for (const address of find(line, lines, at)) {
-        const key = address.toLowerCase()
-        if (found.size === namedMax && !found.has(key)) break
-        const entry = found.get(key) ?? { address, original: undefined, words: [] }
-        found.set(key, entry)
-        if (entry.words.length > 2 * wordLinesMax) continue
-        const words = find === byTo ? [] : wordsAt(lines, at)
-        entry.words.push(...words)
-        entry.original ??= madeFrom.exec(words.join(' ').slice(0, wordsMax))?.[1]
-      }
-    }
-    const all = [...found.values()]
+export const namedRecipients = (lines: readonly string[], ownAddresses: ReadonlySet<string>): NamedRecipient[] =>
+  firstFound([byOwnLine, byReply, byLabel], (find) => {
+    const all = foundBy(find, lines)
     const others = all.filter(({ address }) => !ownAddresses.has(address.toLowerCase()))
-    const kept = others.length > 0 || find === bySentence || find === byTo ? others : all
-    if (kept.length > 0) return kept.map(({ words, ...entry }) => ({ ...entry, words: words.join('\n').slice(0, wordsMax) }))
+    return others.length > 0 ? others : all
+  })
+
+/** Addresses in sentences that tell of a failure, or in a To among the details: for notices that name nobody more clearly. */
+export const mentionedRecipients = (lines: readonly string[], ownAddresses: ReadonlySet<string>): NamedRecipient[] =>
+  firstFound([bySentence, byTo], (find) => foundBy(find, lines).filter(({ address }) => !ownAddresses.has(address.toLowerCase())))
+
+function firstFound(finders: readonly Finder[], look: (find: Finder) => NamedRecipient[]): NamedRecipient[] {
+  for (const find of finders) {
+    const found = look(find)
+    if (found.length > 0) return found
   }
   return []
+}
+
+function foundBy(find: Finder, lines: readonly string[]): NamedRecipient[] {
+  const found = new Map<string, { address: string; original: string | undefined; words: string[] }>()
+  for (const [at, line] of lines.entries()) {
+    if (!line.includes('@')) continue
+    for (const address of find(line, lines, at)) {
+      const key = address.toLowerCase()
+      if (found.size === namedMax && !found.has(key)) break
+      const entry = found.get(key) ?? { address, original: undefined, words: [] }
+      found.set(key, entry)
+      if (entry.words.length > 2 * wordLinesMax) continue
+      const words = find === byTo ? [] : wordsAt(lines, at)
+      entry.words.push(...words)
+      entry.original ??= madeFrom.exec(words.join(' ').slice(0, wordsMax))?.[1]
+    }
+  }
+  return [...found.values()].map(({ words, ...entry }) => ({ ...entry, words: words.join('\n').slice(0, wordsMax) }))
 }
 
 type Finder = (line: string, lines: readonly string[], at: number) => readonly string[]

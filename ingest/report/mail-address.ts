@@ -14,7 +14,11 @@ const addresses = new RegExp(String.raw`(?<![\w.!#$%&'*+/=?^\x60{|}~\u0080-\ufff
 export function typedAddress(value: string): string | undefined {
   const text = value.slice(0, lineMax).replace(/^\s*[\w/-]{1,40}\s*;/, '')
   const inner = /<([^<>]*)>/.exec(text)?.[1] ?? text
-  return plainAddress(inner)
+  const found = plainAddress(inner)
+  // A path or a program is no address, even with one among its arguments.
+  if (found !== undefined || /^\s*[|/]/.test(inner)) return found
+  const all = addressesIn(inner)
+  return all.length === 1 ? all[0] : undefined
 }
 
 /** One address and nothing else; undefined otherwise. */
@@ -38,4 +42,4 @@ export const withoutAddresses = (text: string): string => text.replaceAll(addres
 
 /** The machines that write reports; they are not whom a message was for. */
 export const isMachine = (address: string): boolean =>
-  /^(?:mailer[-_.]?daemon|post_?master|mail[.-]?delivery[.-]?(?:sub)?system|mdaemon)@/i.test(address)
+  /^(?:mailer[-_.]?daemon|post_?master|microsoftexchange[0-9a-f]{20,}|mail[.-]?delivery[.-]?(?:sub)?system|mdaemon)@/i.test(address)
