@@ -33,6 +33,8 @@ const noticesMax = 4
 interface OpenReport {
   readonly mail: ReportMail
   readonly signs: HeaderSigns
+  /** Its words as they came; `notice` is the part of them that the reporting server wrote. */
+  readonly text: string
   readonly notice: NoticeText
   /** The header of the returned message. */
   readonly returned: readonly HeaderField[]
@@ -49,10 +51,11 @@ export function readReport(raw: Uint8Array): ReportReading {
 
 function opened(raw: Uint8Array): OpenReport {
   const mail = openReportMail(raw)
-  const notice = noticeText(noticeParts(mail.parts).map(partText).join('\n'))
+  const text = noticeParts(mail.parts).map(partText).join('\n')
+  const notice = noticeText(text)
   const inside = mail.parts.find(({ type }) => returnedTypes.test(type))
   const returned = inside ? headerFields(partOctets(inside).subarray(0, returnedMax)) : notice.returned
-  return { mail, signs: headerSigns(mail.fields), notice, returned }
+  return { mail, signs: headerSigns(mail.fields), text, notice, returned }
 }
 
 /** The parts in words: plain text, or HTML if there is no other; not files, and not what stands behind the returned message. */
@@ -145,7 +148,7 @@ function dispositionReading(report: OpenReport): ReportReading | undefined {
 function proseReading(report: OpenReport): ReportReading {
   const { mail, signs, notice } = report
   const text = notice.lines.join('\n')
-  const ses = sesEvents(text, frameOf(report, 'dsn', []))
+  const ses = sesEvents(report.text, frameOf(report, 'dsn', []))
   if (ses && ses.length > 0) return { kind: ses.some(({ action }) => action === 'complaint') ? 'feedback' : 'dsn', events: ses }
   const events = isBounce(report, text) ? proseEvents(report, text) : []
   if (events.length > 0) return { kind: 'dsn', events }

@@ -37,7 +37,7 @@ export function deliveryEvents(
   isStructured: boolean,
 ): FeedbackEvent[] {
   const events = new Map<string, FeedbackEvent>()
-  for (const group of groups) {
+  for (const group of withStrays(groups)) {
     if (events.size === recipientsMax) break
     const event = eventOf(group, frame, hints, isStructured)
     if (!event) continue
@@ -47,6 +47,22 @@ export function deliveryEvents(
   }
   return [...events.values()]
 }
+
+/** A group that an empty line tore apart: what was done, behind whom it was done to. */
+function withStrays(groups: readonly FieldGroup[]): FieldGroup[] {
+  const whole: FieldGroup[] = []
+  for (const group of groups) {
+    const before = whole.at(-1)
+    const isStray = before !== undefined && namesRecipient(before) && !tellsOutcome(before) && !namesRecipient(group) && tellsOutcome(group)
+    if (isStray) whole[whole.length - 1] = { fields: [...before.fields, ...group.fields] }
+    else whole.push(group)
+  }
+  return whole
+}
+
+const namesRecipient = (group: FieldGroup): boolean =>
+  valueIn(group, 'final-recipient') !== undefined || valueIn(group, 'original-recipient') !== undefined
+const tellsOutcome = (group: FieldGroup): boolean => valueIn(group, 'action') !== undefined || valueIn(group, 'status') !== undefined
 
 function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStructured: boolean): FeedbackEvent | undefined {
   const names = ['final-recipient', 'original-recipient', 'x-actual-recipient'].map((name) => valueIn(group, name))
