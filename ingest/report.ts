@@ -11,7 +11,7 @@ import {
   type NamedRecipient,
   type SaidWords,
 } from './report/bounce-text.ts'
-import { deliveryEvents, listedRecipients, type ProseHints } from './report/delivery-status.ts'
+import { deliveryEvents, listedRecipients, namesRecipient, tellsOutcome, type ProseHints } from './report/delivery-status.ts'
 import { dispositionEvents } from './report/disposition.ts'
 import { feedbackEvents, isJunkReport, junkReportEvent, optOutEvent } from './report/feedback-report.ts'
 import { noticeText, type NoticeText } from './report/notice-text.ts'
@@ -26,6 +26,8 @@ import { fieldGroups, type FieldGroup } from './report/status-fields.ts'
 const statusTypes = new Set(['message/delivery-status', 'message/global-delivery-status'])
 const dispositionTypes = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
 const returnedTypes = /^(?:message\/(?:rfc822|global|rfc822-headers|global-headers|partial)|text\/rfc822(?:-headers?)?)$/
+/** What Exchange makes of message/delivery-status where it passes a report on: a text file. */
+const attachedFields = /^\s*reporting-mta\s*:/i
 const returnedMax = 256 * 1024
 const noticesMax = 4
 
@@ -105,20 +107,23 @@ function statusReading(report: OpenReport): ReportReading | undefined {
   if (structured.length > 0) return { kind: 'dsn', events: structured }
   const { isFromMachine, hasNullPath, tellsFailure: subjectSaysSo } = report.signs
   if (!isFromMachine && !hasNullPath && !subjectSaysSo) return undefined
-  const inText = fieldGroups(report.notice.beforeMark.join('\n'))
+  const attached = report.mail.parts.filter(
+    ({ type, body }) => type === 'text/plain' && attachedFields.test(body.toString('latin1', 0, 200)),
+  )
+  const inText = [...attached.map(partText), report.notice.beforeMark.join('\n')].flatMap(fieldGroups)
   const flattened = inText.some(isRecipientGroup) ? statusEvents(report, inText, false) : []
   return flattened.length > 0 ? { kind: 'dsn', events: flattened } : undefined
 }
 
-const isRecipientGroup = ({ fields }: FieldGroup): boolean =>
-  fields.some(([name]) => name === 'final-recipient' || name === 'original-recipient') &&
-  fields.some(([name]) => name === 'action' || name === 'status')
+const isRecipientGroup = (group: FieldGroup): boolean => namesRecipient(group) && tellsOutcome(group)
 
 function statusEvents(report: OpenReport, groups: readonly FieldGroup[], isStructured: boolean): FeedbackEvent[] {
-  return groups.length === 0 ? [] : deliveryEvents(groups, frameOf(report, 'dsn', groups), hintsOf(report), isStructured)
+  if (groups.length === 0) return []
+  const isOnly = groups.filter(namesRecipient).length === 1
+  return deliveryEvents(groups, frameOf(report, 'dsn', groups), hintsOf(report, isOnly), isStructured)
 }
 
-function hintsOf({ mail, notice, signs }: OpenReport): ProseHints {
+function hintsOf({ mail, notice, signs }: OpenReport, isOnly: boolean): ProseHints {
   const named = namedRecipients(notice.lines, ownAddresses(mail.fields))
   const byAddress = new Map(named.map((recipient) => [recipient.address.toLowerCase(), recipient]))
   const said = new Map<string, string>()
@@ -127,9 +132,9 @@ function hintsOf({ mail, notice, signs }: OpenReport): ProseHints {
     recipients: [...listedRecipients(mail.fields), ...named.map(({ address, original }) => original ?? address)],
     wordsAbout: (address) => {
       const key = address.toLowerCase()
-      const recipient = byAddress.get(key)
+      const recipient = byAddress.get(key) ?? (isOnly ? silent(address) : undefined)
       if (!recipient) return ''
-      const words = said.get(key) ?? saidAbout(recipient, notice.lines, named.length === 1).words
+      const words = said.get(key) ?? saidAbout(recipient, notice.lines, isOnly).words
       said.set(key, words)
       return words
     },

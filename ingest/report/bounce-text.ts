@@ -146,9 +146,12 @@ export function saidAbout(
   const own = withoutName(words, address)
   if (!isOnly) return { ...near, words: own }
   const at = lines.slice(0, searchedMax).findIndex((line) => hasCode(codesIn(line)))
-  if (at < 0) return { ...near, words: own || lines.slice(0, searchedMax).join('\n').slice(0, wordsMax) }
-  const beside = wordsAt(lines, at).join('\n')
-  return { ...codesIn(beside), words: beside }
+  if (at >= 0) {
+    const beside = wordsAt(lines, at).join('\n')
+    return { ...codesIn(beside), words: beside }
+  }
+  const isExplained = own !== '' && own !== words
+  return { ...near, words: isExplained ? own : lines.slice(0, searchedMax).join('\n').slice(0, wordsMax) }
 }
 
 const codesIn = (words: string): ReplyCodes => failureCodes(withoutAddresses(words.slice(0, 2 * wordsMax)))

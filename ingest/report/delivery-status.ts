@@ -1,6 +1,7 @@
 /** Delivery status notifications with their fields (RFC 3464), and what those who send them make of the fields. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { firstValue, type HeaderField } from '../header-fields.ts'
+import { hostInWords } from './bounce-text.ts'
 import { isMachine, plainAddress, typedAddress } from './mail-address.ts'
 import { failureCodes, isVague, replyCodes } from './reply-codes.ts'
 import { dateIn, reportEvent, type ReportFrame } from './report-event.ts'
@@ -60,9 +61,11 @@ function withStrays(groups: readonly FieldGroup[]): FieldGroup[] {
   return whole
 }
 
-const namesRecipient = (group: FieldGroup): boolean =>
+/** The group is about a recipient. */
+export const namesRecipient = (group: FieldGroup): boolean =>
   valueIn(group, 'final-recipient') !== undefined || valueIn(group, 'original-recipient') !== undefined
-const tellsOutcome = (group: FieldGroup): boolean => valueIn(group, 'action') !== undefined || valueIn(group, 'status') !== undefined
+/** The group says what was done. */
+export const tellsOutcome = (group: FieldGroup): boolean => valueIn(group, 'action') !== undefined || valueIn(group, 'status') !== undefined
 
 function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStructured: boolean): FeedbackEvent | undefined {
   const names = ['final-recipient', 'original-recipient', 'x-actual-recipient'].map((name) => valueIn(group, name))
@@ -85,8 +88,8 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
     action,
     status: statusOf(valueIn(group, 'status'), codes, heard.status, action),
     smtpCode: codes.smtpCode ?? heard.smtpCode,
-    diagnostic: diagnostic ?? words,
-    remote: valueIn(group, 'remote-mta'),
+    diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? words || (diagnostic ?? '') : diagnostic,
+    remote: valueIn(group, 'remote-mta') ?? hostInWords(diagnostic ?? ''),
   })
 }
 

@@ -242,6 +242,17 @@ test('UTF-7 and ISO-2022-JP are read', (t) => {
   t.like(readReport(japanese).events[0], { recipient: 'a@example.net', status: '5.1.1' })
 })
 
+test('the host that refused is found in the field, and else in the words', (t) => {
+  const host = (fields: string): unknown => {
+    const { remoteMta, remoteIp } = sole(dsn(`Final-Recipient: rfc822; a@example.net\nAction: failed\nStatus: 5.1.1\n${fields}\n`)) ?? {}
+    return [remoteMta, remoteIp]
+  }
+  t.deepEqual(host('Remote-MTA: dns; mx.example.net. (192.0.2.7, the server for the domain example.net.)'), ['mx.example.net', '192.0.2.7'])
+  t.deepEqual(host('Remote-MTA: dns;mx.example.net (TCP|192.0.2.1|47323|192.0.2.9|25)'), ['mx.example.net', '192.0.2.9'])
+  t.deepEqual(host('Remote-MTA: 2001:db8::1'), ['2001:db8::1', '2001:db8::1'])
+  t.deepEqual(host('Diagnostic-Code: X-Postfix; host mx.example.net[192.0.2.7] said: 550 no'), ['mx.example.net', '192.0.2.7'])
+})
+
 test('HTML is read where there is no plain text', (t) => {
   const html = `${header}Subject: Undeliverable: x\nContent-Type: text/html; charset=utf-8\n\n<html><body><p>Delivery has failed to these recipients:</p><p><a href="mailto:a@example.net">a@example.net</a><br>550 5.1.10 not found</p></body></html>\n`
   t.like(sole(html), { recipient: 'a@example.net', status: '5.1.10' })
