@@ -1,7 +1,7 @@
 /** What a delivery line of Postfix means: its own delivery, a hand-over within the host, or the answer of the next host. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, replyIn, statusFor } from './feedback-event.ts'
-import type { DeferredRecipient, LogSession } from './log.ts'
+import type { DeferredRecipient, LogSession } from './log-group.ts'
 import type { PostfixDelivery, PostfixLine } from './postfix-line.ts'
 
 const places = { sent: 'delivered', bounced: 'bounced', deferred: 'deferred' } as const satisfies Record<string, FeedbackEvent['type']>
@@ -15,7 +15,7 @@ export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, sess
   return feedbackEvent({
     ...shared(line, session),
     type: places[status],
-    key: eventKey(['postfix.v1', line.queueId, to, status, delivery.dsn, delivery.delay]),
+    key: eventKey(['postfix.v1', line.queueId, to, delivery.originalTo, status, delivery.dsn, delivery.delay]),
     ...recipients(delivery),
     action:
       status === 'sent' ? (isFinal(line.service, delivery.relay) ? 'delivered' : 'relayed') : status === 'bounced' ? 'failed' : 'delayed',

@@ -5,7 +5,7 @@
 import type { JsonObject } from './json-value.ts'
 import type { LineGroup } from './log-lines.ts'
 import { recordsIn, type LogRecord } from './log-records.ts'
-import type { DeferredRecipient, LineEvent, LogGroup, LogReading, LogSession, RejectedLine } from './log.ts'
+import type { DeferredRecipient, LineEvent, LogGroup, LogReading, LogSession, RejectedLine } from './log-group.ts'
 import { deliveryEvent, expiredEvent, waitingRecipient } from './postfix-event.ts'
 import { isGrokked, readPostfixFields, readPostfixText, unconcerned, type PostfixLine } from './postfix-line.ts'
 import { shippedLine, type ShippedLine } from './shipped-record.ts'

@@ -2,7 +2,7 @@
 import { parseJson, objectIn, type JsonObject } from './json-value.ts'
 import type { LineGroup } from './log-lines.ts'
 import { recordsIn, type LogRecord } from './log-records.ts'
-import type { LineEvent, LogGroup, LogReading, RejectedLine } from './log.ts'
+import type { LineEvent, LogGroup, LogReading, RejectedLine } from './log-group.ts'
 import { shippedLine } from './shipped-record.ts'
 import { notOurs, readStalwartEvent, refused, type Outcome } from './stalwart-event.ts'
 import { readStalwartText } from './stalwart-line.ts'
