@@ -2,11 +2,12 @@
  * Log lines of Postfix, bare or in the records of shippers. Sender and Message-ID of a delivery stand on other lines of the
  * same queue id, so lines are joined within a group, and by what is remembered across groups.
  */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { JsonObject } from './json-value.ts'
 import type { LineGroup } from './log-lines.ts'
 import { recordsIn, type LogRecord } from './log-records.ts'
 import type { DeferredRecipient, LineEvent, LogGroup, LogReading, LogSession, RejectedLine } from './log-group.ts'
-import { deliveryEvent, expiredEvent, waitingRecipient } from './postfix-event.ts'
+import { deliveryEvent, expiredEvent, idBehindFilter, waitingRecipient } from './postfix-event.ts'
 import { isGrokked, readPostfixFields, readPostfixText, unconcerned, type PostfixLine } from './postfix-line.ts'
 import { shippedLine, type ShippedLine } from './shipped-record.ts'
 import { syslogLine } from './syslog-line.ts'
@@ -27,12 +28,18 @@ interface TakenApart {
 
 export function readPostfixGroup({ first, lines }: LineGroup): LogGroup {
   const parts = takeApart(first, lines)
-  const needs = [...new Set(parts.told.map(({ told }) => sessionName(told)))]
+  const needs = [...new Set(parts.told.flatMap(({ told }) => [sessionName(told), ...nameBehindFilter(told)]))]
   return { lines: lines.length, needs, read: (known) => join(parts, known) }
 }
 
 /** Queue ids are unique on one host only. */
 const sessionName = ({ host, queueId }: PostfixLine): string => `${host.slice(0, 255).toLowerCase()}/${queueId}`
+
+/** The session of the copy that a filter may have given back. */
+function nameBehindFilter(line: PostfixLine): readonly string[] {
+  const queueId = line.told.kind === 'delivery' ? idBehindFilter(line.told.delivery) : undefined
+  return queueId === undefined ? [] : [sessionName({ ...line, queueId })]
+}
 
 function takeApart(first: number, lines: LineGroup['lines']): TakenApart {
   const told: NumberedLine[] = []
@@ -89,7 +96,8 @@ function join({ told, rejected, ignored }: TakenApart, known: ReadonlyMap<string
   let passed = ignored
   for (const { line, told: found } of told) {
     const draft = drafts.get(sessionName(found))
-    const made = draft ? eventsOf(found, draft) : []
+    const cameBack = nameBehindFilter(found).some((name) => drafts.has(name) || known.has(name))
+    const made = draft ? eventsOf(found, draft, cameBack) : []
     for (const event of made) events.push({ line, event, domains: [] })
     if (made.length === 0) passed++
   }
@@ -126,8 +134,8 @@ const draftFrom = (session: LogSession | undefined): Draft => ({
   isGone: false,
 })
 
-/** The events of a line; moves recipients in and out of the draft's waiting list. */
-function eventsOf(line: PostfixLine, draft: Draft) {
+/** The events of a line; moves recipients in and out of the draft's waiting list. Mail that comes back from a filter makes none. */
+function eventsOf(line: PostfixLine, draft: Draft, cameBack: boolean): readonly FeedbackEvent[] {
   const { told } = line
   const session = { returnPath: draft.returnPath, messageId: draft.messageId, deferred: [] }
   if (told.kind === 'expired') {
@@ -140,6 +148,6 @@ function eventsOf(line: PostfixLine, draft: Draft) {
   if (delivery.status === 'deferred') {
     if (draft.deferred.size < deferredMax) draft.deferred.set(delivery.to, waitingRecipient(delivery))
   } else draft.deferred.delete(delivery.to)
-  const event = deliveryEvent(line, delivery, session)
+  const event = cameBack ? undefined : deliveryEvent(line, delivery, session)
   return event ? [event] : []
 }
