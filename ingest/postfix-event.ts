@@ -3,6 +3,7 @@ import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, replyIn, statusFor } from './feedback-event.ts'
 import type { DeferredRecipient, LogSession } from './log-group.ts'
 import type { PostfixDelivery, PostfixLine } from './postfix-line.ts'
+import { timeOf } from './shipped-record.ts'
 
 const places = { sent: 'delivered', bounced: 'bounced', deferred: 'deferred' } as const satisfies Record<string, FeedbackEvent['type']>
 const isPlace = (status: string): status is keyof typeof places => Object.hasOwn(places, status)
@@ -50,7 +51,7 @@ export function waitingRecipient(delivery: PostfixDelivery): DeferredRecipient {
 
 const shared = (line: PostfixLine, session: LogSession): Pick<FeedbackEvent, 'format' | 'occurredAt' | 'reportingMta'> & Clued => ({
   format: 'postfix',
-  occurredAt: line.at,
+  occurredAt: timeOf(line.time),
   reportingMta: line.host || null,
   clues: {
     returnPaths: session.returnPath === null ? [] : [session.returnPath],

@@ -9,7 +9,7 @@ import { recordsIn, type LogRecord } from './log-records.ts'
 import type { DeferredRecipient, LineEvent, LogGroup, LogReading, LogSession, RejectedLine } from './log-group.ts'
 import { deliveryEvent, expiredEvent, idBehindFilter, waitingRecipient } from './postfix-event.ts'
 import { isGrokked, readPostfixFields, readPostfixText, unconcerned, type PostfixLine } from './postfix-line.ts'
-import { shippedLine, type ShippedLine } from './shipped-record.ts'
+import { lineIn, originOf, type ShippedLine } from './shipped-record.ts'
 import { syslogLine } from './syslog-line.ts'
 
 /** Recipients of one message whose waiting is remembered. */
@@ -17,6 +17,8 @@ const deferredMax = 100
 
 interface NumberedLine {
   readonly line: number
+  /** Of its session. */
+  readonly name: string
   readonly told: PostfixLine
 }
 
@@ -28,7 +30,7 @@ interface TakenApart {
 
 export function readPostfixGroup({ first, lines }: LineGroup): LogGroup {
   const parts = takeApart(first, lines)
-  const needs = [...new Set(parts.told.flatMap(({ told }) => [sessionName(told), ...nameBehindFilter(told)]))]
+  const needs = [...new Set(parts.told.flatMap(({ told, name }) => [name, ...nameBehindFilter(told)]))]
   return { lines: lines.length, needs, read: (known) => join(parts, known) }
 }
 
@@ -49,7 +51,7 @@ function takeApart(first: number, lines: LineGroup['lines']): TakenApart {
     const line = first + i
     for (const record of recordsIn(text)) {
       const found = readRecord(record)
-      if (typeof found !== 'string') told.push({ line, told: found })
+      if (typeof found !== 'string') told.push({ line, name: sessionName(found), told: found })
       else if (found === unconcerned) ignored++
       else rejected.push({ line, reason: found })
     }
@@ -65,22 +67,25 @@ function readRecord(record: LogRecord): PostfixLine | string {
 }
 
 function readText(text: string): PostfixLine | string {
-  const line = syslogLine(text) ?? { text, program: null, host: null, at: null }
+  const line = syslogLine(text) ?? { text, program: null, host: null, time: null }
   return readPostfixText(line) ?? 'is no line of syslog or Postfix'
 }
 
 function readJson(record: JsonObject): PostfixLine | string {
   if (isGrokked(record)) return readPostfixFields(record)
-  const shipped = shippedLine(record)
-  if (!shipped) return 'is no record with the field message, log, line, msg or MESSAGE'
-  return readPostfixText(withinRecord(shipped)) ?? 'holds no line of syslog or Postfix'
+  const text = lineIn(record)
+  if (text === undefined) return 'is no record with the field message, log, line, msg or MESSAGE'
+  return readPostfixText(withinRecord(text, record)) ?? 'holds no line of syslog or Postfix'
 }
 
 /** The header of the line itself says more than the shipper, which may have read it hours later and on another host. */
-function withinRecord(shipped: ShippedLine): ShippedLine {
-  const inner = syslogLine(shipped.text)
-  if (!inner) return shipped
-  return { text: inner.text, program: inner.program ?? shipped.program, host: inner.host ?? shipped.host, at: inner.at ?? shipped.at }
+function withinRecord(text: string, record: JsonObject): ShippedLine {
+  const inner = syslogLine(text)
+  if (inner && inner.program !== null && inner.host !== null && inner.time !== null) return inner
+  const outer = originOf(record)
+  if (!inner) return { text, ...outer }
+  const { program, host, time } = inner
+  return { text: inner.text, program: program ?? outer.program, host: host ?? outer.host, time: time ?? outer.time }
 }
 
 interface Draft {
@@ -94,9 +99,9 @@ function join({ told, rejected, ignored }: TakenApart, known: ReadonlyMap<string
   const drafts = draftsOf(told, known)
   const events: LineEvent[] = []
   let passed = ignored
-  for (const { line, told: found } of told) {
-    const draft = drafts.get(sessionName(found))
-    const cameBack = nameBehindFilter(found).some((name) => drafts.has(name) || known.has(name))
+  for (const { line, name, told: found } of told) {
+    const draft = drafts.get(name)
+    const cameBack = nameBehindFilter(found).some((copy) => drafts.has(copy) || known.has(copy))
     const made = draft ? eventsOf(found, draft, cameBack) : []
     for (const event of made) events.push({ line, event, domains: [] })
     if (made.length === 0) passed++
@@ -115,8 +120,7 @@ const sessionOf = ({ returnPath, messageId, deferred }: Draft): LogSession => ({
 /** What is known of each message before its deliveries are looked at: files of several services may come in any order. */
 function draftsOf(lines: readonly NumberedLine[], known: ReadonlyMap<string, LogSession>): ReadonlyMap<string, Draft> {
   const drafts = new Map<string, Draft>()
-  for (const { told: line } of lines) {
-    const name = sessionName(line)
+  for (const { name, told: line } of lines) {
     const draft = drafts.get(name) ?? draftFrom(known.get(name))
     drafts.set(name, draft)
     const { told } = line

@@ -29,6 +29,9 @@ const complaints: ReadonlyMap<string, string> = new Map([
 ])
 const domainsMax = 100
 
+/** Whether events of this type are read at all. */
+export const concernsUs = (type: string): boolean => deliveries.has(type) || complaints.has(type)
+
 /** Reads an event of the webhook's shape, `{type, createdAt, data}`. */
 export function readStalwartEvent(given: unknown): Outcome {
   const outer = objectIn(given)
