@@ -53,6 +53,7 @@ import { SubmissionServer } from '../protocols/submission/server.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { ingestCore } from './ingest-core.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
@@ -89,6 +90,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     health: c.resolve(T.Health),
     rewriter: c.resolve(T.Rewriter),
     engagements: c.resolve(T.Engagements),
+    ingest: c.resolve(T.Ingest),
   }
 }
 
@@ -180,6 +182,11 @@ function addCore(add: Add, foundation: Foundation): void {
   add(T.Engagements, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the recording of an opening or click', error, id)
     return new Engagements({ ...base(c), admission: c.resolve(T.Admission), onError })
+  })
+  add(T.Ingest, (c) => {
+    const onError = (error: unknown): void => c.resolve(T.Observer).broke('feedback', error)
+    const outside = { guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }
+    return ingestCore({ ...base(c), ...outside, writes: c.resolve(T.Writes), onError })
   })
   add(T.Administration, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a removal', error, id)
@@ -365,6 +372,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     reader: c.resolve(T.Reader),
     bell: c.resolve(T.Bell),
     engagements: c.resolve(T.Engagements),
+    ingest: c.resolve(T.Ingest),
     ...c.resolve(T.Administration),
   }
 }

@@ -36,6 +36,7 @@ import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
+import type { Ingest } from './ingest-core.ts'
 import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
@@ -82,6 +83,7 @@ export interface Daemon {
   readonly health: Readiness
   readonly rewriter: WorkerMessageRewriter
   readonly engagements: Engagements
+  readonly ingest: Ingest
 }
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
@@ -106,6 +108,7 @@ export const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  Ingest: token<Ingest>('Ingest'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
   People: token<People>('People'),
