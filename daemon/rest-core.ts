@@ -41,10 +41,11 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { moveResource } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
+import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 
-export interface RestParts {
+export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
   readonly config: Config
   readonly secrets: SecretBox
   readonly database: Database
@@ -102,7 +103,10 @@ export function restCore(parts: RestParts): RestCore {
     failoverPolicies: new FailoverPolicies(settings),
     projects: parts.projects,
     organizations: parts.organizations,
-    move: (scope, request) => moveResource({ ...settings, templates, smtpCredentials, destinations: parts.destinations }, scope, request),
+    move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
+    webhooks: parts.webhooks,
+    webhookDeliveries: parts.webhookDeliveries,
+    webhookTests: parts.webhookTests,
     replays: new Replays({
       ...settings,
       traces: new TraceReader(database),

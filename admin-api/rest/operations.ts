@@ -30,6 +30,7 @@ import { suppressionOperations } from './suppressions.ts'
 import { traceOperations } from './traces.ts'
 import { trackingOperations } from './tracking.ts'
 import { unsubscribeOperations } from './unsubscribe.ts'
+import { webhookOperations } from './webhooks.ts'
 
 export { flagCheck, type RestCore } from './core.ts'
 
@@ -61,6 +62,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...memberOperations(core),
   ...invitationOperations(core),
   ...inboxOperations(core),
+  ...webhookOperations(core),
   ...billingOperations(core),
   ...flagOperations(core),
   ...auditOperations(core),
