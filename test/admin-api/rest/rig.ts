@@ -18,6 +18,7 @@ import { Claims, type ClaimOptions } from '#core/claims/claims.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
+import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
@@ -268,6 +269,11 @@ function assemble(
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     traces: new TraceReader(database, secrets),
+    diagnoses: new Diagnoses({
+      ...base,
+      ...{ traces: new TraceReader(database, secrets), resolver: playedResolver, records },
+      waiting: (id, trace) => probes.waiting(id, trace),
+    }),
     templates,
     sendMessages: new SendMessages({ ...base, templates, unsubscribes, accept }),
     suppressions: new Suppressions(base),
