@@ -1,5 +1,5 @@
 /** Diagnoses through the whole daemon: mail that a smart host takes, defers and refuses, and mail that never got that far. */
-import test, { type ExecutionContext } from 'ava'
+import ava, { type TestFn } from 'ava'
 import { Daemon } from '../support/daemon.ts'
 import { within } from '../support/deadline.ts'
 import { makeDestination, makeRoute } from '../support/provision.ts'
@@ -60,7 +60,10 @@ const replies: Readonly<Record<string, string>> = {
   blocked: '554 5.7.1 listed by zen.spamhaus.org, see https://check.example.org/ip',
 }
 
-async function siteOf(t: ExecutionContext): Promise<Site> {
+const test = ava as TestFn<Site>
+
+/** One daemon for all, in which they take turns: what is counted must not depend on what else runs. */
+test.before(async (t) => {
   const folder = await temporaryFolder('diagnose')
   const sink = await Sink.listen({
     recipient: (address) => replies[address.slice(0, address.indexOf('@'))],
@@ -68,7 +71,7 @@ async function siteOf(t: ExecutionContext): Promise<Site> {
   })
   // nobody answers there: what DNS says is told as not checked
   const daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_DNS_SERVERS: `127.0.0.1:${await freePort()}` } })
-  t.teardown(async () => {
+  ends.push(async () => {
     await daemon[Symbol.asyncDispose]()
     await sink[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
@@ -78,7 +81,7 @@ async function siteOf(t: ExecutionContext): Promise<Site> {
   await makeRoute(rest, destinationId)
   const read = async (path: string, query: object, client: RestClient): Promise<unknown> =>
     client.must('GET', `/v1/diagnose/${path}?${new URLSearchParams({ ...query }).toString()}`)
-  return {
+  t.context = {
     ...{ rest, daemon, sink, destinationId },
     send: async (to, changes = {}) =>
       String((await rest.must('POST', '/v1/messages', { from: 'shop@example.com', to, subject: 'x', text: 'x', ...changes }))['trace_id']),
@@ -94,10 +97,15 @@ async function siteOf(t: ExecutionContext): Promise<Site> {
     bounce: async (message_id, recipient, client = rest) =>
       (await read('bounce', { message_id, ...(recipient !== undefined && { recipient }) }, client)) as Bounce,
   }
-}
+})
 
-test('a refusal is told with whose fault it is, what to do, and how many got the same', async (t) => {
-  const { send, settled, missing, bounce, rest } = await siteOf(t)
+const ends: (() => Promise<void>)[] = []
+test.after.always(async () => {
+  for (const end of ends) await end()
+})
+
+test.serial('a refusal is told with whose fault it is, what to do, and how many got the same', async (t) => {
+  const { send, settled, missing, bounce, rest } = t.context
   const first = await send('gone@example.org')
   const second = await send('gone2@example.org')
   for (const id of [first, second]) await settled(id, ({ status }) => status === 'failed')
@@ -128,25 +136,25 @@ test('a refusal is told with whose fault it is, what to do, and how many got the
   t.true(lost.not_checked.some(({ what }) => what === 'Whether the domain of the recipient takes mail'))
 })
 
-test('a block is the fault of the sender, with the link of the reply; the other recipients are named', async (t) => {
-  const { send, settled, bounce } = await siteOf(t)
-  const id = await send(['blocked@example.org', 'gone@example.org', 'ada@example.org'])
+test.serial('a block is the fault of the sender, with the link of the reply; the other recipients are named', async (t) => {
+  const { send, settled, bounce } = t.context
+  const id = await send(['blocked@blocks.example', 'gone@blocks.example', 'ada@blocks.example'])
   await settled(id, ({ status }) => status === 'failed')
-  const seen = await bounce(id, 'Blocked@example.org')
+  const seen = await bounce(id, 'Blocked@blocks.example')
   t.deepEqual([seen.stage, seen.bounce, seen.category, seen.suppress.recommended], ['rcpt', 'block', 'reputation', false])
   t.is(seen.provider_link, 'https://check.example.org/ip')
   t.regex(seen.plain_reason, /reputation of the sending address or domain is at fault, not the recipient/)
-  t.regex(seen.next_actions.join('\n'), /1 more of its recipients failed; ask with recipient= for gone@example\.org/)
-  const taken = await bounce(id, 'ada@example.org')
+  t.regex(seen.next_actions.join('\n'), /1 more of its recipients failed; ask with recipient= for gone@blocks\.example/)
+  const taken = await bounce(id, 'ada@blocks.example')
   t.deepEqual([taken.found, taken.bounce, taken.bounced_at], [true, null, null])
   t.regex(taken.plain_reason, /It has not bounced: the next server took it/)
 })
 
-test('a deferral has not bounced, and says when it is tried again', async (t) => {
-  const { send, settled, missing, bounce } = await siteOf(t)
-  const id = await send('grey@example.org')
+test.serial('a deferral has not bounced, and says when it is tried again', async (t) => {
+  const { send, settled, missing, bounce } = t.context
+  const id = await send('grey@grey.example')
   await settled(id, ({ attempts }) => attempts === 1)
-  const lost = await missing('grey@example.org')
+  const lost = await missing('grey@grey.example')
   t.is(lost.verdict, 'deferred')
   t.is(lost.hypotheses[0]?.id, 'deferred_greylisting')
   t.regex(lost.summary, /1 attempt did not get through: Greylisting.* The next attempt is due at /)
@@ -156,13 +164,13 @@ test('a deferral has not bounced, and says when it is tried again', async (t) =>
   t.regex(seen.retry.when, /^by itself at /)
 })
 
-test('mail that was taken is found by the queue id of the next host, and the postmaster is given it', async (t) => {
-  const { send, settled, missing, bounce, destinationId } = await siteOf(t)
-  const id = await send('ada@example.org')
+test.serial('mail that was taken is found by the queue id of the next host, and the postmaster is given it', async (t) => {
+  const { send, settled, missing, bounce, destinationId } = t.context
+  const id = await send('ada@taken.example')
   await settled(id, ({ status }) => status === 'sent')
-  const lost = await missing('ada@example.org')
+  const lost = await missing('ada@taken.example')
   t.deepEqual([lost.verdict, lost.hypotheses[0]?.id], ['accepted_by_remote', 'accepted'])
-  t.regex(lost.hypotheses[0]?.next_action.text ?? '', /postmaster of example\.org to look for the queue id 4bXyZ91Qwz at /)
+  t.regex(lost.hypotheses[0]?.next_action.text ?? '', /postmaster of taken\.example to look for the queue id 4bXyZ91Qwz at /)
   t.true(lost.not_checked.some(({ what }) => what === 'SPF, DKIM and DMARC of example.com'))
   t.deepEqual(
     lost.traces.map(({ trace_id }) => trace_id),
@@ -173,29 +181,29 @@ test('mail that was taken is found by the queue id of the next host, and the pos
   for (const messageId of [`${id}@example.net`, 'bXyZ91Qwz', 'queued', destinationId]) t.false((await bounce(messageId)).found, messageId)
 })
 
-test('a destination that cannot be reached is named, with the test that shows why', async (t) => {
-  const { rest, send, settled, missing } = await siteOf(t)
+test.serial('a destination that cannot be reached is named, with the test that shows why', async (t) => {
+  const { rest, send, settled, missing } = t.context
   const dead = await makeDestination(rest, { name: 'Dead', port: await freePort(), mode: 'live' })
-  const id = await send('ada@example.org', { destination_id: dead })
+  const id = await send('ada@dead.example', { destination_id: dead })
   await settled(id, ({ attempts }) => Number(attempts) > 0)
-  const lost = await missing('ada@example.org')
+  const lost = await missing('ada@dead.example')
   t.is(lost.verdict, 'deferred')
   t.regex(lost.hypotheses[0]?.explanation ?? '', /The host refused the connection/)
 })
 
-test('another organization and another project find nothing', async (t) => {
-  const { rest, daemon, send, settled, missing, bounce } = await siteOf(t)
-  const id = await send('gone@example.org')
+test.serial('another organization and another project find nothing', async (t) => {
+  const { rest, daemon, send, settled, missing, bounce } = t.context
+  const id = await send('gone@foreign.example')
   await settled(id, ({ status }) => status === 'failed')
   const team = await rest.must('POST', '/v1/organizations', { name: 'Team' })
   const project = await rest.must('POST', '/v1/projects', { name: 'Other' })
   const key = await rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'], project_id: project['id'] })
   for (const secret of [team['api_key'], key['key']]) {
     using stranger = new RestClient(daemon.addresses.http, String(secret))
-    t.is((await missing('gone@example.org', stranger)).verdict, 'not_sent')
-    t.deepEqual((await missing('gone@example.org', stranger)).traces, [])
+    t.is((await missing('gone@foreign.example', stranger)).verdict, 'not_sent')
+    t.deepEqual((await missing('gone@foreign.example', stranger)).traces, [])
     t.deepEqual(
-      (await missing('gone+tag@example.org', stranger)).hypotheses.map(({ id: one }) => one),
+      (await missing('gone+tag@foreign.example', stranger)).hypotheses.map(({ id: one }) => one),
       ['not_sent'],
     )
     for (const messageId of [id, `${id}@example.com`]) t.false((await bounce(messageId, undefined, stranger)).found)

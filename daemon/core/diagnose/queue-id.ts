@@ -1,13 +1,13 @@
 /** Queue ids, by which the next host knows a message: as its reply gives them, and as people quote them. */
 
-/** Shorter ones could be ordinary words of a reply. */
+/** Shorter ones, and those without a digit, could be ordinary words of a reply. */
 const lengthMin = 6
 const lengthMax = 120
 const textMax = 2000
 
 /** The forms in which an id can stand in a reply: Stalwart writes hexadecimal digits there and decimal ones in its log. Empty for what is none. */
 export function queueIdForms(given: string): readonly string[] {
-  if (given.length < lengthMin || given.length > lengthMax || !/^[\w.+/@=-]+$/.test(given)) return []
+  if (given.length < lengthMin || given.length > lengthMax || !/^[\w.+/@=-]*\d[\w.+/@=-]*$/.test(given)) return []
   const folded = given.toLowerCase()
   return /^\d{12,20}$/.test(given) ? [folded, BigInt(given).toString(16)] : [folded]
 }

@@ -86,6 +86,7 @@ export const fingerprint = (text: string): string =>
   text
     .slice(0, 500)
     .toLowerCase()
+    .replaceAll(/<[^<>]{0,320}>/g, ' ')
     .split(/[\s<>()[\]]+/)
     .filter((word) => !/[@\d]/.test(word) && !word.includes('://'))
     .join(' ')
