@@ -98,7 +98,7 @@ function ofRefusal(seen: RefusalSeen, { trace }: TraceStory, related: Related): 
   const next = trace.nextAttemptAt === null ? 'it is tried again' : `it is tried again at ${textOf(trace.nextAttemptAt)}`
   const sentences = [
     ...(report?.isUnverified ? ['Nobody vouches for this report, so it changed nothing.'] : []),
-    ...(isFinal ? [] : [`It has not bounced: ${report ? 'the next server tries it again' : next}.`]),
+    ...(isFinal || report?.isUnverified ? [] : [`It has not bounced: ${report ? 'the next server tries it again' : next}.`]),
     faultWords[classification.fault],
     classification.reason,
     ...trend(seen, related),

@@ -167,7 +167,7 @@ function bounced({ story: { trace } }: MessageSeen, id: string, refusal: Refusal
 function sent({ story, recipient }: MessageSeen): Fate {
   const { trace, attempts, reports, engagement } = story
   const delayed = refusalOf(story, recipient)
-  if (delayed && !delayed.isFinal)
+  if (delayed?.report?.type === 'deferred')
     return {
       ...{ id: 'delayed_downstream', verdict: 'deferred', confidence: 0.9 },
       explanation: `The provider took it, and could not pass it on yet: ${delayed.classification.reason}`,

@@ -22,7 +22,7 @@ export interface RefusalSeen {
   /** `smtp`: our own attempt; else the format of the report. */
   readonly source: string
   readonly stage: BounceStage
-  /** False while it is tried again. */
+  /** False while it is tried again, and of a report that nobody vouches for. */
   readonly isFinal: boolean
   /** What happened in place of a reply, in one sentence: a connection that failed, for example. */
   readonly trouble: string | undefined
@@ -69,7 +69,7 @@ function byReport(report: TraceReport, address: string): RefusalSeen {
     at: Math.min(occurredAt ?? at, at),
     source: format,
     stage: 'after_acceptance',
-    isFinal: type === 'bounced',
+    isFinal: type === 'bounced' && !report.isUnverified,
     trouble: undefined,
     reply:
       diagnostic === null && smtpCode === null && status === null ? null : { code: smtpCode, enhanced: status, text: diagnostic ?? '' },
