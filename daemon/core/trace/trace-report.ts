@@ -10,14 +10,15 @@ import { pack } from '#store/tuple.ts'
 import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
 
-export const reportTypes = ['delivered', 'bounced', 'complained', 'deferred'] as const
+/** In the order in which they usually follow one another. */
+export const reportTypes = ['deferred', 'delivered', 'bounced', 'complained'] as const
 export type ReportType = (typeof reportTypes)[number]
 
 /**
  * What led from the report to the message, the strongest first: the return path of one recipient, a token of ours, the queue id
- * that the next host gave, the Message-ID, which anybody can know who saw the message.
+ * that the next host gave, the Message-ID, which anybody can know who saw the message, and recipient with subject and time.
  */
-export const reportProofs = ['return_path', 'reference', 'queue_id', 'message_id'] as const
+export const reportProofs = ['return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
 export type ReportProof = (typeof reportProofs)[number]
 
 export interface TraceReport {
@@ -109,5 +110,6 @@ export async function readReports(database: Database, organizationId: string, tr
   const start = pack([organizationId, traceReports.name, `${traceId}/`])
   const end = pack([organizationId, traceReports.name, `${traceId}0`]) // the character after the slash
   for await (const { value, version } of database.kv.range({ start, end })) rows.push({ record: decode<TraceReport>(value), version })
-  return rows.toSorted((a, b) => a.record.at - b.record.at)
+  const rank = ({ record: { type } }: Stored<TraceReport>): number => reportTypes.indexOf(type)
+  return rows.toSorted((a, b) => a.record.at - b.record.at || rank(a) - rank(b))
 }
