@@ -33,13 +33,9 @@ export const bounceDiagnosisShape = z
       .nullable()
       .meta({ description: 'What the enhanced code means as registered.' }),
     category: z.enum([...refusalCategories, 'complaint']).nullable(),
-    bounce: z
-      .enum(['hard', 'soft', 'block'])
-      .nullable()
-      .meta({
-        description:
-          'hard: the address is bad. soft: it may work later. block: the address is fine, the sender or the message was refused.',
-      }),
+    bounce: z.enum(['hard', 'soft', 'block']).nullable().meta({
+      description: 'hard: the address is bad. soft: it may work later. block: the address is fine, the sender or the message was refused.',
+    }),
     plain_reason: z.string().meta({ description: 'Whose fault it is, and why.' }),
     next_actions: z.array(z.string()),
     suppress: z

@@ -9,7 +9,7 @@ import { isQueueIdIn, queueIdForms } from './queue-id.ts'
 import { tracesTo, walkTraces } from './walk.ts'
 
 /** So many of the latest messages are searched for an id that leads nowhere by itself. */
-export const searchMax = 5000
+export const searchMax = 2000
 
 export interface FoundMessage {
   readonly trace: Trace

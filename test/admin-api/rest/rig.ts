@@ -47,6 +47,7 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { TraceReader } from '#core/trace/read.ts'
+import type { Trace } from '#core/trace/trace.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
 import type { PlanName } from '#config/plans.ts'
@@ -268,12 +269,7 @@ function assemble(
     move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
-    traces: new TraceReader(database, secrets),
-    diagnoses: new Diagnoses({
-      ...base,
-      ...{ traces: new TraceReader(database, secrets), resolver: playedResolver, records },
-      waiting: (id, trace) => probes.waiting(id, trace),
-    }),
+    ...readers(base, probes, records),
     templates,
     sendMessages: new SendMessages({ ...base, templates, unsubscribes, accept }),
     suppressions: new Suppressions(base),
@@ -287,6 +283,13 @@ function assemble(
     operator: new Operator(base),
     restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
+}
+
+/** What reads traces for people. */
+function readers(base: Pick<ClaimOptions, 'database' | 'policies' | 'secrets' | 'clock'>, probes: Probes, records: RecordResolver) {
+  const reader = new TraceReader(base.database, base.secrets)
+  const waiting = (id: string, trace: Trace) => probes.waiting(id, trace)
+  return { traces: reader, diagnoses: new Diagnoses({ ...base, traces: reader, resolver: playedResolver, records, waiting }) }
 }
 
 const claimsOf = (base: Omit<ClaimOptions, 'people' | 'sandboxes'>, house: People): Claims =>
