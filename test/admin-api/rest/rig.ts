@@ -18,6 +18,7 @@ import { Claims, type ClaimOptions } from '#core/claims/claims.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
+import type { MissingOptions } from '#core/diagnose/context.ts'
 import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { Probes } from '#core/delivery/probes.ts'
@@ -286,7 +287,7 @@ function assemble(
 }
 
 /** What reads traces for people. */
-function readers(base: Pick<ClaimOptions, 'database' | 'policies' | 'secrets' | 'clock'>, probes: Probes, records: RecordResolver) {
+function readers(base: Pick<MissingOptions, 'database' | 'policies' | 'secrets' | 'clock'>, probes: Probes, records: RecordResolver) {
   const reader = new TraceReader(base.database, base.secrets)
   const waiting = (id: string, trace: Trace) => probes.waiting(id, trace)
   return { traces: reader, diagnoses: new Diagnoses({ ...base, traces: reader, resolver: playedResolver, records, waiting }) }
