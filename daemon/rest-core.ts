@@ -27,6 +27,7 @@ import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
+import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
@@ -79,6 +80,7 @@ export function restCore(parts: RestParts): RestCore {
   const usage = new Usage(settings)
   const baseUrl = publicUrl(config, config.http.listen)
   const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
+  const traces = new TraceReader(database, secrets)
   return {
     apiKeys: parts.apiKeys,
     members: parts.people.members,
@@ -113,7 +115,14 @@ export function restCore(parts: RestParts): RestCore {
       onJob: (organizationId, id) => replayRunner.wake(organizationId, id),
     }),
     scheduledSends: new ScheduledSends(settings),
-    traces: new TraceReader(database, secrets),
+    traces,
+    diagnoses: new Diagnoses({
+      ...settings,
+      traces,
+      resolver: parts.resolver,
+      records: parts.resolver,
+      waiting: (organizationId, trace) => parts.probes.waiting(organizationId, trace),
+    }),
     templates,
     sendMessages: new SendMessages({ ...settings, templates, unsubscribes, accept: parts.accept }),
     suppressions: new Suppressions(settings),

@@ -12,6 +12,7 @@ import type { Inboxes } from '#core/capture/inboxes.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import { requireFlag } from '#core/features.ts'
+import type { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
@@ -62,6 +63,7 @@ export interface RestCore {
   readonly replays: Replays
   readonly scheduledSends: ScheduledSends
   readonly traces: TraceReader
+  readonly diagnoses: Diagnoses
   readonly suppressions: Suppressions
   readonly suppressionImport: SuppressionImport
   readonly unsubscribes: Unsubscribes

@@ -7,6 +7,7 @@ import { auditOperations } from './audit.ts'
 import { billingOperations } from './billing.ts'
 import { destinationHealthOperations } from './destination-health.ts'
 import { destinationOperations } from './destinations.ts'
+import { diagnoseOperations } from './diagnose.ts'
 import { domainOperations } from './domains.ts'
 import { failoverPolicyOperations } from './failover-policies.ts'
 import { flagOperations } from './flags.ts'
@@ -39,6 +40,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...messageOperations(core),
   ...scheduledSendOperations(core),
   ...traceOperations(core),
+  ...diagnoseOperations(core),
   ...replayOperations(core),
   ...suppressionOperations(core),
   ...unsubscribeOperations(core),

@@ -35,6 +35,8 @@ const expected = [
   'GET /v1/destinations/providers',
   'GET /v1/destinations/{id}',
   'GET /v1/destinations/{id}/health',
+  'GET /v1/diagnose/bounce',
+  'GET /v1/diagnose/missing',
   'GET /v1/domains',
   'GET /v1/domains/{id}',
   'GET /v1/domains/{id}/records',
