@@ -204,6 +204,7 @@ function addCore(add: Add, foundation: Foundation): void {
       fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
       rightsOfMember: c.resolve(T.People).members.rightsOf,
       events: c.resolve(T.Observer),
+      notices: c.resolve(T.People).notices,
       onDeleted: () => c.resolve(T.Administration).removals.wake(),
     }),
   )

@@ -12,7 +12,7 @@ import { Challenges } from './challenges.ts'
 import { Invitations } from './invitations.ts'
 import { LoginLinks, type SignUp } from './login-links.ts'
 import { Members } from './members.ts'
-import { mailedNotices } from './notices.ts'
+import { mailedNotices, type Notices } from './notices.ts'
 import { Passkeys } from './passkeys.ts'
 import { relyingPartyOf, type RelyingParty } from './relying-party.ts'
 import { Sessions } from './sessions.ts'
@@ -40,6 +40,7 @@ export interface People {
   readonly passkeys: Passkeys
   readonly accounts: Accounts
   readonly mail: SystemMail
+  readonly notices: Notices
   readonly relyingParty: RelyingParty
   /** Mail that is still to be handed over; awaited before the store closes. */
   readonly background: Background
@@ -50,13 +51,13 @@ export function people(options: PeopleOptions): People {
   const base = { database, writes, clock, audit: new Audit({ database, clock }) }
   const background = new Background(onError)
   const mail = new SystemMail({ database, policies, accept, clock, destinationId: systemMail.destination, from: systemMail.from, baseUrl })
-  const notices = mailedNotices(mail, background)
+  const notices = mailedNotices(database, mail, background)
   const sessions = new Sessions({ ...base, secrets })
   const members = new Members({ ...base, policies, notices })
   const invitations = new Invitations({ ...base, members, mail, background })
   const relyingParty = relyingPartyOf(baseUrl)
   return {
-    ...{ members, invitations, sessions, mail, relyingParty, background },
+    ...{ members, invitations, sessions, mail, notices, relyingParty, background },
     loginLinks: new LoginLinks({ ...base, sessions, invitations, mail, background, signUp }),
     passkeys: new Passkeys({ ...base, sessions, challenges: new Challenges(secrets), relyingParty, notices }),
     accounts: new Accounts({ ...base, sessions, notices, signUp }),

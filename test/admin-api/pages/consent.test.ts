@@ -285,6 +285,8 @@ test('a remembered consent ends with the role, the project, the grant and time',
   t.is(await silently(), 'consent_required', 'no member any more')
   t.regex((await ben.get('/account/applications')).html, /You have allowed none/)
   await join(site, 'ben@example.ch', 'developer', organizationId)
+  t.is(await silently(), 'consent_required', 'a member again, who has allowed nothing yet')
+  await allow(place)
   t.is(await silently(), 'code')
   site.clock.advance(180 * 86_400_000)
   await ben.signIn('ben@example.ch')

@@ -104,13 +104,14 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   const house = people({ ...base, accept, baseUrl: publicUrl, signUp, systemMail, onError: (error) => void failures.push(error) })
   const web = new Map<string, FetchedDocument>()
   const onError = (error: unknown): void => void failures.push(error)
-  const { projects } = administration({ ...base, accept, attempts: { breakOff: async () => {} }, onError })
+  const { projects, removals } = administration({ ...base, accept, attempts: { breakOff: async () => {} }, onError })
   const oauth = oauthServer({
     ...base,
     config: { baseUrl: publicUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', http: { listen: { host: '', port: 0 } } as never },
     fetch: async (address) => web.get(address) ?? Promise.reject(new FetchFailed('The host could not be reached.')),
     rightsOfMember: house.members.rightsOf,
     events: { tokenReused() {} },
+    notices: house.notices,
     onDeleted() {},
   })
   const allowing = allowingCore(oauth, { ...base, people: house, projects })
@@ -137,6 +138,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   t.teardown(async () => {
     await api.close(0)
     await house.background.idle()
+    await removals.stop()
     await kv[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
