@@ -4,7 +4,7 @@
  */
 import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
-import { publicUrl } from '#config/load.ts'
+import { pagesUrl, publicUrl } from '#config/load.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
@@ -188,7 +188,7 @@ function addCore(add: Add, foundation: Foundation): void {
   })
   add(T.People, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('mail of the service', error)
-    const baseUrl = publicUrl(config, config.http.listen)
+    const baseUrl = pagesUrl(config, config.http.listen)
     const { signUp, systemMail } = config
     return people({ ...base(c), signUp, systemMail, writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), baseUrl, onError })
   })
@@ -317,7 +317,7 @@ function addDoors(add: Add, foundation: Foundation): void {
     const { operatorKey } = config
     const oauth = c.resolve(T.OAuth)
     const baseUrl = publicUrl(config, config.http.listen)
-    const make = async (email: string) => baseUrl + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
+    const make = async (email: string) => pagesUrl(config, config.http.listen) + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
     return new AdminApi({
       listen: config.http.listen,
       baseUrl,

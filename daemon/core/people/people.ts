@@ -25,7 +25,7 @@ export interface PeopleOptions {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly accept: Accept
-  /** Public address of the service, without a slash at the end. */
+  /** Address of the pages for people, without a slash at the end. */
   readonly baseUrl: string
   readonly signUp: SignUp
   readonly systemMail: { readonly destination: string | null; readonly from: string | null }

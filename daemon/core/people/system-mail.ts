@@ -24,7 +24,7 @@ export interface SystemMailOptions {
   readonly destinationId: string | null
   /** The sender, with or without a name. */
   readonly from: string | null
-  /** Public address of the service, without a slash at the end. */
+  /** Address of the pages for people, without a slash at the end. */
   readonly baseUrl: string
 }
 
