@@ -45,6 +45,7 @@ import { claimOperations } from '../admin-api/pages/claims.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { operatorLinkOperation } from '../admin-api/operator-link.ts'
 import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
+import { nothingPage } from '../admin-api/pages/refusal-page.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
@@ -317,7 +318,8 @@ function addDoors(add: Add, foundation: Foundation): void {
     const { operatorKey } = config
     const oauth = c.resolve(T.OAuth)
     const baseUrl = publicUrl(config, config.http.listen)
-    const make = async (email: string) => pagesUrl(config, config.http.listen) + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
+    const make = async (email: string) =>
+      pagesUrl(config, config.http.listen) + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
     return new AdminApi({
       listen: config.http.listen,
       baseUrl,
@@ -333,6 +335,7 @@ function addDoors(add: Add, foundation: Foundation): void {
         ),
         operatorLinkOperation({ token: foundation.operatorToken, make }),
       ],
+      nothingAs: nothingPage,
       authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
       requireFlag: flagCheck(c.resolve(T.Policies)),
       authenticate: bearerAuthentication(bearerCheck(c.resolve(T.ApiKeys), oauth.tokenCheck)),

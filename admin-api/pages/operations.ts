@@ -1,5 +1,6 @@
 /** Every page for people, in two lists: their own, and those about applications. */
 import type { Applications } from '#core/consent/applications.ts'
+import { startPage } from '#core/people/login-link.ts'
 import { authorizeOperations } from '../oauth/authorize.ts'
 import type { Operation } from '../operation.ts'
 import { accountOperations } from './account.ts'
@@ -9,7 +10,8 @@ import { consentUi, type ConsentCore } from './consent.ts'
 import { invitationOperations } from './invitation.ts'
 import { memberOperations } from './members.ts'
 import { organizationOperations } from './organizations.ts'
-import { Pages, type PagesCore } from './page-operation.ts'
+import { underOwnAddress } from './own-address.ts'
+import { Pages, seeOther, type PagesCore } from './page-operation.ts'
 import { signInOperations } from './sign-in.ts'
 
 export type { PagesCore } from './page-operation.ts'
@@ -20,18 +22,22 @@ export interface AllowingCore extends PagesCore, ConsentCore {
 
 export function pageOperations(core: PagesCore): readonly Operation[] {
   const pages = new Pages(core)
-  return [
+  return underOwnAddress(core.people.relyingParty.origin, [
     assetOperation,
+    pages.open({ path: '/', operationId: 'showStart', summary: 'Lead to the start page' }, () => seeOther(startPage)),
     ...signInOperations(pages),
     ...organizationOperations(pages),
     ...invitationOperations(pages),
     ...memberOperations(pages),
     ...accountOperations(pages),
-  ]
+  ])
 }
 
 /** The pages on which people let applications in, and out again. */
 export function allowingOperations(core: AllowingCore): readonly Operation[] {
   const pages = new Pages(core)
-  return [...applicationOperations(pages, core.applications), ...authorizeOperations(core.authorizations, consentUi(pages, core))]
+  return underOwnAddress(core.people.relyingParty.origin, [
+    ...applicationOperations(pages, core.applications),
+    ...authorizeOperations(core.authorizations, consentUi(pages, core)),
+  ])
 }

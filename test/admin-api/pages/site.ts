@@ -26,6 +26,7 @@ import { newId } from '#store/ids.ts'
 import { bearerAuthentication } from '../../../admin-api/authentication.ts'
 import { oauthOperations } from '../../../admin-api/oauth/operations.ts'
 import { allowingOperations, pageOperations } from '../../../admin-api/pages/operations.ts'
+import { nothingPage } from '../../../admin-api/pages/refusal-page.ts'
 import { flagCheck } from '../../../admin-api/rest/operations.ts'
 import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
@@ -127,6 +128,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
       ...allowingOperations(allowing),
       ...oauthOperations(oauth),
     ],
+    nothingAs: nothingPage,
     requireFlag: flagCheck(policies),
     authenticate: bearerAuthentication((key) => apiKeys.authenticate(key)),
     admission: { check() {} },
