@@ -121,7 +121,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
   await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
-  await lifecycle.start({ name: 'mail of the service', start: async () => {}, stop: () => people.background.idle() })
+  await lifecycle.start({ name: 'mail of the service', start: async () => people.outbox.wake(), stop: () => people.background.idle() })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],

@@ -31,7 +31,7 @@ export interface ClaimOptions {
   readonly clock: Clock
   readonly audit: Audit
   readonly sandboxes: Sandboxes
-  readonly people: Pick<People, 'mail' | 'loginLinks' | 'background' | 'members'>
+  readonly people: Pick<People, 'mail' | 'loginLinks' | 'background' | 'outbox' | 'members'>
 }
 
 /** What the agent is told. */
@@ -129,13 +129,12 @@ export class Claims {
     const claim = await writes.run(organizationId, async (change) => {
       const found = await this.#find(typed)
       if (!found || !(await this.#options.sandboxes.release(change, organizationId))) throw gone()
+      const { clientName, userCode } = found.record
+      const url = people.mail.urlOf(`/claims/${organizationId}/undo`)
+      await people.outbox.add(change, user.email, claimedMail(clientName, userCode, url))
       return this.#take(change, found, user, chosen)
     })
-    people.background.run(async () => {
-      if (!(await people.mail.isReady())) return
-      const url = people.mail.urlOf(`/claims/${organizationId}/undo`)
-      await people.mail.send(user.email, claimedMail(claim.clientName, claim.userCode, url))
-    })
+    people.outbox.wake()
     return claim
   }
 
