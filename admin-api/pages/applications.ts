@@ -46,7 +46,7 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
         <h2 id="allowed">Allowed by you</h2>
         ${
           list.length > 0
-            ? html`<p class="meta">None of them can do more than your role. Revoking ends all access at once.</p>
+            ? html`<p class="meta">None of them can do more than your role. Revoking ends all of its tokens at once.</p>
                 <ul class="rows">
                   ${list.map((application) => row(application, csrfField(visitor)))}
                 </ul>`
@@ -64,6 +64,7 @@ const row = (application: Application, csrf: Html): Html => {
       <p class="meta">
         In the project ${project.name} of ${organization.name}, since ${timeOf(since)}. May ${scopesInWords(scopes)}.
         ${verifiedHost === undefined && 'Nobody vouches for its name.'}
+        ${scopes.some((scope) => scope.endsWith(':admin')) && 'Keys and logins that it made stay when you revoke it: look through them.'}
       </p>
     </div>
     <form class="side" method="post" action="${applicationsPath}/revoke">

@@ -42,6 +42,15 @@ test('revoking an application ends a code that was not used yet', async (t) => {
   t.is((await redeem(site, await approve(site, olga))).status, 200, 'what is allowed afterwards works')
 })
 
+test('who revokes an application that may change settings is told that keys which it made stay', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  await redeem(site, await approve(site, olga))
+  t.notRegex((await olga.get('/account/applications')).html, /that it made stay/)
+  await redeem(site, await approve(site, olga, ['api:read', 'api:send', 'api:admin']))
+  t.regex((await olga.get('/account/applications')).html, /Keys and logins that it made stay when you revoke it/)
+})
+
 test('a code that nobody used leaves nothing that is allowed', async (t) => {
   const site = await startSite(t)
   const olga = await signedIn(site, 'olga@example.ch')
