@@ -8,6 +8,7 @@ import { confirmFirst, csrfField } from './confirm-first.ts'
 import { doneNotice, faultSummary, selectField, textField, type FieldFault } from './fields.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
+import { organizationEndPath } from './organization-end.ts'
 import { membersPath } from './organizations.ts'
 import type { Pages, SignedInRequest } from './page-operation.ts'
 import { roleWords, timeOf } from './words.ts'
@@ -60,6 +61,7 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, d
           ${list.map((person) => memberRow(person, reader))}
         </ul>
         ${isFresh && leaveForm(id, name, reader.csrf)}
+        ${reader.rights.owns && html`<p class="after"><a href="${organizationEndPath(id)}">Delete this organization</a></p>`}
       </section>
       ${
         (reader.mayChange || invited.rows.length > 0) &&

@@ -1,4 +1,5 @@
 /** Every page for people, in two lists: their own, and those about applications. */
+import type { Organizations } from '#core/administration/organizations.ts'
 import type { Applications } from '#core/consent/applications.ts'
 import { startPage } from '#core/people/login-link.ts'
 import { authorizeOperations } from '../oauth/authorize.ts'
@@ -9,6 +10,7 @@ import { assetOperation } from './assets.ts'
 import { consentUi, type ConsentCore } from './consent.ts'
 import { invitationOperations } from './invitation.ts'
 import { memberOperations } from './members.ts'
+import { organizationEndOperations } from './organization-end.ts'
 import { organizationOperations } from './organizations.ts'
 import { underOwnAddress } from './own-address.ts'
 import { Pages, seeOther, type PagesCore } from './page-operation.ts'
@@ -20,7 +22,11 @@ export interface AllowingCore extends PagesCore, ConsentCore {
   readonly applications: Applications
 }
 
-export function pageOperations(core: PagesCore): readonly Operation[] {
+export interface OwnPagesCore extends PagesCore {
+  readonly organizations: Pick<Organizations, 'removeOwn'>
+}
+
+export function pageOperations(core: OwnPagesCore): readonly Operation[] {
   const pages = new Pages(core)
   return underOwnAddress(core.people.relyingParty.origin, [
     assetOperation,
@@ -29,6 +35,7 @@ export function pageOperations(core: PagesCore): readonly Operation[] {
     ...organizationOperations(pages),
     ...invitationOperations(pages),
     ...memberOperations(pages),
+    ...organizationEndOperations(pages, core.organizations),
     ...accountOperations(pages),
   ])
 }

@@ -78,6 +78,7 @@ export class Members {
       grantId: userId,
       holder: { kind: 'user', userId },
       ...(!rights.administersOrganization && { projectsOnly: true as const }),
+      ...(rights.owns && { owns: true as const }),
     }
   }
 

@@ -105,7 +105,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   const house = people({ ...base, accept, baseUrl: publicUrl, signUp, systemMail, onError: (error) => void failures.push(error) })
   const web = new Map<string, FetchedDocument>()
   const onError = (error: unknown): void => void failures.push(error)
-  const { projects, removals } = administration({ ...base, accept, attempts: { breakOff: async () => {} }, onError })
+  const { projects, organizations, removals } = administration({ ...base, accept, attempts: { breakOff: async () => {} }, onError })
   const oauth = oauthServer({
     ...base,
     config: { baseUrl: publicUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', http: { listen: { host: '', port: 0 } } as never },
@@ -123,7 +123,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     baseUrl: publicUrl,
     version: '1.2.3',
     operations: [
-      ...pageOperations({ people: house }),
+      ...pageOperations({ people: house, organizations }),
       ...claimOperations({ people: house, claims }),
       ...allowingOperations(allowing),
       ...oauthOperations(oauth),
