@@ -329,7 +329,7 @@ function addDoors(add: Add, foundation: Foundation): void {
         ...claimOperations({ people: c.resolve(T.People), claims: core.claims }),
         ...(operatorKey === null ? [] : operatorOperations(core)),
         ...oauthOperations(oauth),
-        ...pageOperations({ people: c.resolve(T.People), organizations: c.resolve(T.Administration).organizations }),
+        ...pageOperations({ ...core, people: c.resolve(T.People) }),
         ...allowingOperations(
           allowingCore(oauth, { ...base(c), people: c.resolve(T.People), projects: c.resolve(T.Administration).projects }),
         ),

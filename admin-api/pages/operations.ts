@@ -15,6 +15,7 @@ import { organizationOperations } from './organizations.ts'
 import { underOwnAddress } from './own-address.ts'
 import { Pages, seeOther, type PagesCore } from './page-operation.ts'
 import { signInOperations } from './sign-in.ts'
+import { usageOperations, type UsagePagesCore } from './usage.ts'
 
 export type { PagesCore } from './page-operation.ts'
 
@@ -22,7 +23,7 @@ export interface AllowingCore extends PagesCore, ConsentCore {
   readonly applications: Applications
 }
 
-export interface OwnPagesCore extends PagesCore {
+export interface OwnPagesCore extends PagesCore, UsagePagesCore {
   readonly organizations: Pick<Organizations, 'removeOwn'>
 }
 
@@ -36,6 +37,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
     ...invitationOperations(pages),
     ...memberOperations(pages),
     ...organizationEndOperations(pages, core.organizations),
+    ...usageOperations(pages, core),
     ...accountOperations(pages),
   ])
 }

@@ -5,6 +5,8 @@ import type { Projects } from '#core/administration/projects.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
+import { Invoices } from '#core/billing/invoice.ts'
+import { Usage } from '#core/billing/usage.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Claims } from '#core/claims/claims.ts'
 import type { Sandboxes } from '#core/oauth/sandboxes.ts'
@@ -115,6 +117,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     notices: house.notices,
     onDeleted() {},
   })
+  const usage = new Usage({ database, clock })
   const allowing = allowingCore(oauth, { ...base, people: house, projects })
   const { sandboxes } = oauth
   const claims = new Claims({ ...base, audit, sandboxes, people: house })
@@ -123,7 +126,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     baseUrl: publicUrl,
     version: '1.2.3',
     operations: [
-      ...pageOperations({ people: house, organizations }),
+      ...pageOperations({ people: house, organizations, usage, invoices: new Invoices({ database, usage, vatBasisPoints: 810 }) }),
       ...claimOperations({ people: house, claims }),
       ...allowingOperations(allowing),
       ...oauthOperations(oauth),
