@@ -2,10 +2,13 @@
 import test from 'ava'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { Audit, auditEntries } from '#core/audit.ts'
+import { integrityChecks } from '#core/integrity.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
+import { unpack, within } from '#store/tuple.ts'
+import { verify } from '#store/verify.ts'
 import { launchBrowser } from '../../support/browser.ts'
 import { allowing, asking, decide, exchange, join, signedIn } from './asking.ts'
-import { startSite } from './site.ts'
+import { startSite, type Site } from './site.ts'
 import { openTab, titleOf } from './tab.ts'
 
 test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
@@ -44,6 +47,35 @@ test('an owner deletes an organization by its name, after a fresh sign-in, and i
   t.is((await ada.get(path)).status, 200, 'the operator brought it back')
   await t.notThrowsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
 })
+
+test('a month later nothing of it is left, and its people are as if it had never been', async (t) => {
+  const site = await startSite(t)
+  const ada = await signedIn(site, 'ada@example.ch')
+  const before = await rowsOf(site)
+  const { organizationId } = await join(site, 'ada@example.ch', 'owner')
+  const members = `/organizations/${organizationId}/members`
+  await ada.send(members, `${members}/invite`, { email: 'ben@example.ch', role: 'viewer' })
+  await site.mails()
+  const path = `/organizations/${organizationId}/delete`
+  t.is((await ada.send(path, path, { name: 'House of owner' })).location, '/organizations?done=ended')
+  t.true((await rowsOf(site)) > before)
+  site.clock.advance(31 * 86_400_000)
+  site.removals.wake()
+  await site.removals.idle()
+  t.is(await rowsOf(site), before)
+  t.deepEqual(await site.people.invitations.forAddress('ben@example.ch'), [])
+  t.deepEqual((await verify(site.database, integrityChecks(site.database))).problems, [])
+})
+
+/** Records and look-ups that name an organization, other than those of the first one and of the service's own mail. */
+async function rowsOf({ database, organizationId }: Site): Promise<number> {
+  let count = 0
+  for await (const { key, value } of database.kv.range(within([]))) {
+    const text = `${JSON.stringify(unpack(key))} ${Buffer.from(value).toString('latin1')}`
+    if (/org_[0-9a-f]{32}/.test(text.replaceAll(organizationId, ''))) count++
+  }
+  return count
+}
 
 test('nobody but an owner deletes an organization, and the first one stays', async (t) => {
   const site = await startSite(t)

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import type { Projects } from '#core/administration/projects.ts'
+import type { Removals } from '#core/administration/removals.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
@@ -68,6 +69,8 @@ export interface Site {
   readonly apiKeys: ApiKeys
   readonly oauth: OAuthServer
   readonly projects: Projects
+  /** What removes the rows of what was deleted. */
+  readonly removals: Removals
   /** Documents of the web by address, for clients that describe themselves there. */
   readonly web: Map<string, FetchedDocument>
   readonly failures: unknown[]
@@ -153,7 +156,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     return Promise.all(traces.map((trace) => readMail(database, trace)))
   }
   return {
-    ...{ oauth, projects, web },
+    ...{ oauth, projects, removals, web },
     ...{ url, clock, database, people: house, organizationId, apiKeys, failures, mails, ownerLink: `${url}/sign-in/link/${ownerLink}` },
     async mailTo(address) {
       const found = (await mails()).findLast(({ to }) => to === address)
