@@ -304,6 +304,27 @@ test('prompt=login asks who it is once more, and is content with a fresh proof',
   t.is((await olga.get(asked)).status, 200)
 })
 
+test('allowing an application to change settings, and so to make keys, needs a fresh proof; less does not', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const { place } = await homeOf(site, site.organizationId)
+  site.clock.advance(10 * 60_000)
+  for (const [resource, ...scopes] of [
+    [`${site.url}/v1`, 'api:read', 'api:send', 'api:admin'],
+    [`${site.url}/mcp`, 'mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin'],
+  ] as const) {
+    const request = asking(site, { resource, scope: scopes.join(' '), prompt: 'consent' })
+    const { location } = await decide(olga, request.path, allowing(place, ...scopes))
+    t.is(location, `/sign-in?${new URLSearchParams({ again: '1', next: request.path }).toString()}`, scopes.join(' '))
+  }
+  t.regex((await olga.get('/account/applications')).html, /You have allowed none/)
+  const less = asking(site, { scope: 'api:send', prompt: 'consent' })
+  t.truthy(told((await decide(olga, less.path, allowing(place, 'api:read', 'api:send'))).location).get('code'))
+  await olga.signIn('olga@example.ch')
+  const more = asking(site, { scope: 'api:admin', prompt: 'consent' })
+  t.truthy(told((await decide(olga, more.path, allowing(place, 'api:read', 'api:send', 'api:admin'))).location).get('code'))
+})
+
 test('a request that names no known client or redirect URI is a page that leads nowhere', async (t) => {
   const site = await startSite(t)
   const visitor = new Visitor(site)
