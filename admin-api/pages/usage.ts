@@ -7,8 +7,10 @@ import type { Answer } from '../answer.ts'
 import type { Operation } from '../operation.ts'
 import { csvFile } from '../rest/billing.ts'
 import { toWireInvoice } from '../wire/usage.ts'
+import { confirmFirst, csrfField } from './confirm-first.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
+import { leaveForm } from './leave-form.ts'
 import type { Pages, SignedInRequest } from './page-operation.ts'
 
 export interface UsagePagesCore {
@@ -22,7 +24,7 @@ export function usageOperations(pages: Pages, core: UsagePagesCore): readonly Op
   const path = '/organizations/{id}/usage'
   return [
     pages.signedIn({ path, operationId: 'showUsage', summary: 'Show usage and the invoice of a month' }, async (request) =>
-      usagePage(await organizationOf(pages, request), request, core),
+      usagePage(pages, await organizationOf(pages, request), request, core),
     ),
     pages.signedIn(
       { path: `${path}/invoice.csv`, operationId: 'downloadInvoicePreview', summary: 'Download the invoice of a month' },
@@ -37,6 +39,8 @@ export function usageOperations(pages: Pages, core: UsagePagesCore): readonly Op
 interface Billed {
   readonly id: string
   readonly name: string
+  /** The reader sees no page of members, where others leave. */
+  readonly leavesHere: boolean
 }
 
 /** Throws `not_found` alike for organizations that are missing, those of others, and roles that see no billing. */
@@ -44,14 +48,21 @@ async function organizationOf({ people }: Pages, { signedIn, params: { id = '' }
   const mine = await people.members.organizationsOf(signedIn.user.id)
   const found = mine.find(({ organization }) => organization.id === id)
   const rights: RoleRights | undefined = found && (await people.members.rightsOf(id, signedIn.user.id))
-  if (found && rights?.seesBilling) return found.organization
+  if (found && rights?.seesBilling) return { id, name: found.organization.name, leavesHere: rights.rights.length === 0 }
   throw new Refusal('not_found', 'There is no usage that you can see here.')
 }
 
-async function usagePage({ id, name }: Billed, { visitor, query }: SignedInRequest, core: UsagePagesCore): Promise<Answer> {
+async function usagePage(
+  { people }: Pages,
+  { id, name, leavesHere }: Billed,
+  { visitor, query, signedIn }: SignedInRequest,
+  core: UsagePagesCore,
+): Promise<Answer> {
   const [report, invoice] = await Promise.all([core.usage.of(id, query('period')), core.invoices.preview(id, query('period'))])
   const { month, from } = report.period
   const before = `${usagePath(id)}?period=${new Date(from - 1).toISOString().slice(0, 7)}`
+  const isFresh = people.sessions.isFresh(signedIn.session)
+  const wayOut = isFresh ? leaveForm(id, name, csrfField(visitor)) : confirmFirst(usagePath(id), 'To leave, confirm that it is you.')
   return page({
     title: `Usage of ${name}`,
     width: 'wide',
@@ -75,7 +86,8 @@ async function usagePage({ id, name }: Billed, { visitor, query }: SignedInReque
       <section class="sheet" aria-labelledby="projects">
         <h2 id="projects">Projects</h2>
         ${figures('Of the month, by project', ['Project', 'Sends', 'By SMTP', 'Captured'], report.projects.map(projectCells))}
-      </section>`,
+      </section>
+      ${leavesHere && wayOut}`,
   })
 }
 

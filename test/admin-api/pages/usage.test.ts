@@ -27,6 +27,17 @@ test('owners, admins and the role for billing see usage and invoices, and nobody
   for (const period of ['2099-01', 'x', '../..']) t.is((await olga.get(`${path}?period=${encodeURIComponent(period)}`)).status, 400, period)
 })
 
+test('who has the role for billing alone can leave from here', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  const bill = await signedIn(site, 'bill@example.ch')
+  await join(site, 'bill@example.ch', 'billing', site.organizationId)
+  const path = `/organizations/${site.organizationId}/usage`
+  const [, leave = ''] = /action="([^"]+\/leave)"/.exec((await bill.get(path)).html) ?? []
+  t.is((await bill.send(path, leave)).location, '/organizations?done=left')
+  t.is((await bill.get(path)).status, 404)
+})
+
 test('the page fits a phone and a desk, with its months', async (t) => {
   const site = await startSite(t)
   await signedIn(site, 'olga@example.ch')
