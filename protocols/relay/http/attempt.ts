@@ -16,6 +16,9 @@ import { Content, Outgoing, Unreadable } from './outgoing.ts'
 import { VendorRefusal, type Vendor, type VendorAnswer, type VendorContext, type VendorRequest, type VendorVerdict } from './vendor.ts'
 import type { PartsReader } from '#ingest/parts-reader.ts'
 
+/** A gateway handed the message on and heard nothing more of it in time, so the provider may have it (RFC 9110 §15.6.5; 524 is Cloudflare's). */
+const lateStatuses: ReadonlySet<number> = new Set([504, 524])
+
 /** Characters of an answer that are kept in a report. */
 const replyMax = 1000
 
@@ -50,7 +53,8 @@ export class HttpAttempt {
   #last: Exchanged | undefined
   #error: AttemptError | undefined
   #retryAfterSeconds: number | undefined
-  #recorded: Promise<void> | undefined
+  /** So many of the reports are on record. */
+  #told = 0
 
   constructor(target: HttpTarget, vendor: Vendor, job: DeliveryJob, options: AttemptOptions) {
     this.#target = target
@@ -95,7 +99,9 @@ export class HttpAttempt {
     const request = await this.#prepare(message)
     if (!request) return recipients
     this.#url = new URL(request.url)
-    const exchanged = await exchange(request, { ...this.#options, signal: this.#job.signal, beforeLastByte: () => this.#record() })
+    let recorded: Promise<void> | undefined
+    const beforeLastByte = (): Promise<void> => (recorded ??= this.#record(message.reached))
+    const exchanged = await exchange(request, { ...this.#options, signal: this.#job.signal, beforeLastByte })
     this.#last = exchanged
     if (exchanged.answer) this.#judge(exchanged.answer, message.reached)
     else if (exchanged.failure) {
@@ -125,6 +131,10 @@ export class HttpAttempt {
 
   #judge(answer: VendorAnswer, reached: readonly string[]): void {
     const verdict = this.#vendor.read(answer)
+    if (verdict.kind === 'transient' && lateStatuses.has(answer.status)) {
+      this.#error = new Failure('final_timeout', 'final', `(${answer.status})`).toAttemptError()
+      return this.#note(reached, 'unknown', this.#reply(answer, verdict.message))
+    }
     if (verdict.kind !== 'accepted') return this.#refuse(verdict, reached, answer)
     const refused = new Set(verdict.refused?.map((address) => address.toLowerCase()))
     const reply = this.#reply(answer, verdict.messageId === undefined ? 'Accepted.' : `Accepted as ${verdict.messageId}.`)
@@ -160,9 +170,12 @@ export class HttpAttempt {
     return { code: status, text: shown(text.trim() === '' ? otherwise : text, this.#target.secrets) }
   }
 
-  /** The start of the attempt is recorded once, however many requests it takes. */
-  #record(): Promise<void> {
-    return (this.#recorded ??= this.#job.beforeFinalDot())
+  /** Where it takes several requests, whoever has a word has it on record before the next one can be taken. */
+  #record(reached: readonly string[]): Promise<void> {
+    if (reached.length === this.#job.rcptTo.length) return this.#job.beforeFinalDot()
+    const news = [...this.#reports.values()].slice(this.#told)
+    this.#told = this.#reports.size
+    return this.#job.beforeFinalDot([...news, ...reached.map((address) => ({ address, verdict: 'unknown' as const }))])
   }
 }
 
