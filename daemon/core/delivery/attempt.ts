@@ -258,7 +258,7 @@ export class Attempts {
         return next
       }
     }
-    await database.commit(dequeue(new Change(), entry)) // the trace was deleted meanwhile
+    await database.commit(await dequeueIfThere(database, new Change(), entry)) // the trace was deleted meanwhile
     return undefined
   }
 
