@@ -186,9 +186,21 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
       t.is(report.error?.code, code)
       t.is(report.retryAfterSeconds, mood === 'rateLimited' ? 17 : undefined)
       t.true(report.recipients.every(({ reply }) => reply?.code === rules.refusals[mood].status && reply.text !== ''))
-      t.is(double.handovers, 1)
+      t.is(double.handovers, mood === 'permanent' ? 3 : 1, 'a message that is refused for several is tried with two alone')
     })
   }
+
+  test(`${name}: one bad recipient does not take the message from the others`, async (t) => {
+    const { double, transport, target } = await vendorRig(t, rules)
+    double.unfit = ({ recipients }) => recipients.includes('bob@peer.test')
+    const report = await transport.deliver(target, job())
+    t.deepEqual(double.faults, [])
+    t.deepEqual(verdicts(report), ['accepted', 'permanent', 'accepted'])
+    t.deepEqual(
+      double.taken.map(({ recipients }) => recipients),
+      [['anna@peer.test'], ['carl@peer.test']],
+    )
+  })
 
   test(`${name}: a wrong key is destination_misconfigured, and is told nowhere`, async (t) => {
     const { double, transport } = await vendorRig(t, rules)

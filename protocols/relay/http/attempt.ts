@@ -19,6 +19,9 @@ import type { PartsReader } from '#ingest/parts-reader.ts'
 /** A gateway handed the message on and heard nothing more of it in time, so the provider may have it (RFC 9110 §15.6.5; 524 is Cloudflare's). */
 const lateStatuses: ReadonlySet<number> = new Set([504, 524])
 
+/** When so many are refused each alone, and nobody was taken, the others are not tried. */
+const refusedAloneMax = 2
+
 /** Characters of an answer that are kept in a report. */
 const replyMax = 1000
 
@@ -53,6 +56,8 @@ export class HttpAttempt {
   #last: Exchanged | undefined
   #error: AttemptError | undefined
   #retryAfterSeconds: number | undefined
+  /** From now on each recipient gets a request of its own. */
+  #isSplit = false
   /** So many of the reports are on record. */
   #told = 0
 
@@ -71,8 +76,12 @@ export class HttpAttempt {
     let left: readonly string[] = rcptTo
     // One after the other: what ends the attempt for one request ends it for those that come after.
     while (left.length > 0 && this.#error === undefined) {
-      const reached = await this.#send(left.slice(0, most))
+      const reached = await this.#send(left.slice(0, this.#isSplit ? 1 : most))
       left = left.filter((address) => !reached.includes(address))
+      const words = [...this.#reports.values()]
+      if (!this.#isSplit || words.length < refusedAloneMax || words.some(({ verdict }) => verdict !== 'permanent')) continue
+      this.#note(left, 'permanent', words.at(-1)?.reply) // it is the message and not a recipient
+      break
     }
     return this.report()
   }
@@ -103,8 +112,8 @@ export class HttpAttempt {
     const beforeLastByte = (): Promise<void> => (recorded ??= this.#record(message.reached))
     const exchanged = await exchange(request, { ...this.#options, signal: this.#job.signal, beforeLastByte })
     this.#last = exchanged
-    if (exchanged.answer) this.#judge(exchanged.answer, message.reached)
-    else if (exchanged.failure) {
+    if (exchanged.answer) return this.#judge(exchanged.answer, message.reached)
+    if (exchanged.failure) {
       this.#error = exchanged.failure.toAttemptError()
       if (exchanged.handedOver) this.#note(message.reached, 'unknown')
     }
@@ -129,16 +138,26 @@ export class HttpAttempt {
     }
   }
 
-  #judge(answer: VendorAnswer, reached: readonly string[]): void {
+  /** Answers who has a word now: nobody when several were refused together, which may be because of one of them. */
+  #judge(answer: VendorAnswer, reached: readonly string[]): readonly string[] {
     const verdict = this.#vendor.read(answer)
     if (verdict.kind === 'transient' && lateStatuses.has(answer.status)) {
       this.#error = new Failure('final_timeout', 'final', `(${answer.status})`).toAttemptError()
-      return this.#note(reached, 'unknown', this.#reply(answer, verdict.message))
+      this.#note(reached, 'unknown', this.#reply(answer, verdict.message))
+      return reached
     }
-    if (verdict.kind !== 'accepted') return this.#refuse(verdict, reached, answer)
+    if (verdict.kind === 'permanent' && reached.length > 1) {
+      this.#isSplit = true
+      return []
+    }
+    if (verdict.kind !== 'accepted') {
+      this.#refuse(verdict, reached, answer)
+      return reached
+    }
     const refused = new Set(verdict.refused?.map((address) => address.toLowerCase()))
     const reply = this.#reply(answer, verdict.messageId === undefined ? 'Accepted.' : `Accepted as ${verdict.messageId}.`)
     for (const address of reached) this.#note([address], refused.has(address.toLowerCase()) ? 'permanent' : 'accepted', reply)
+    return reached
   }
 
   #refuse({ kind, message, retryAfterSeconds }: Refused, recipients: readonly string[], answer?: VendorAnswer): void {
