@@ -14,7 +14,7 @@ const none: ReadonlySet<string> = new Set()
 /** What invalid UTF-8 was decoded to. */
 const replacement = '\ufffd'
 
-const needsSmtpUtf8 = new NegativeReply(550, '5.6.7', 'An address outside ASCII needs the SMTPUTF8 parameter of MAIL FROM.')
+export const needsSmtpUtf8 = new NegativeReply(550, '5.6.7', 'An address outside ASCII needs the SMTPUTF8 parameter of MAIL FROM.')
 
 /** Whether MAIL had the parameter. `envelope.smtpUtf8` would not do: the package sets it for a MAIL that is refused, and leaves it set. */
 export function saysSmtpUtf8({ envelope: { mailFrom } }: SMTPServerSession): boolean {
@@ -49,7 +49,7 @@ export function refuseDeclaredSize({ args }: PathArgument, max: number): void {
 }
 
 /** RFC 5321 §4.1.1.11. */
-function refuseUnknownParameters(parameters: Readonly<Record<string, unknown>>, taken: ReadonlySet<string>): void {
+export function refuseUnknownParameters(parameters: Readonly<Record<string, unknown>>, taken: ReadonlySet<string>): void {
   const unknown = Object.keys(parameters).find((name) => !taken.has(name))
   if (unknown !== undefined) throw new NegativeReply(555, '5.5.4', `The parameter ${unknown.slice(0, 40)} is not known here.`)
 }
