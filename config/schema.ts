@@ -204,7 +204,11 @@ export const schema = section({
     mcpAddress,
   ),
   inboundDomain: optionalWritten(
-    { description: 'Domain of the return paths by which bounces come back (VERP), and of postmaster@ and abuse@. Its MX record leads to mx.listen.', limit: hostNameLimit },
+    {
+      description:
+        'Domain of the return paths by which bounces come back (VERP), and of postmaster@ and abuse@. Its MX record leads to mx.listen.',
+      limit: hostNameLimit,
+    },
     hostName,
   ),
   smtpHost: optionalWritten(

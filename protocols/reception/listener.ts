@@ -104,7 +104,8 @@ export abstract class ReceptionListener extends SMTPServer {
     try {
       this.checkConnect(session)
     } catch (error) {
-      return answer(new NegativeReply(421, '4.3.2', this.#context.replyTo(error, session).text))
+      const reply = this.#context.replyTo(error, session)
+      return answer(reply.responseCode === 421 ? reply : new NegativeReply(421, '4.3.2', reply.text))
     }
     answer()
   }

@@ -26,8 +26,7 @@ export class LoginGate {
       const failures = (this.#failures.get(session) ?? 0) + 1
       this.#failures.set(session, failures)
       await this.#wait(delayOf(failures, Math.random()))
-      if (failures >= authFailuresPerSession)
-        throw new NegativeReply(421, '4.7.0', 'Too many failed logins; closing the connection.')
+      if (failures >= authFailuresPerSession) throw new NegativeReply(421, '4.7.0', 'Too many failed logins; closing the connection.')
       throw error
     }
   }

@@ -41,7 +41,11 @@ export interface InboundOutcome {
 }
 
 /** Guesses have one chance in 2^50 each, and who tries often is not listened to for a while. */
-const forgedLimit = { windowMs: 3_600_000, most: 20, message: 'Too many unknown return paths from your network; please try again in an hour.' }
+const forgedLimit = {
+  windowMs: 3_600_000,
+  most: 20,
+  message: 'Too many unknown return paths from your network; please try again in an hour.',
+}
 
 export class InboundDoor {
   readonly #options: InboundDoorOptions
