@@ -33,6 +33,8 @@ export class Change implements Write {
   readonly settingsOf = new Set<string>()
   /** What this write may fill, of kinds that are often empty; see `Database.isEmpty`. */
   readonly fills = new Set<string>()
+  /** What this write leaves to do, as names of places to look at, by the name of who does it; see `Database.onWork`. */
+  readonly work = new Map<string, Set<string>>()
   /** What this write does to records of the kinds that are tracked. */
   readonly touched: Touched[] = []
 
@@ -113,6 +115,12 @@ export class Change implements Write {
   /** Adds to a counter; with a limit, the write fails with reason `limit` when it would be passed. */
   add(key: readonly Element[], delta: number, limit?: number): this {
     this.adds.push({ key: pack(key), delta, ...(limit !== undefined && { limit }) })
+    return this
+  }
+
+  /** Says who finds work at a place when this write is durable. */
+  leave(worker: string, place: string): this {
+    this.work.set(worker, (this.work.get(worker) ?? new Set()).add(place))
     return this
   }
 

@@ -14,6 +14,8 @@ import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { claims } from './claims/claim.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
+import { ingestSources } from './ingest-sources/ingest-source.ts'
+import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
 import { oauthGrants } from './oauth/grant.ts'
 import { invitations } from './people/invitation.ts'
 import { loginLinks } from './people/login-link.ts'
@@ -31,6 +33,7 @@ import { storedTracesCounter } from './tenancy/counters.ts'
 import { engagements, type Engagement } from './trace/engagement.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
 import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
+import { traceReports, type TraceReport } from './trace/trace-report.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
 const recordKinds = [
@@ -44,6 +47,9 @@ const recordKinds = [
   failoverPolicies,
   traces,
   engagements,
+  traceReports,
+  ingestSources,
+  postofficeMappings,
   captures,
   inboxes,
   replayJobs,
@@ -74,6 +80,20 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'challenge' },
       { name: 'usage.held' },
       { name: 'usage.stored' },
+      {
+        name: 'feedback.raw',
+        check: async ([organizationId, , id]) =>
+          (await database.get(traceReports, { organizationId: String(organizationId) }, String(id))) ? [] : ['its report is missing'],
+      },
+      { name: 'feedback.soft' },
+      { name: 'feedback.domain' },
+      { name: 'feedback.pending', global: true },
+      { name: 'ingest.seen' },
+      { name: 'ingest.poll' },
+      { name: 'ingest.session' },
+      { name: 'ingest.metric' },
+      { name: 'ingest.dropped' },
+      { name: 'ingest.delivery' },
       { name: 'capture.pending', global: true },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
@@ -100,6 +120,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
     },
     async checkRecord(kind, organizationId, record) {
+      if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
       if (kind === engagements.name) return missing(database, organizationId, 'trace', (record as Engagement).id)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)

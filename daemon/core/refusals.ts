@@ -13,6 +13,7 @@ export interface RefusalRow {
 export const refusals = {
   validation_failed: { http: 400, smtp: '550 5.6.0', nextAction: 'fix_request' },
   unauthorized: { http: 401, smtp: '535 5.7.8', nextAction: 'authenticate' },
+  invalid_signature: { http: 401, smtp: '535 5.7.8', nextAction: 'check_secret' },
   insufficient_scope: { http: 403, smtp: '550 5.7.1', nextAction: 'use_key_with_scope' },
   sender_not_allowed: { http: 403, smtp: '553 5.7.1', nextAction: 'use_allowed_sender' },
   feature_disabled: { http: 403, smtp: '550 5.7.1', nextAction: 'ask_operator' },

@@ -12,6 +12,7 @@ import type { Policies, Policy } from '../routing/policy.ts'
 import { serviceRef, serviceRefField } from '../trace/trace-token.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { readAttempt, writeAttempt, type AttemptRecord } from '../trace/attempt-record.ts'
+import { announceFailures } from '../webhooks/announce.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin.ts'
 import { deliverCopies, takesReturnPaths } from './copies.ts'
@@ -251,6 +252,8 @@ export class Attempts {
           ? undefined
           : { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt, attempts: trace.attempts }
       if (next) enqueue(change, next)
+      const because = report.error?.message
+      announceFailures(change, settings.webhooks, { ...entry, before: stored.record, after: trace, at: now, because })
       if ((await database.commit(change)).ok) {
         listener.attempted(trace, report, entry.destinationId)
         return next
@@ -272,6 +275,8 @@ export class Attempts {
     }
     const change = writeAttempt(new Change(), entry.organizationId, entry.traceId, { ...before, state: 'unknown', error })
     const trace = judgeInterrupted(stored.record, before.recipients)
+    const { webhooks } = await this.#options.policies.of(entry.organizationId)
+    announceFailures(change, webhooks, { ...entry, before: stored.record, after: trace, at: this.#options.clock.now() })
     await database.commit(change.rewrite(traces, entry.organizationId, stored, trace))
     return database.get(traces, entry, entry.traceId)
   }
