@@ -39,6 +39,9 @@ export interface NoAttribution {
 
 /** A report names few of each; more are not looked at. */
 const cluesMax = 20
+/** A subject alone means a message of the last two days; clocks differ by minutes. */
+const subjectMs = 48 * 3_600_000
+const slackMs = 10 * 60_000
 /** Shorter ones could be ordinary words of a reply. */
 const queueIdMin = 6
 
@@ -103,7 +106,24 @@ export class Attributor {
         if (proof) return attributed({ organizationId, trace }, proof, told)
       }
     }
-    return { mayFitSoon }
+    return (await this.#bySubject(event)) ?? { mayFitSoon }
+  }
+
+  /** The latest message with this subject that the recipient was sent before; for logs that tell nothing better. */
+  async #bySubject({ clues: { subject }, recipient, occurredAt }: FeedbackEvent): Promise<Attribution | undefined> {
+    const { organizationId } = this.#origin
+    if (!this.#candidates || organizationId === null || !subject || recipient === null || occurredAt === null) return undefined
+    const { destinationId } = this.#origin
+    const trace = (await this.#candidates.to(recipient)).find(
+      (one) =>
+        this.#isReachable(one) &&
+        one.subject === subject &&
+        (destinationId === undefined || one.destinationId === destinationId) &&
+        one.createdAt <= occurredAt + slackMs &&
+        one.createdAt > occurredAt - subjectMs &&
+        one.recipients.some(({ address, status }) => status === 'sent' && foldEmail(address) === foldEmail(recipient)),
+    )
+    return trace && attributed({ organizationId, trace }, 'subject', recipientNamed(trace, recipient))
   }
 
   /** By id, where the origin may touch it. */

@@ -16,7 +16,7 @@ export const isVerified = ({ channel }: FeedbackOrigin, { format }: FeedbackEven
 /** Whether the recipient may be suppressed by it, given that the report calls for that. */
 export function maySuppress(origin: FeedbackOrigin, event: FeedbackEvent, attribution: Attribution): boolean {
   const { proof, recipient, recipients } = attribution
-  if (recipient === null || !isVerified(origin, event, attribution) || proof === 'message_id') return false
+  if (recipient === null || !isVerified(origin, event, attribution) || proof === 'message_id' || proof === 'subject') return false
   if (origin.hasNullSender === false && !event.isStructured) return false
   if (proof === 'return_path') return true
   // every recipient of a message knows its token, and could speak of the others

@@ -23,6 +23,10 @@ export interface FeedbackClues {
   readonly queueIds: readonly string[]
   /** Addresses in To of the returned message; they alone attribute nothing. */
   readonly originalTo: readonly string[]
+  /** Subject of the message, where a log tells it but no better clue. */
+  readonly subject?: string | undefined
+  /** Domains that a complaint about no message in particular is about. */
+  readonly domains?: readonly string[] | undefined
 }
 
 export interface FeedbackEvent {

@@ -3,14 +3,14 @@
  * message yet waits in the store and is tried again.
  */
 import { Change } from '#store/change.ts'
-import { pack } from '#store/tuple.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import { Attributor, type Attribution, type NoAttribution } from './attribution.ts'
 import { applyToTrace, type Applied, type ApplyOptions, type Matched } from './apply.ts'
 import type { FeedbackEvent } from './event.ts'
-import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from './origin.ts'
+import { knownReports, noteDomains, rememberReport, type KnownReport } from './known-report.ts'
+import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from './origin.ts'
 import { keepPending, patienceMs, pendingId, pendingKey, type PendingReport } from './pending-report.ts'
 
 export interface FeedbackOptions extends ApplyOptions {
@@ -24,7 +24,8 @@ export interface FeedbackOptions extends ApplyOptions {
 const atOnce = 50
 const triesMax = 10
 
-type Found = Attribution | NoAttribution | 'ignored'
+/** `domain`: a complaint about no message in particular. */
+type Found = Attribution | NoAttribution | KnownReport | 'ignored' | 'domain'
 
 export class Feedback implements FeedbackTaker {
   readonly #options: FeedbackOptions
@@ -38,30 +39,32 @@ export class Feedback implements FeedbackTaker {
     events: readonly FeedbackEvent[],
     also?: (change: Change) => void,
   ): Promise<readonly FeedbackOutcome[]> {
-    const now = this.#options.clock.now()
+    const { clock, database } = this.#options
+    const now = clock.now()
+    const known = await knownReports(database, origin, events)
     const attributor = new Attributor(this.#options, origin, events, now)
-    const found = await inTurns(events, async (event): Promise<Found> => (event.type === 'ignored' ? 'ignored' : attributor.find(event)))
+    const found = await inTurns(events, async (event, i): Promise<Found> => known[i] ?? foundAtOnce(event) ?? attributor.find(event))
     const outcomes = events.map((event, i) => outcomeOf(event, found[i] ?? 'ignored'))
-    const early = events.filter((event, i) => isWorthWaitingFor(event, found[i]))
-    const waiting = await this.#waitingNow(origin, early)
-    for (const [i, event] of events.entries())
-      if (waiting.has(event) && outcomes[i]) outcomes[i] = { ...outcomes[i], result: 'duplicate' }
-    const news = early.filter((event) => !waiting.has(event))
     const last = (change: Change): void => {
-      for (const event of news) keepPending(change, { id: pendingId(origin, event), origin, event, since: now })
+      for (const [i, event] of events.entries()) {
+        const what = found[i] ?? 'ignored'
+        if (what === 'ignored' || isKnown(what)) continue
+        rememberReport(change, origin, event, outcomes[i]?.traceId ?? null, now)
+        if (what === 'domain') noteDomains(change, origin, event, now)
+        else if (isWorthWaitingFor(event, what)) keepPending(change, { id: pendingId(origin, event), origin, event, since: now })
+      }
       also?.(change)
     }
-    const places = groupsOf(events, found)
+    const groups = groupsOf(events, found)
     const apply = async (group: readonly Place[], more?: (change: Change) => void): Promise<void> => {
       const applied = await this.#apply(origin, group, now, more)
       for (const [i, { at, event }] of group.entries()) outcomes[at] = outcomeOf(event, found[at] ?? 'ignored', applied?.[i] ?? 'gone')
     }
-    const ending = news.length > 0 || also ? last : undefined
-    await inTurns(places.slice(0, -1), (group) => apply(group))
-    const end = places.at(-1)
-    if (end) await apply(end, ending)
-    else if (ending) await this.#commit(ending)
-    if (news.length > 0) this.#options.onPending()
+    await inTurns(groups.slice(0, -1), (group) => apply(group))
+    const end = groups.at(-1)
+    if (end) await apply(end, last)
+    else await this.#commit(last)
+    if (events.some((event, i) => isWorthWaitingFor(event, found[i]))) this.#options.onPending()
     return outcomes
   }
 
@@ -93,17 +96,10 @@ export class Feedback implements FeedbackTaker {
     for (let tries = 0; tries < triesMax; tries++) {
       const change = new Change()
       fill(change)
+      if (change.sets.length + change.deletes.length + change.adds.length === 0) return
       if ((await this.#options.database.commit(change)).ok) return
     }
     throw new Refusal('conflict', 'Somebody else took the same reports at the same time; send them again.')
-  }
-
-  /** Those of the events that wait already. */
-  async #waitingNow(origin: FeedbackOrigin, events: readonly FeedbackEvent[]): Promise<ReadonlySet<FeedbackEvent>> {
-    const known = new Set<string>()
-    const twice = events.filter((event) => known.size === known.add(event.key).size)
-    const rows = await this.#options.database.kv.getMany(events.map((event) => pack(pendingKey(pendingId(origin, event)))))
-    return new Set([...twice, ...events.filter((_, i) => rows[i] !== undefined)])
   }
 }
 
@@ -126,7 +122,7 @@ function groupsOf(events: readonly FeedbackEvent[], found: readonly Found[]): re
  * complaints, which are few, are kept in any case.
  */
 function isWorthWaitingFor({ type }: FeedbackEvent, found: Found | undefined): boolean {
-  if (typeof found !== 'object') return false
+  if (typeof found !== 'object' || isKnown(found)) return false
   if ('proof' in found) return found.isEarly
   return found.mayFitSoon || type === 'bounced' || type === 'complained'
 }
@@ -136,8 +132,8 @@ function outcomeOf(event: FeedbackEvent, found: Found, applied?: Applied | 'gone
   const done = typeof applied === 'object' ? applied : undefined
   return {
     event,
-    result: done?.result ?? (found === 'ignored' ? 'ignored' : 'unmatched'),
-    traceId: attribution?.traceId ?? null,
+    result: done?.result ?? resultOf(found),
+    traceId: attribution?.traceId ?? (isKnown(found) ? found.traceId : null),
     projectId: attribution?.projectId ?? null,
     recipient: attribution?.recipient ?? null,
     bounce: done?.bounce ?? null,
@@ -146,9 +142,24 @@ function outcomeOf(event: FeedbackEvent, found: Found, applied?: Applied | 'gone
   }
 }
 
+function resultOf(found: Found): FeedbackResult {
+  if (found === 'ignored') return 'ignored'
+  if (found === 'domain') return 'recorded'
+  return isKnown(found) ? 'duplicate' : 'unmatched'
+}
+
+const isKnown = (found: Found): found is KnownReport => typeof found === 'object' && 'isKnown' in found
+
+/** What needs no look-up. */
+function foundAtOnce({ type, recipient, clues }: FeedbackEvent): Found | undefined {
+  if (type === 'ignored') return 'ignored'
+  return type === 'complained' && recipient === null && clues.domains?.length ? 'domain' : undefined
+}
+
 /** Some at a time, each in its place of the answer. */
-async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+async function inTurns<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
-  for (let at = 0; at < items.length; at += atOnce) answers.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))))
+  for (let at = 0; at < items.length; at += atOnce)
+    answers.push(...(await Promise.all(items.slice(at, at + atOnce).map((item, i) => work(item, at + i)))))
   return answers
 }

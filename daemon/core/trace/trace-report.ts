@@ -15,9 +15,9 @@ export type ReportType = (typeof reportTypes)[number]
 
 /**
  * What led from the report to the message, the strongest first: the return path of one recipient, a token of ours, the queue id
- * that the next host gave, the Message-ID, which anybody can know who saw the message.
+ * that the next host gave, the Message-ID, which anybody can know who saw the message, and recipient with subject and time.
  */
-export const reportProofs = ['return_path', 'reference', 'queue_id', 'message_id'] as const
+export const reportProofs = ['return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
 export type ReportProof = (typeof reportProofs)[number]
 
 export interface TraceReport {
