@@ -92,6 +92,16 @@ const mx = section({
   maxConnectionsPerAddress: whole('Most sessions at a time from one server address (an IPv6 /64 counts as one).', 1, 100_000, 20),
 })
 
+const imap = section({
+  caFile: optionalWritten(
+    {
+      description: 'PEM file with certificates that are trusted for polled mailboxes, beside those of public authorities.',
+      limit: pathLimit,
+    },
+    path,
+  ),
+})
+
 const tls = section({
   certificateFile: optionalWritten(
     {
@@ -256,6 +266,7 @@ export const schema = section({
   http: http.prefault({}),
   submission: submission.prefault({}),
   mx: mx.prefault({}),
+  imap: imap.prefault({}),
   tls: tls.prefault({}),
   outbound: outbound.prefault({}),
   delivery: delivery.prefault({}),

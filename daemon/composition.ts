@@ -53,6 +53,7 @@ import { SubmissionServer } from '../protocols/submission/server.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { mailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
@@ -84,6 +85,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     replayRunner: c.resolve(T.ReplayRunner),
     removals: c.resolve(T.Administration).removals,
     submission: c.resolve(T.Submission),
+    mailDoors: c.resolve(T.MailDoors),
     people: c.resolve(T.People),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
@@ -311,6 +313,10 @@ function addDoors(add: Add, foundation: Foundation): void {
         clock: c.resolve(T.Clock),
       }),
   )
+  add(T.MailDoors, (c) => {
+    const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
+    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Feedback) })
+  })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
     const { operatorKey } = config

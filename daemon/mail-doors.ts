@@ -1,26 +1,37 @@
-/** The doors by which reports come back as mail. */
+/** The doors by which reports come back as mail: the MX listener, and mailboxes that are looked into. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '#config/load.ts'
+import { ConfigInvalid, type Config } from '#config/load.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
-import type { ReportReading } from '#core/feedback/event.ts'
 import type { FeedbackTaker } from '#core/feedback/origin.ts'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
+import { PolledMailboxes } from '#core/ingest-sources/polled-mailboxes.ts'
+import type { AddressGuard } from '#core/outbound/address-guard.ts'
+import type { Resolver } from '#core/outbound/resolver.ts'
+import type { Policies } from '#core/routing/policy.ts'
+import { readReport } from '#ingest/report.ts'
 import type { Database } from '#store/database.ts'
+import { Poller } from '../protocols/imap-dsn/poller.ts'
 import { PostmasterBox } from '../protocols/mx/postmaster-box.ts'
 import { MxServer } from '../protocols/mx/server.ts'
-import type { MxEvents } from '../protocols/mx/settings.ts'
+import { MailDoorObserver } from './mail-door-observer.ts'
+import type { Foundation } from './parts.ts'
 
 export interface MailDoorParts {
-  readonly config: Config
-  readonly secrets: SecretBox
-  readonly certificate: { readonly cert: string; readonly key: string }
   readonly database: Database
+  readonly policies: Policies
+  readonly secrets: SecretBox
   readonly clock: Clock
   readonly feedback: FeedbackTaker
-  readonly readReport: (mail: Uint8Array) => ReportReading
   readonly admission: { check(): void }
-  readonly mxEvents: MxEvents
+  readonly resolver: Resolver
+  readonly guard: AddressGuard
+}
+
+export interface MailDoors {
+  readonly mx: MxServer
+  readonly poller: Poller
 }
 
 /** Servers wait minutes for each other; RFC 5321 §4.5.3.2.7 asks for five. */
@@ -28,18 +39,36 @@ const idleMs = 300_000
 const sessionMs = 900_000
 /** Return paths stand for one recipient each, so that a report for many at once is rare. */
 const maxRecipients = 100
+const imapStepMs = 30_000
 
-export function mxServer({ config, certificate, readReport, mxEvents, ...core }: MailDoorParts): MxServer {
+/** Throws `ConfigInvalid` when the file of trusted certificates cannot be read. */
+export function mailDoors({ config, certificate, log, metrics }: Foundation, parts: MailDoorParts): MailDoors {
+  const events = new MailDoorObserver(log, metrics)
   const { mx, smtpHost, dataDir, inboundDomain } = config
-  return new MxServer({
-    listen: mx.listen,
-    hostname: smtpHost,
-    tls: certificate,
-    limits: { ...mx, maxRecipients, idleMs, sessionMs },
-    door: new InboundDoor({ ...core, inboundDomain }),
-    readReport,
-    postmaster: new PostmasterBox(join(dataDir, 'postmaster'), core.clock),
-    events: mxEvents,
-    clock: core.clock,
-  })
+  const { clock, resolver, guard } = parts
+  return {
+    mx: new MxServer({
+      ...{ listen: mx.listen, hostname: smtpHost, tls: certificate, readReport, events, clock },
+      limits: { ...mx, maxRecipients, idleMs, sessionMs },
+      door: new InboundDoor({ ...parts, inboundDomain }),
+      postmaster: new PostmasterBox(join(dataDir, 'postmaster'), clock),
+    }),
+    poller: new Poller({
+      ...{ readReport, clock, random: Math.random, events },
+      mailboxes: new PolledMailboxes(parts),
+      network: { resolver, guard, trusted: trustedBy(config), stepMs: imapStepMs },
+    }),
+  }
+}
+
+function trustedBy({ imap: { caFile } }: Config): string | null {
+  if (caFile === null) return null
+  try {
+    const text = readFileSync(caFile, 'utf8')
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new ConfigInvalid([`POSTERN_IMAP_CA_FILE: ${caFile} cannot be read (${code}); check the path and its permissions.`])
+  }
+  throw new ConfigInvalid([`POSTERN_IMAP_CA_FILE: ${caFile} must hold certificates in PEM form.`])
 }

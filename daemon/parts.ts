@@ -37,6 +37,7 @@ import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
 import type { Logger } from './logging.ts'
+import type { MailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
 import type { OAuthServer } from './oauth-core.ts'
@@ -77,6 +78,7 @@ export interface Daemon {
   readonly replayRunner: ReplayRunner
   readonly removals: Removals
   readonly submission: SubmissionServer
+  readonly mailDoors: MailDoors
   readonly people: People
   readonly http: AdminApi
   readonly health: Readiness
@@ -106,6 +108,7 @@ export const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  MailDoors: token<MailDoors>('MailDoors'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
   People: token<People>('People'),

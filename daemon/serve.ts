@@ -103,7 +103,7 @@ async function build(
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
     daemon
-  const { rewriter, engagements, people } = daemon
+  const { rewriter, engagements, people, mailDoors } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
@@ -137,6 +137,15 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stopSeconds: seconds,
   })
   await lifecycle.start({
+    name: 'mx',
+    async start() {
+      listening.mx = await explainListen(config, () => mailDoors.mx.listen())
+    },
+    stop: () => mailDoors.mx.close((seconds * 1000) / 3),
+    stopSeconds: seconds,
+  })
+  await lifecycle.start({ name: 'polled mailboxes', start: async () => mailDoors.poller.start(), stop: () => mailDoors.poller.stop() })
+  await lifecycle.start({
     name: 'http',
     async start() {
       listening.http = await explainListen(config, () => http.listen())
@@ -157,9 +166,9 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
 }
 
 function announce(config: Config, log: Logger, listening: Listening): void {
-  const { http, submission, submissions } = listening
-  const addresses = { http: formatEndpoint(http), submission: submission.map(formatEndpoint), submissions: submissions.map(formatEndpoint) }
-  log.info({ ...addresses, url: publicUrl(config, http) }, 'ready')
+  const { http, ...smtp } = listening
+  const addresses = Object.fromEntries(Object.entries(smtp).map(([name, endpoints]) => [name, endpoints.map(formatEndpoint)]))
+  log.info({ http: formatEndpoint(http), ...addresses, url: publicUrl(config, http) }, 'ready')
   const { destinations, webhooks } = config.outbound.allow
   if (destinations.length + webhooks.length > 0)
     log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')

@@ -41,10 +41,11 @@ export class MxConnection extends ReceptionConnection {
     const { door, readReport, events } = this.#context
     const draft = intake.draft as MailDraft
     if (door.isOurLoop(intake.head())) throw new NegativeReply(554, '5.4.6', 'This service has passed the message on before.')
-    const raw = draft.kept
+    const sender = this.#sender()
+    // as the last server writes it, for whoever reads the mail (RFC 5321 §4.4)
+    const raw = Buffer.concat([Buffer.from(`Return-Path: <${sender}>\r\n`), draft.kept])
     const reading = readReport(raw)
-    const { envelope } = this.session
-    const hasNullSender = envelope.mailFrom !== false && envelope.mailFrom.address === ''
+    const hasNullSender = sender === ''
     const recipients = this.#recipients()
     const outcomes = await door.take({ ...recipients, hasNullSender, reading, raw })
     // what was understood needs no person
@@ -63,13 +64,18 @@ export class MxConnection extends ReceptionConnection {
     return { returnPaths, forPostmaster: rcptTo.some((path) => kinds.get(path) === 'postmaster') }
   }
 
+  /** The reverse-path, empty when it is null. */
+  #sender(): string {
+    const { mailFrom } = this.session.envelope
+    return mailFrom ? mailFrom.address : ''
+  }
+
   /** RFC 5321 §4.4. */
   #prefix(): string {
-    const { envelope, hostNameAppearsAs, remoteAddress, secure } = this.session
+    const { hostNameAppearsAs, remoteAddress, secure } = this.session
     const { hostname, clock, door } = this.#context
-    const from = envelope.mailFrom ? envelope.mailFrom.address : ''
     const helo = hostNameAppearsAs.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'
     const received = `Received: from ${helo} ([${remoteAddress}])\r\n\tby ${hostname} (Postern) with ${secure ? 'ESMTPS' : 'ESMTP'};\r\n\t${rfc5322Date(clock.now())}\r\n`
-    return `Return-Path: <${from}>\r\n${door.loopMark}${received}`
+    return `Return-Path: <${this.#sender()}>\r\n${door.loopMark}${received}`
   }
 }
