@@ -10,7 +10,8 @@ import { pack } from '#store/tuple.ts'
 import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
 
-export const reportTypes = ['delivered', 'bounced', 'complained', 'deferred'] as const
+/** In the order in which they usually follow one another. */
+export const reportTypes = ['deferred', 'delivered', 'bounced', 'complained'] as const
 export type ReportType = (typeof reportTypes)[number]
 
 /**
@@ -109,5 +110,6 @@ export async function readReports(database: Database, organizationId: string, tr
   const start = pack([organizationId, traceReports.name, `${traceId}/`])
   const end = pack([organizationId, traceReports.name, `${traceId}0`]) // the character after the slash
   for await (const { value, version } of database.kv.range({ start, end })) rows.push({ record: decode<TraceReport>(value), version })
-  return rows.toSorted((a, b) => a.record.at - b.record.at)
+  const rank = ({ record: { type } }: Stored<TraceReport>): number => reportTypes.indexOf(type)
+  return rows.toSorted((a, b) => a.record.at - b.record.at || rank(a) - rank(b))
 }
