@@ -52,6 +52,7 @@ import { RelayTransport } from '../protocols/relay/transport.ts'
 import { SubmissionServer } from '../protocols/submission/server.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
+import { feedbackCore } from './feedback-core.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { mailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
@@ -84,6 +85,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     queue: c.resolve(T.Queue),
     replayRunner: c.resolve(T.ReplayRunner),
     removals: c.resolve(T.Administration).removals,
+    feedback: c.resolve(T.Feedback),
     submission: c.resolve(T.Submission),
     mailDoors: c.resolve(T.MailDoors),
     people: c.resolve(T.People),
@@ -187,6 +189,10 @@ function addCore(add: Add, foundation: Foundation): void {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a removal', error, id)
     const parts = { writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), attempts: c.resolve(T.Attempts), onError }
     return administration({ ...base(c), ...parts })
+  })
+  add(T.Feedback, (c) => {
+    const onError = (error: unknown): void => c.resolve(T.Observer).broke('a report that waits', error)
+    return feedbackCore({ ...base(c), onError })
   })
   add(T.People, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('mail of the service', error)
@@ -315,7 +321,7 @@ function addDoors(add: Add, foundation: Foundation): void {
   )
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
-    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Feedback) })
+    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Feedback).feedback })
   })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
