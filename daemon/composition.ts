@@ -52,7 +52,6 @@ import { RelayTransport } from '../protocols/relay/transport.ts'
 import { SubmissionServer } from '../protocols/submission/server.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
-import { feedbackCore } from './feedback-core.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { mailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
@@ -85,7 +84,6 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     queue: c.resolve(T.Queue),
     replayRunner: c.resolve(T.ReplayRunner),
     removals: c.resolve(T.Administration).removals,
-    feedback: c.resolve(T.Feedback),
     submission: c.resolve(T.Submission),
     mailDoors: c.resolve(T.MailDoors),
     people: c.resolve(T.People),
@@ -189,10 +187,6 @@ function addCore(add: Add, foundation: Foundation): void {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a removal', error, id)
     const parts = { writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), attempts: c.resolve(T.Attempts), onError }
     return administration({ ...base(c), ...parts })
-  })
-  add(T.Feedback, (c) => {
-    const onError = (error: unknown): void => c.resolve(T.Observer).broke('a report that waits', error)
-    return feedbackCore({ ...base(c), onError })
   })
   add(T.People, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('mail of the service', error)

@@ -35,7 +35,6 @@ import type { SubmissionServer } from '../protocols/submission/server.ts'
 import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
-import type { FeedbackCore } from './feedback-core.ts'
 import type { Housekeeping } from './housekeeping.ts'
 import type { Logger } from './logging.ts'
 import type { MailDoors } from './mail-doors.ts'
@@ -78,7 +77,6 @@ export interface Daemon {
   readonly queue: DeliveryQueue
   readonly replayRunner: ReplayRunner
   readonly removals: Removals
-  readonly feedback: FeedbackCore
   readonly submission: SubmissionServer
   readonly mailDoors: MailDoors
   readonly people: People
@@ -106,7 +104,6 @@ export const T = {
   Database: token<Database>('Database'),
   Destinations: token<Destinations>('Destinations'),
   Engagements: token<Engagements>('Engagements'),
-  Feedback: token<FeedbackCore>('Feedback'),
   Guard: token<AddressGuard>('Guard'),
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),

@@ -103,7 +103,7 @@ async function build(
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
     daemon
-  const { rewriter, engagements, people, mailDoors, feedback } = daemon
+  const { rewriter, engagements, people, mailDoors } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
@@ -120,7 +120,6 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stopSeconds: seconds,
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
-  await lifecycle.start({ name: 'waiting reports', start: async () => feedback.pending.wake(), stop: () => feedback.pending.stop() })
   await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
   await lifecycle.start({ name: 'mail of the service', start: async () => {}, stop: () => people.background.idle() })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {

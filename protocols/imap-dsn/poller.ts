@@ -139,8 +139,8 @@ export class Poller {
   async #tell(entry: Entry, problem: PollProblem, reason: string, cause: unknown): Promise<void> {
     const { mailboxes, events } = this.#options
     if (this.#stopped || this.#entries.get(entry.sourceId) !== entry) return
-    events.failed(entry.sourceId, problem, reason)
     if (problem === 'store') events.defect(cause, entry.sourceId)
     await mailboxes.failed(entry, reason).catch((error: unknown) => events.defect(error, entry.sourceId))
+    events.failed(entry.sourceId, problem, reason)
   }
 }

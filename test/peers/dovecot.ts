@@ -33,7 +33,12 @@ export interface DovecotOptions {
   readonly starttls?: boolean
 }
 
-const settings = (folder: string, files: CertificateFiles, ports: readonly [number, number], { owner, starttls }: DovecotOptions): string => `
+const settings = (
+  folder: string,
+  files: CertificateFiles,
+  ports: readonly [number, number],
+  { owner, starttls }: DovecotOptions,
+): string => `
 base_dir = ${folder}/run
 state_dir = ${folder}/state
 log_path = ${folder}/log
@@ -128,10 +133,12 @@ export class Dovecot implements AsyncDisposable {
     return (await Promise.all(parts)).flat()
   }
 
-  /** Makes the server number the mails of INBOX anew, under another UIDVALIDITY. */
-  async renumber(user: string): Promise<void> {
-    for (const name of await readdir(this.maildir(user)))
-      if (name.startsWith('dovecot')) await rm(join(this.maildir(user), name), { force: true })
+  /** Makes the server number the mails of INBOX anew, under this UIDVALIDITY. */
+  async renumber(user: string, uidValidity: number): Promise<void> {
+    const maildir = this.maildir(user)
+    for (const name of await readdir(maildir)) if (name.startsWith('dovecot')) await rm(join(maildir, name))
+    await writeFile(join(maildir, 'dovecot-uidlist'), `3 V${uidValidity} N1\n`)
+    await chown(join(maildir, 'dovecot-uidlist'), this.#owner.uid, this.#owner.gid)
   }
 
   log(): Promise<string> {

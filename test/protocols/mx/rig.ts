@@ -2,8 +2,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
-import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '#core/feedback/origin.ts'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
 import { loopMarkField } from '#core/inbound/loop-mark.ts'
 import { newVerpId, verpAddress } from '#core/trace/verp-address.ts'
@@ -12,42 +10,13 @@ import { MxServer } from '../../../protocols/mx/server.ts'
 import type { MxEvents, Reception } from '../../../protocols/mx/settings.ts'
 import type { ReceptionLimits } from '../../../protocols/reception/settings.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
+import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 import { houseOf, secrets } from '../../core/house.ts'
 import { LineClient } from '../submission/line-client.ts'
 import { certificate } from '../submission/rig.ts'
 import { StepClock } from '../submission/step-clock.ts'
 
 const bounceDomain = 'bounces.site.test'
-
-/** Takes everything, and believes a mail to a return path. */
-export class FeedbackDouble implements FeedbackTaker {
-  readonly taken: { readonly origin: FeedbackOrigin; readonly events: readonly FeedbackEvent[] }[] = []
-  failure: Error | undefined
-
-  async take(origin: FeedbackOrigin, events: readonly FeedbackEvent[]): Promise<readonly FeedbackOutcome[]> {
-    if (this.failure) throw this.failure
-    this.taken.push({ origin, events })
-    const isKnown = origin.returnPath !== undefined || events.some(({ clues }) => clues.returnPaths.length > 0)
-    const facts = { traceId: null, projectId: null, recipient: null, bounce: null, isUnverified: false, suppressed: false }
-    return events.map((event) => ({ ...facts, event, result: isKnown ? 'recorded' : 'unmatched' }))
-  }
-}
-
-/** `X-Test: dsn` makes a mail a report with one bounce, `X-Test: auto_reply` and the like something without. */
-export function readTestReport(mail: Uint8Array): ReportReading {
-  const [, kind = 'none', returnPath] = /^X-Test: (\w+) ?(\S*)\r$/m.exec(Buffer.from(mail).toString('latin1')) ?? []
-  return { kind: kind as ReportReading['kind'], events: kind === 'dsn' ? [bounce(returnPath ?? '')] : [] }
-}
-
-const bounce = (returnPath: string): FeedbackEvent => ({
-  ...{ format: 'dsn', type: 'bounced', key: 'a'.repeat(64), occurredAt: null, recipient: null, originalRecipient: null },
-  ...{ action: 'failed', status: '5.1.1', smtpCode: 550, diagnostic: null, remoteMta: null, remoteIp: null, reportingMta: null },
-  ...{ feedbackType: null, isStructured: true },
-  clues: {
-    ...{ references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] },
-    returnPaths: returnPath === '' ? [] : [returnPath],
-  },
-})
 
 class EventLog implements MxEvents {
   readonly receptions: Reception[] = []
