@@ -53,6 +53,7 @@ import { SubmissionServer } from '../protocols/submission/server.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { ingestCore } from './ingest-core.ts'
 import { mailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
@@ -91,6 +92,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     health: c.resolve(T.Health),
     rewriter: c.resolve(T.Rewriter),
     engagements: c.resolve(T.Engagements),
+    ingest: c.resolve(T.Ingest),
   }
 }
 
@@ -182,6 +184,11 @@ function addCore(add: Add, foundation: Foundation): void {
   add(T.Engagements, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the recording of an opening or click', error, id)
     return new Engagements({ ...base(c), admission: c.resolve(T.Admission), onError })
+  })
+  add(T.Ingest, (c) => {
+    const onError = (error: unknown): void => c.resolve(T.Observer).broke('feedback', error)
+    const outside = { guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }
+    return ingestCore({ ...base(c), ...outside, writes: c.resolve(T.Writes), onError })
   })
   add(T.Administration, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a removal', error, id)
@@ -315,7 +322,7 @@ function addDoors(add: Add, foundation: Foundation): void {
   )
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
-    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Feedback).feedback })
+    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Ingest).feedback })
   })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
@@ -371,6 +378,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     reader: c.resolve(T.Reader),
     bell: c.resolve(T.Bell),
     engagements: c.resolve(T.Engagements),
+    ingest: c.resolve(T.Ingest),
     ...c.resolve(T.Administration),
   }
 }

@@ -36,6 +36,7 @@ import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
+import type { Ingest } from './ingest-core.ts'
 import type { Logger } from './logging.ts'
 import type { MailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
@@ -84,6 +85,7 @@ export interface Daemon {
   readonly health: Readiness
   readonly rewriter: WorkerMessageRewriter
   readonly engagements: Engagements
+  readonly ingest: Ingest
 }
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
@@ -108,6 +110,7 @@ export const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  Ingest: token<Ingest>('Ingest'),
   MailDoors: token<MailDoors>('MailDoors'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),

@@ -20,6 +20,7 @@ import type { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { Database } from '#store/database.ts'
+import type { IngestCore } from '../admin-api/rest/ingest-core.ts'
 import type { RestCore } from '../admin-api/rest/operations.ts'
 import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
@@ -64,6 +65,7 @@ export interface RestParts {
   readonly reader: MessageReader
   readonly bell: CaptureBell
   readonly engagements: Engagements
+  readonly ingest: IngestCore
   readonly projects: Projects
   readonly organizations: Organizations
 }
@@ -114,6 +116,7 @@ export function restCore(parts: RestParts): RestCore {
     suppressionImport: new SuppressionImport(settings),
     unsubscribes,
     engagements: parts.engagements,
+    ingest: parts.ingest,
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,

@@ -35,6 +35,7 @@ import type { Projects } from '#core/administration/projects.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
 import type { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
+import type { IngestCore } from './ingest-core.ts'
 
 export interface RestCore {
   readonly apiKeys: ApiKeys
@@ -62,6 +63,7 @@ export interface RestCore {
   readonly suppressionImport: SuppressionImport
   readonly unsubscribes: Unsubscribes
   readonly engagements: Engagements
+  readonly ingest: IngestCore
   readonly inboxes: Inboxes
   readonly usage: Usage
   readonly invoices: Invoices

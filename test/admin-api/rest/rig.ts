@@ -62,6 +62,7 @@ import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
+import { ingestCore, type Ingest } from '../../../daemon/ingest-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
@@ -83,6 +84,7 @@ export interface Rig {
   readonly organizationId: string
   readonly bell: CaptureBell
   readonly engagements: Engagements
+  readonly ingest: Ingest
   /** What removes the rows of what was deleted. */
   readonly removals: Removals
   readonly people: People
@@ -179,6 +181,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     await reader[Symbol.asyncDispose]()
     await rewriter[Symbol.asyncDispose]()
     await core.engagements.settled()
+    await core.ingest.pendingReports.stop()
     await kv[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
@@ -189,6 +192,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
+    ingest: core.ingest,
     people: core.people,
     claims: core.claims,
     async addOrganization(plan = 'enterprise') {
@@ -274,6 +278,7 @@ function assemble(
     suppressionImport: new SuppressionImport(base),
     unsubscribes,
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
+    ingest: ingestCore({ ...base, guard: loopbackGuard, resolver: playedResolver, onError: rethrow }),
     inboxes: new Inboxes({ ...base, reader, bell }),
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
