@@ -8,9 +8,11 @@ import { Sink } from '../support/sink.ts'
 import { SmtpClient } from '../support/smtp-client.ts'
 import { traceIdOf } from '../support/smtp-replies.ts'
 import { temporaryFolder } from '../support/workspace.ts'
+import { Dovecot, dovecotIsInstalled, dovecotPassword } from './dovecot.ts'
 import { Postfix, postfixIsInstalled } from './postfix.ts'
 
-const peers = (await postfixIsInstalled()) ? test : test.skip
+const peers = (await postfixIsInstalled()) && (await dovecotIsInstalled()) ? test : test.skip
+const refusal = '550 5.1.1 <anna@shop.test>: no such user'
 const [anna, ben] = ['anna@shop.test', 'ben@shop.test'] as const
 
 interface Recipient {
@@ -71,3 +73,48 @@ peers('A bounce of Postfix comes back over MX to the return path of its recipien
   )
   t.notRegex(await postfix.log(), /status=deferred/)
 })
+
+peers(
+  'A bounce of Postfix in a mailbox of Dovecot is polled over IMAP inside TLS (needs the packages postfix and dovecot-imapd)',
+  async (t) => {
+    t.timeout(90_000)
+    const owner = { uid: 65534, gid: 65534 }
+    await using outer = await temporaryFolder('postfix')
+    await using mail = await temporaryFolder('dovecot')
+    await using folder = await temporaryFolder('polled')
+    await using sink = await Sink.listen({ recipient: (address) => (address === anna ? refusal : undefined) })
+    await using dovecot = await Dovecot.start({ folder: mail.path, owner })
+    await using daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_IMAP_CA_FILE: dovecot.ca } })
+    await using postfix = await Postfix.start({
+      folder: outer.path,
+      settings: {
+        relayhost: `[127.0.0.1]:${String(sink.port)}`,
+        virtual_mailbox_domains: 'site.test',
+        virtual_mailbox_base: `${mail.path}/mail`,
+        virtual_mailbox_maps: 'inline:{{web@site.test = web/}}',
+        virtual_uid_maps: `static:${owner.uid}`,
+        virtual_gid_maps: `static:${owner.gid}`,
+      },
+    })
+    const { rest } = daemon
+    const destination = await makeDestination(rest, { name: 'Postfix', port: postfix.port, mode: 'live' })
+    const id = await submit(daemon, destination, {})
+    await eventually(20_000, 'the notice is in the mailbox', async () => ((await dovecot.files('web')).length > 0 ? true : undefined))
+
+    const imap = { host: '127.0.0.1', port: dovecot.tlsPort, username: 'web', poll_interval_seconds: 30 }
+    const source = await rest.must('POST', '/v1/ingest-sources', {
+      provider: 'postfix',
+      imap_config: { ...imap, password: dovecotPassword, mailbox: 'INBOX' },
+    })
+    const trace = await settled(t, rest, id, 'bounced')
+    t.deepEqual(statuses(trace), [`${anna} bounced`, `${ben} sent`])
+    t.regex(JSON.stringify(trace['timeline']), /no such user/)
+    const shown = await eventually(10_000, 'the end of the first look is shown', async () => {
+      const found = await rest.must('GET', `/v1/ingest-sources/${String(source['id'])}`)
+      return (found['imap'] as Record<string, unknown>)['last_polled_at'] === null ? undefined : found
+    })
+    t.like(shown['imap'], { ...imap, last_error: null, skipped_mails: 0 })
+    t.false(JSON.stringify(shown).includes(dovecotPassword))
+    t.false(daemon.log.includes(dovecotPassword))
+  },
+)
