@@ -61,6 +61,7 @@ import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
+import { webhookCore } from './webhook-core.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
 const waitingWritesMax = 20_000
@@ -93,6 +94,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     rewriter: c.resolve(T.Rewriter),
     engagements: c.resolve(T.Engagements),
     ingest: c.resolve(T.Ingest),
+    webhooks: c.resolve(T.Webhooks),
   }
 }
 
@@ -204,6 +206,11 @@ function addCore(add: Add, foundation: Foundation): void {
   add(T.Claims, (c) => {
     const parts = { writes: c.resolve(T.Writes), people: c.resolve(T.People), sandboxes: c.resolve(T.OAuth).sandboxes }
     return new Claims({ ...base(c), ...parts, audit: new Audit(base(c)) })
+  })
+  add(T.Webhooks, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
+    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed: config.outbound.allow.webhooks, onError }
+    return webhookCore({ ...base(c), ...parts })
   })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
@@ -380,6 +387,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     engagements: c.resolve(T.Engagements),
     ingest: c.resolve(T.Ingest),
     ...c.resolve(T.Administration),
+    ...c.resolve(T.Webhooks),
   }
 }
 

@@ -43,6 +43,7 @@ import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
 import type { OAuthServer } from './oauth-core.ts'
 import type { Readiness } from './readiness.ts'
+import type { WebhookCore } from './webhook-core.ts'
 
 /** What leaves the process or is time; tests put their own in its place. */
 export interface Replacements {
@@ -86,6 +87,7 @@ export interface Daemon {
   readonly rewriter: WorkerMessageRewriter
   readonly engagements: Engagements
   readonly ingest: Ingest
+  readonly webhooks: WebhookCore
 }
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
@@ -127,5 +129,6 @@ export const T = {
   SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
   Submission: token<SubmissionServer>('Submission'),
   Transport: token<Transport>('Transport'),
+  Webhooks: token<WebhookCore>('Webhooks'),
   Writes: token<SettingWrites>('Writes'),
 }

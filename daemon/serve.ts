@@ -103,7 +103,7 @@ async function build(
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
     daemon
-  const { rewriter, engagements, people, ingest, mailDoors } = daemon
+  const { rewriter, engagements, people, ingest, webhooks, mailDoors } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
@@ -115,6 +115,12 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
   await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'probes', start: async () => {}, stop: () => probes.stop() })
+  await lifecycle.start({
+    name: 'webhooks',
+    start: () => webhooks.webhookDispatcher.start(),
+    stop: () => webhooks.webhookDispatcher.stop((seconds * 1000) / 2),
+    stopSeconds: seconds,
+  })
   await lifecycle.start({
     name: 'delivery',
     start: () => queue.start(),

@@ -7,6 +7,7 @@ import { auditOperations } from './audit.ts'
 import { billingOperations } from './billing.ts'
 import { destinationHealthOperations } from './destination-health.ts'
 import { destinationOperations } from './destinations.ts'
+import { diagnoseOperations } from './diagnose.ts'
 import { domainOperations } from './domains.ts'
 import { failoverPolicyOperations } from './failover-policies.ts'
 import { flagOperations } from './flags.ts'
@@ -30,6 +31,7 @@ import { suppressionOperations } from './suppressions.ts'
 import { traceOperations } from './traces.ts'
 import { trackingOperations } from './tracking.ts'
 import { unsubscribeOperations } from './unsubscribe.ts'
+import { webhookOperations } from './webhooks.ts'
 
 export { flagCheck, type RestCore } from './core.ts'
 
@@ -38,6 +40,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...messageOperations(core),
   ...scheduledSendOperations(core),
   ...traceOperations(core),
+  ...diagnoseOperations(core),
   ...replayOperations(core),
   ...suppressionOperations(core),
   ...unsubscribeOperations(core),
@@ -61,6 +64,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...memberOperations(core),
   ...invitationOperations(core),
   ...inboxOperations(core),
+  ...webhookOperations(core),
   ...billingOperations(core),
   ...flagOperations(core),
   ...auditOperations(core),

@@ -12,7 +12,7 @@ export function unparsedBounce(raw: Uint8Array, returnPath: string): FeedbackEve
   const subject = subjectOf(raw)
   return {
     format: 'dsn',
-    type: 'deferred',
+    type: 'bounce_unparsed',
     key: createHash('sha256').update('bounce_unparsed\0').update(returnPath.toLowerCase()).update('\0').update(raw).digest('hex'),
     occurredAt: null,
     recipient: null,
@@ -20,7 +20,7 @@ export function unparsedBounce(raw: Uint8Array, returnPath: string): FeedbackEve
     action: null,
     status: null,
     smtpCode: null,
-    diagnostic: `bounce_unparsed: a mail came to the return path that is not a readable report${subject && `; its subject: ${subject}`}`,
+    diagnostic: subject === '' ? null : `Subject: ${subject}`,
     remoteMta: null,
     remoteIp: null,
     reportingMta: null,

@@ -8,8 +8,12 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { traceToken } from '#core/trace/trace-token.ts'
 import { clickToken } from '#core/tracking/click-token.ts'
 import { openPurpose } from '#core/tracking/tracking.ts'
+import { announce } from '#core/webhooks/announce.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
+import { newId, newTraceId } from '#store/ids.ts'
 import { addDestination, loopback, type Rig } from './rig.ts'
 
 interface MadeSource {
@@ -65,6 +69,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const domain = await idOf('/v1/domains', { domain: 'sender.example.ch' })
   const member = await addMember('member@example.ch', 'viewer')
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
+  const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
+  const attempt = await announceTo(database, organizationId, webhook)
   const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
   const sourceOf = async (provider: string): Promise<MadeSource> => {
     const { id, hmac_secret: secret } = await rest.must('POST', '/v1/ingest-sources', { provider })
@@ -88,6 +94,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       inbox: inbox?.id ?? '',
       message: message?.id ?? '',
       domain,
+      webhook,
+      attempt,
       suppression,
       stalwart: stalwart.id,
       stalwartSecret: stalwart.secret,
@@ -102,6 +110,32 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       invitation,
     },
   }
+}
+
+/** An event for the endpoint; answers the id of its delivery. */
+async function announceTo(database: Database, organizationId: string, endpointId: string): Promise<string> {
+  const stored = await database.get(webhookEndpoints, { organizationId }, endpointId)
+  if (!stored) throw new Error('no such endpoint')
+  const { projectId } = stored.record
+  const trace = {
+    id: newTraceId(),
+    projectId,
+    messageId: 'm',
+    destinationId: null,
+    recipients: [{ address: 'a@b.ch', status: 'failed' as const }],
+  }
+  const change = new Change()
+  announce(change, new Map([[projectId, [stored.record]]]), {
+    organizationId,
+    type: 'failed',
+    trace,
+    recipient: 'a@b.ch',
+    reason: null,
+    at: Date.now(),
+  })
+  await database.commit(change)
+  const { rows } = await database.list(webhookDeliveries, { organizationId }, { limit: 1 })
+  return rows[0]?.record.id ?? ''
 }
 
 /** By operation id. Those that end things come last, in an order in which the owner can make all of them. */
@@ -127,6 +161,7 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   listSmtpCredentials: { ...refused, query: `project=${project}` },
   listTemplates: { ...refused, query: `project=${project}` },
   listTraces: { ...refused, query: `project=${project}` },
+  diagnoseMissing: { ...own, query: 'recipient=ada@example.ch' },
   listScheduledSends: { ...refused, query: `project=${project}` },
   listInboxes: { ...refused, query: `project=${project}` },
   listApiKeys: { ...refused, query: `project=${project}` },
@@ -137,6 +172,8 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   exportSuppressions: { ...refused, query: `project_id=${project}` },
   listIngestSources: { ...own, neighbour: 'shared' },
   listPostofficeMappings: { ...refused, query: `bounce_source_config_id=${mailEnable}`, neighbour: 'shared' },
+  listWebhooks: { ...refused, query: `project=${project}` },
+  listAllWebhookAttempts: { ...refused, query: `project=${project}` },
   listDomains: { ...own, neighbour: 'shared' },
   listOrganizations: { ...own, neighbour: 'shared' },
   listMembers: { ...own, neighbour: 'shared' },
@@ -160,10 +197,14 @@ const readingOne = (made: Made): Record<string, Request> => {
     listTemplateVersions: { ...refused, params: { id: made.template } },
     readTemplateVersion: { ...refused, params: { id: made.template, version: '1' } },
     readTrace: { ...refused, params: { trace_id: made.trace } },
+    diagnoseBounce: { ...own, query: `message_id=${made.trace}` },
     readReplay: { ...refused, params: { job_id: made.replay } },
     readSuppression: { ...refused, params: { id: made.suppression }, neighbour: 'shared' },
     readIngestSource: { ...refused, params: { id: made.stalwart }, neighbour: 'shared' },
     readPostofficeMapping: { ...refused, params: { id: made.mapping }, neighbour: 'shared' },
+    readWebhook: { ...refused, params: { id: made.webhook } },
+    listWebhookAttempts: { ...refused, params: { id: made.webhook } },
+    readWebhookAttempt: { ...refused, params: { id: made.attempt } },
     readInbox: { ...refused, params: { id: made.inbox } },
     listInboxMessages: { ...refused, params: { id: made.inbox } },
     readInboxMessage: { ...refused, params: message },
@@ -216,6 +257,7 @@ const making = (made: Made): Record<string, Request> => {
     simulateRouting: { ...refused, body: { from: 'shop@b.ch', to: 'ada@example.ch', project_id } },
     createSmtpCredential: { ...refused, body: { project_id } },
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
+    createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
     startReplay: { ...refused, body: { filter: { project_id } } },
@@ -254,6 +296,10 @@ const changing = (made: Made): Record<string, Request> => {
     saveTemplate: { ...template, body: { subject_tmpl: 'Mine' } },
     moveTemplate: { ...template, body: { project_id: made.target } },
     moveInbox: { ...refused, params: { id: made.pattern }, body: { project_id: made.target } },
+    updateWebhook: { ...refused, params: { id: made.webhook }, body: { name: 'Mine' } },
+    rotateWebhookSecret: { ...refused, params: { id: made.webhook } },
+    redeliverWebhookAttempt: { ...refused, params: { id: made.attempt } },
+    testWebhook: { ...refused, params: { id: made.webhook } },
     rotateApiKey: { ...refused, params: { id: made.key } },
     stopReplay: { ...refused, params: { job_id: made.replay } },
     updateSuppression: { ...refused, params: { id: made.suppression }, body: { reason: 'Mine' }, neighbour: 'shared' },
@@ -288,6 +334,7 @@ const ending = (made: Made): Record<string, Request> => ({
   deleteRoutingRule: { ...refused, params: { id: made.rule } },
   deleteFailoverPolicy: { ...refused, params: { primary_id: made.spare } },
   revokeSmtpCredential: { stranger: 'silent', params: { id: made.credential } },
+  deleteWebhook: { stranger: 'silent', params: { id: made.webhook } },
   deleteTemplate: { ...refused, params: { id: made.template } },
   revokeApiKey: { ...refused, params: { id: made.key } },
   deleteDestination: { ...refused, params: { id: made.spare } },

@@ -18,6 +18,8 @@ import { Claims, type ClaimOptions } from '#core/claims/claims.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
+import type { MissingOptions } from '#core/diagnose/context.ts'
+import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
@@ -46,11 +48,13 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { TraceReader } from '#core/trace/read.ts'
+import type { Trace } from '#core/trace/trace.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
 import type { PlanName } from '#config/plans.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
+import type { Dispatcher } from '#core/webhooks/dispatcher.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -63,7 +67,9 @@ import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
 import { ingestCore, type Ingest } from '../../../daemon/ingest-core.ts'
+import { webhookCore } from '../../../daemon/webhook-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
+import { authority } from '../../protocols/relay/certificates.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
@@ -85,6 +91,8 @@ export interface Rig {
   readonly bell: CaptureBell
   readonly engagements: Engagements
   readonly ingest: Ingest
+  /** Not started: a test that wants deliveries does that. */
+  readonly webhookDispatcher: Dispatcher
   /** What removes the rows of what was deleted. */
   readonly removals: Removals
   readonly people: People
@@ -178,6 +186,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     for (const one of clients) one[Symbol.dispose]()
     await api.close(0)
     await core.removals.stop()
+    await core.webhookDispatcher.stop(0)
     await reader[Symbol.asyncDispose]()
     await rewriter[Symbol.asyncDispose]()
     await core.engagements.settled()
@@ -193,6 +202,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
     ingest: core.ingest,
+    webhookDispatcher: core.webhookDispatcher,
     people: core.people,
     claims: core.claims,
     async addOrganization(plan = 'enterprise') {
@@ -253,6 +263,13 @@ function assemble(
     onError: rethrow,
   })
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
+  const webhooks = webhookCore({
+    ...base,
+    resolver: playedResolver,
+    allowed: [{ cidr: '127.0.0.1/32' }],
+    trusted: [authority],
+    onError: rethrow,
+  })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
   return {
     ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
@@ -268,10 +285,12 @@ function assemble(
     }),
     failoverPolicies: new FailoverPolicies(base),
     ...made,
-    move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
+    move: (scope: Scope, request: MoveRequest) =>
+      moveResource({ ...base, ...webhooks, destinations, smtpCredentials, templates }, scope, request),
+    ...webhooks,
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
-    traces: new TraceReader(database, secrets),
+    ...readers(base, probes, records),
     templates,
     sendMessages: new SendMessages({ ...base, templates, unsubscribes, accept }),
     suppressions: new Suppressions(base),
@@ -286,6 +305,13 @@ function assemble(
     operator: new Operator(base),
     restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
+}
+
+/** What reads traces for people. */
+function readers(base: Pick<MissingOptions, 'database' | 'policies' | 'secrets' | 'clock'>, probes: Probes, records: RecordResolver) {
+  const reader = new TraceReader(base.database, base.secrets)
+  const waiting = (id: string, trace: Trace) => probes.waiting(id, trace)
+  return { traces: reader, diagnoses: new Diagnoses({ ...base, traces: reader, resolver: playedResolver, records, waiting }) }
 }
 
 const claimsOf = (base: Omit<ClaimOptions, 'people' | 'sandboxes'>, house: People): Claims =>
