@@ -1,4 +1,4 @@
-/** The doors by which reports come back as mail: the MX listener, and mailboxes that are looked into. */
+/** The doors of mail: submission, the MX listener, and mailboxes that are looked into for reports. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigInvalid, type Config } from '#config/load.ts'
@@ -10,21 +10,28 @@ import { PolledMailboxes } from '#core/ingest-sources/polled-mailboxes.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy.ts'
+import type { Accept } from '#core/submission/accept.ts'
+import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import { readReport } from '#ingest/report.ts'
 import type { Database } from '#store/database.ts'
 import { Poller } from '../protocols/imap-dsn/poller.ts'
 import { PostmasterBox } from '../protocols/mx/postmaster-box.ts'
 import { MxServer } from '../protocols/mx/server.ts'
+import { SubmissionServer } from '../protocols/submission/server.ts'
+import type { SubmissionEvents } from '../protocols/submission/settings.ts'
 import { MailDoorObserver } from './mail-door-observer.ts'
 import type { Foundation } from './parts.ts'
 
-export interface MailDoorParts {
+interface DoorParts {
   readonly database: Database
   readonly policies: Policies
   readonly secrets: SecretBox
   readonly clock: Clock
-  readonly feedback: FeedbackTaker
   readonly admission: { check(): void }
+}
+
+export interface MailDoorParts extends DoorParts {
+  readonly feedback: FeedbackTaker
   readonly resolver: Resolver
   readonly guard: AddressGuard
 }
@@ -32,6 +39,19 @@ export interface MailDoorParts {
 export interface MailDoors {
   readonly mx: MxServer
   readonly poller: Poller
+}
+
+export function submissionServer(
+  { config, certificate }: Foundation,
+  { events, ...core }: DoorParts & { readonly accept: Accept; readonly events: SubmissionEvents },
+): SubmissionServer {
+  const { submission, smtpHost: hostname } = config
+  return new SubmissionServer({
+    ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname, tls: certificate, events, clock: core.clock },
+    cleartextAuth: submission.cleartextAuth,
+    limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },
+    door: new SubmissionDoor({ ...core, hostname, messageBytesMax: submission.maxMessageBytes }),
+  })
 }
 
 /** Servers wait minutes for each other; RFC 5321 §4.5.3.2.7 asks for five. */

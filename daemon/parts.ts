@@ -24,7 +24,6 @@ import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
 import type { Accept } from '#core/submission/accept.ts'
 import type { ReplayRunner } from '#core/submission/replay-runner.ts'
-import type { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import type { Database } from '#store/database.ts'
@@ -126,7 +125,6 @@ export const T = {
   Resolver: token<Resolver & RecordResolver>('Resolver'),
   Rest: token<readonly Operation[]>('Rest'),
   Rewriter: token<WorkerMessageRewriter>('Rewriter'),
-  SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
   Submission: token<SubmissionServer>('Submission'),
   Transport: token<Transport>('Transport'),
   Webhooks: token<WebhookCore>('Webhooks'),

@@ -16,6 +16,7 @@ import { prepareDataFolder, storeFolder } from './data-folder.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './lifecycle.ts'
 import { explainListen } from './listen-problem.ts'
 import { createLogger, type Logger } from './logging.ts'
+import type { MailDoors } from './mail-doors.ts'
 import { checkMasterKey, masterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { clearOperatorFile, writeOperatorFile } from './operator-file.ts'
@@ -103,7 +104,7 @@ async function build(
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
     daemon
-  const { rewriter, engagements, people, ingest, webhooks, mailDoors } = daemon
+  const { rewriter, engagements, people, ingest, webhooks } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
@@ -144,15 +145,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stop: () => submission.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
-  await lifecycle.start({
-    name: 'mx',
-    async start() {
-      listening.mx = await explainListen(config, () => mailDoors.mx.listen())
-    },
-    stop: () => mailDoors.mx.close((seconds * 1000) / 3),
-    stopSeconds: seconds,
-  })
-  await lifecycle.start({ name: 'polled mailboxes', start: async () => mailDoors.poller.start(), stop: () => mailDoors.poller.stop() })
+  await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
   await lifecycle.start({
     name: 'http',
     async start() {
@@ -171,6 +164,25 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     },
   })
   return listening
+}
+
+/** Reports that come back as mail. */
+async function startMailDoors(
+  { mx, poller }: MailDoors,
+  config: Config,
+  lifecycle: Lifecycle,
+  listening: { mx: Listening['mx'] },
+  seconds: number,
+): Promise<void> {
+  await lifecycle.start({
+    name: 'mx',
+    async start() {
+      listening.mx = await explainListen(config, () => mx.listen())
+    },
+    stop: () => mx.close((seconds * 1000) / 3),
+    stopSeconds: seconds,
+  })
+  await lifecycle.start({ name: 'polled mailboxes', start: async () => poller.start(), stop: () => poller.stop() })
 }
 
 function announce(config: Config, log: Logger, listening: Listening): void {
