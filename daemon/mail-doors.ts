@@ -6,7 +6,7 @@ import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
 import type { FeedbackTaker } from '#core/feedback/origin.ts'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
-import { PolledMailboxes } from '#core/ingest-sources/polled-mailboxes.ts'
+import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy.ts'
@@ -20,7 +20,15 @@ import { MxServer } from '../protocols/mx/server.ts'
 import { SubmissionServer } from '../protocols/submission/server.ts'
 import type { SubmissionEvents } from '../protocols/submission/settings.ts'
 import { MailDoorObserver } from './mail-door-observer.ts'
-import type { Foundation } from './parts.ts'
+import type { Logger } from './logging.ts'
+import type { Metrics } from './metrics.ts'
+
+interface Surroundings {
+  readonly config: Config
+  readonly certificate: { readonly cert: string; readonly key: string }
+  readonly log: Logger
+  readonly metrics: Metrics
+}
 
 interface DoorParts {
   readonly database: Database
@@ -42,7 +50,7 @@ export interface MailDoors {
 }
 
 export function submissionServer(
-  { config, certificate }: Foundation,
+  { config, certificate }: Surroundings,
   { events, ...core }: DoorParts & { readonly accept: Accept; readonly events: SubmissionEvents },
 ): SubmissionServer {
   const { submission, smtpHost: hostname } = config
@@ -62,7 +70,7 @@ const maxRecipients = 100
 const imapStepMs = 30_000
 
 /** Throws `ConfigInvalid` when the file of trusted certificates cannot be read. */
-export function mailDoors({ config, certificate, log, metrics }: Foundation, parts: MailDoorParts): MailDoors {
+export function mailDoors({ config, certificate, log, metrics }: Surroundings, parts: MailDoorParts): MailDoors {
   const events = new MailDoorObserver(log, metrics)
   const { mx, smtpHost, dataDir, inboundDomain } = config
   const { clock, resolver, guard } = parts

@@ -1,7 +1,7 @@
 /** Which mailboxes are looked into, when, and how many at a time; the servers are names that lead nowhere. */
 import test, { type ExecutionContext } from 'ava'
 import { ingestSources, imapPasswordPlace } from '#core/ingest-sources/ingest-source.ts'
-import { PolledMailboxes } from '#core/ingest-sources/polled-mailboxes.ts'
+import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'

@@ -9,12 +9,12 @@ import { within } from '#store/tuple.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { isSwitchedOn } from '../features.ts'
-import type { ReportReading } from '../feedback/event.ts'
-import type { FeedbackTaker } from '../feedback/origin.ts'
+import type { ReportReading } from './event.ts'
+import type { FeedbackTaker } from './origin.ts'
 import { Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy.ts'
-import { ingestSources, openImapPassword, type ImapConfig, type IngestSource } from './ingest-source.ts'
-import { readPoll, writePoll, type Checkpoint, type SourcePoll } from './source-status.ts'
+import { ingestSources, openImapPassword, type ImapConfig, type IngestSource } from '../ingest-sources/ingest-source.ts'
+import { readPoll, writePoll, type Checkpoint, type SourcePoll } from '../ingest-sources/source-status.ts'
 
 export interface PolledMailboxesOptions {
   readonly database: Database
