@@ -66,6 +66,11 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   /** Extensions in EHLO beside those of every server. */
   protected abstract ownFeatures(): readonly string[]
 
+  /** Whether a command of the package is for here. */
+  protected serves(command: string): boolean {
+    return served.has(command)
+  }
+
   /** RFC 1870 limit as it stands for this session. */
   protected abstract maxMessageBytes(): number
 
@@ -152,7 +157,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   }
 
   override _getHandler(command: string): ReturnType<SMTPConnection['_getHandler']> {
-    if (served.has(command)) return super._getHandler(command)
+    if (this.serves(command)) return super._getHandler(command)
     return unserved.has(command) ? refuseCommand : undefined
   }
 

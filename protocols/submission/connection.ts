@@ -21,8 +21,8 @@ export class SubmissionConnection extends ReceptionConnection {
     super.send(code, code === 530 ? this.#authenticationRequired() : data, context)
   }
 
-  override _getHandler(command: string): ReturnType<ReceptionConnection['_getHandler']> {
-    return command === 'AUTH' ? this.handler_AUTH : super._getHandler(command)
+  protected override serves(command: string): boolean {
+    return command === 'AUTH' || super.serves(command)
   }
 
   override handler_AUTH(command: Buffer, resume: Resume): void {

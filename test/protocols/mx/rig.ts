@@ -88,7 +88,7 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
     return client
   }
   const kept = async (): Promise<string[]> => {
-    const names = await readdir(join(folder.path, 'new')).catch(() => [])
+    const names = await readdir(join(folder.path, 'new')).catch((): string[] => [])
     return Promise.all(names.toSorted().map((name) => readFile(join(folder.path, 'new', name), 'latin1')))
   }
   return { server, feedback, events, clock, names: namesOf(anna, ben), connect, kept }
