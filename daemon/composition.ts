@@ -30,7 +30,6 @@ import { Policies } from '#core/routing/policy.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
 import { ReplayRunner } from '#core/submission/replay-runner.ts'
-import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
@@ -50,11 +49,11 @@ import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
 import { RelayTransport } from '../protocols/relay/transport.ts'
-import { SubmissionServer } from '../protocols/submission/server.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { ingestCore } from './ingest-core.ts'
+import { mailDoors, submissionServer } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
@@ -87,6 +86,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     replayRunner: c.resolve(T.ReplayRunner),
     removals: c.resolve(T.Administration).removals,
     submission: c.resolve(T.Submission),
+    mailDoors: c.resolve(T.MailDoors),
     people: c.resolve(T.People),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
@@ -298,35 +298,16 @@ function addHealth(add: Add, { config, secrets }: Foundation): void {
 
 /** SMTP and HTTP in front of the core. */
 function addDoors(add: Add, foundation: Foundation): void {
-  const { config, secrets, metrics, certificate, version } = foundation
+  const { config, secrets, metrics, version } = foundation
   const base = settingsOf(secrets)
-  const { submission } = config
-  add(
-    T.SmtpDoor,
-    (c) =>
-      new SubmissionDoor({
-        ...base(c),
-        accept: c.resolve(T.Accept),
-        admission: c.resolve(T.Admission),
-        hostname: config.smtpHost,
-        messageBytesMax: submission.maxMessageBytes,
-      }),
-  )
-  add(
-    T.Submission,
-    (c) =>
-      new SubmissionServer({
-        listen: submission.listen,
-        tlsListen: submission.implicitTlsListen,
-        hostname: config.smtpHost,
-        tls: certificate,
-        cleartextAuth: submission.cleartextAuth,
-        limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },
-        door: c.resolve(T.SmtpDoor),
-        events: c.resolve(T.Observer),
-        clock: c.resolve(T.Clock),
-      }),
-  )
+  add(T.Submission, (c) => {
+    const parts = { accept: c.resolve(T.Accept), admission: c.resolve(T.Admission), events: c.resolve(T.Observer) }
+    return submissionServer(foundation, { ...base(c), ...parts })
+  })
+  add(T.MailDoors, (c) => {
+    const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
+    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Ingest).feedback })
+  })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
     const { operatorKey } = config

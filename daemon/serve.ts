@@ -16,6 +16,7 @@ import { prepareDataFolder, storeFolder } from './data-folder.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './lifecycle.ts'
 import { explainListen } from './listen-problem.ts'
 import { createLogger, type Logger } from './logging.ts'
+import type { MailDoors } from './mail-doors.ts'
 import { checkMasterKey, masterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { clearOperatorFile, writeOperatorFile } from './operator-file.ts'
@@ -144,6 +145,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stop: () => submission.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
+  await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
   await lifecycle.start({
     name: 'http',
     async start() {
@@ -164,10 +166,29 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   return listening
 }
 
+/** Reports that come back as mail. */
+async function startMailDoors(
+  { mx, poller }: MailDoors,
+  config: Config,
+  lifecycle: Lifecycle,
+  listening: { mx: Listening['mx'] },
+  seconds: number,
+): Promise<void> {
+  await lifecycle.start({
+    name: 'mx',
+    async start() {
+      listening.mx = await explainListen(config, () => mx.listen())
+    },
+    stop: () => mx.close((seconds * 1000) / 3),
+    stopSeconds: seconds,
+  })
+  await lifecycle.start({ name: 'polled mailboxes', start: async () => poller.start(), stop: () => poller.stop() })
+}
+
 function announce(config: Config, log: Logger, listening: Listening): void {
-  const { http, submission, submissions } = listening
-  const addresses = { http: formatEndpoint(http), submission: submission.map(formatEndpoint), submissions: submissions.map(formatEndpoint) }
-  log.info({ ...addresses, url: publicUrl(config, http) }, 'ready')
+  const { http, ...smtp } = listening
+  const addresses = Object.fromEntries(Object.entries(smtp).map(([name, endpoints]) => [name, endpoints.map(formatEndpoint)]))
+  log.info({ http: formatEndpoint(http), ...addresses, url: publicUrl(config, http) }, 'ready')
   const { destinations, webhooks } = config.outbound.allow
   if (destinations.length + webhooks.length > 0)
     log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')
