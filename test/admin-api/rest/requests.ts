@@ -2,6 +2,7 @@
  * For every operation of the HTTP side a request that its owner may make, with the owner's ids in it wherever it takes any.
  * An operation without one fails `isolation.test.ts`, so that nobody forgets it.
  */
+import { createHmac } from 'node:crypto'
 import { inboxes } from '#core/capture/capture.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { traceToken } from '#core/trace/trace-token.ts'
@@ -14,6 +15,11 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId, newTraceId } from '#store/ids.ts'
 import { addDestination, loopback, type Rig } from './rig.ts'
+
+interface MadeSource {
+  readonly id: string
+  readonly secret: string
+}
 
 /** Ids of one of everything that belongs to the first organization. */
 export type Made = Awaited<ReturnType<typeof makeOneOfEach>>
@@ -29,6 +35,8 @@ export interface Request {
   /** Without the question mark. */
   readonly query?: string
   readonly body?: unknown
+  /** Beyond the key. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly stranger: Outcome
   /** Somebody of the same organization with a key of another project; like a stranger unless told. `shared`: it is everybody's there. */
   readonly neighbour?: Outcome | 'forbidden' | 'shared'
@@ -64,6 +72,14 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
   const attempt = await announceTo(database, organizationId, webhook)
   const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
+  const sourceOf = async (provider: string): Promise<MadeSource> => {
+    const { id, hmac_secret: secret } = await rest.must('POST', '/v1/ingest-sources', { provider })
+    return { id: String(id), secret: String(secret) }
+  }
+  const stalwart = await sourceOf('stalwart')
+  const mailEnable = await sourceOf('mailenable')
+  const office = { bounce_source_config_id: mailEnable.id, postoffice_name: 'Customer-A' }
+  const mapping = await idOf('/v1/mailenable/postoffice-mappings', office)
   const pattern = newId('inb', clock.now())
   const record = { id: pattern, projectId: project, addressPattern: '@seen.ch', name: 'Seen', createdAt: clock.now() }
   await database.commit(new Change().insert(inboxes, organizationId, record))
@@ -81,6 +97,11 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       webhook,
       attempt,
       suppression,
+      stalwart: stalwart.id,
+      stalwartSecret: stalwart.secret,
+      mailEnable: mailEnable.id,
+      mailEnableSecret: mailEnable.secret,
+      mapping,
       pattern,
       token,
       click,
@@ -131,7 +152,7 @@ export const requestsOf = (made: Made): Readonly<Record<string, Request>> => ({
 const refused = { stranger: 'refused' } as const
 const own = { stranger: 'own' } as const
 
-const reading = ({ project, target }: Made): Record<string, Request> => ({
+const reading = ({ project, target, mailEnable }: Made): Record<string, Request> => ({
   listDestinations: { ...refused, query: `project=${project}` },
   listDestinationPresets: own,
   listDestinationProviders: own,
@@ -140,6 +161,7 @@ const reading = ({ project, target }: Made): Record<string, Request> => ({
   listSmtpCredentials: { ...refused, query: `project=${project}` },
   listTemplates: { ...refused, query: `project=${project}` },
   listTraces: { ...refused, query: `project=${project}` },
+  diagnoseMissing: { ...own, query: 'recipient=ada@example.ch' },
   listScheduledSends: { ...refused, query: `project=${project}` },
   listInboxes: { ...refused, query: `project=${project}` },
   listApiKeys: { ...refused, query: `project=${project}` },
@@ -148,6 +170,8 @@ const reading = ({ project, target }: Made): Record<string, Request> => ({
   listProjects: { ...refused, query: `parent_id=${target}` },
   listSuppressions: { ...refused, query: `project_id=${project}` },
   exportSuppressions: { ...refused, query: `project_id=${project}` },
+  listIngestSources: { ...own, neighbour: 'shared' },
+  listPostofficeMappings: { ...refused, query: `bounce_source_config_id=${mailEnable}`, neighbour: 'shared' },
   listWebhooks: { ...refused, query: `project=${project}` },
   listAllWebhookAttempts: { ...refused, query: `project=${project}` },
   listDomains: { ...own, neighbour: 'shared' },
@@ -173,8 +197,11 @@ const readingOne = (made: Made): Record<string, Request> => {
     listTemplateVersions: { ...refused, params: { id: made.template } },
     readTemplateVersion: { ...refused, params: { id: made.template, version: '1' } },
     readTrace: { ...refused, params: { trace_id: made.trace } },
+    diagnoseBounce: { ...own, query: `message_id=${made.trace}` },
     readReplay: { ...refused, params: { job_id: made.replay } },
     readSuppression: { ...refused, params: { id: made.suppression }, neighbour: 'shared' },
+    readIngestSource: { ...refused, params: { id: made.stalwart }, neighbour: 'shared' },
+    readPostofficeMapping: { ...refused, params: { id: made.mapping }, neighbour: 'shared' },
     readWebhook: { ...refused, params: { id: made.webhook } },
     listWebhookAttempts: { ...refused, params: { id: made.webhook } },
     readWebhookAttempt: { ...refused, params: { id: made.attempt } },
@@ -190,13 +217,33 @@ const readingOne = (made: Made): Record<string, Request> => {
 }
 
 /** Whoever has the link may follow it. */
-const public_ = ({ trace, token, click, pixel }: Made): Record<string, Request> => ({
+const public_ = (made: Made): Record<string, Request> => ({ ...links(made), ...signedRequests(made) })
+
+const links = ({ trace, token, click, pixel }: Made): Record<string, Request> => ({
   readSharedTrace: { ...own, params: { trace_id: trace } },
   showUnsubscribe: { ...own, params: { token } },
   unsubscribe: { ...own, params: { token } },
   followLink: { ...own, params: { token: click } },
   showPixel: { ...own, params: { token: pixel } },
 })
+
+/** A signature stands in place of a key. */
+function signedRequests(made: Made): Record<string, Request> {
+  const stalwart = { id: made.stalwart, secret: made.stalwartSecret }
+  const mailEnable = { id: made.mailEnable, secret: made.mailEnableSecret }
+  const signed = ({ id, secret }: MadeSource, body: unknown, query = ''): Request => {
+    const signature = createHmac('sha256', secret).update(JSON.stringify(body)).digest('hex')
+    return { ...own, body, query: `${query}source_id=${id}`, headers: { 'x-service-signature': `sha256=${signature}` } }
+  }
+  return {
+    ingestStalwart: signed(stalwart, { events: [] }),
+    ingestReportMail: signed(stalwart, 'Subject: hello'),
+    ingestLogs: signed(stalwart, { message: 'nothing' }, 'source=stalwart&'),
+    ingestMailEnable: signed(mailEnable, { version: 1, events: [] }),
+    checkMailEnable: signed(mailEnable, { version: 1, nonce: 'x' }),
+    ingestActivityLog: signed(mailEnable, { version: 1, time_zone: 'UTC', lines: [] }, 'source=mailenable&'),
+  }
+}
 
 const making = (made: Made): Record<string, Request> => {
   const project_id = made.project
@@ -220,6 +267,11 @@ const making = (made: Made): Record<string, Request> => {
     createOrganization: { ...own, body: { name: 'x' }, neighbour: 'forbidden' },
     createInvitation: { ...own, body: { email: 'other@example.ch', role: 'viewer' }, neighbour: 'forbidden' },
     claimAccount: { ...own, body: { email: 'other@example.ch' } },
+    createIngestSource: { ...own, body: { provider: 'arf' }, neighbour: 'forbidden' },
+    createPostofficeMapping: {
+      ...{ ...refused, neighbour: 'forbidden' },
+      body: { bounce_source_config_id: made.mailEnable, postoffice_name: 'Customer-B' },
+    },
     createDomain: { ...own, body: { domain: 'other.example.ch' }, neighbour: 'forbidden' },
   }
 }
@@ -252,6 +304,7 @@ const changing = (made: Made): Record<string, Request> => {
     stopReplay: { ...refused, params: { job_id: made.replay } },
     updateSuppression: { ...refused, params: { id: made.suppression }, body: { reason: 'Mine' }, neighbour: 'shared' },
     changeMemberRole: { ...refused, params: { id: made.member }, body: { role: 'developer' }, neighbour: 'forbidden' },
+    updatePostofficeMapping: { ...refused, params: { id: made.mapping }, body: { project_id: made.target }, neighbour: 'forbidden' },
     setNoRoutePolicy: { ...own, body: { value: 'reject' } },
     updateProject: { ...refused, params: { id: made.partition }, body: { name: 'Mine' } },
     renameOrganization: { ...refused, params: { id: made.team }, body: { name: 'Mine' }, neighbour: 'forbidden' },
@@ -287,6 +340,8 @@ const ending = (made: Made): Record<string, Request> => ({
   deleteDestination: { ...refused, params: { id: made.spare } },
   deleteDomain: { ...refused, params: { id: made.domain }, neighbour: 'forbidden' },
   deleteSuppression: { stranger: 'silent', params: { id: made.suppression }, neighbour: 'shared' },
+  deletePostofficeMapping: { stranger: 'silent', params: { id: made.mapping }, neighbour: 'forbidden' },
+  revokeIngestSource: { stranger: 'silent', params: { id: made.stalwart }, neighbour: 'forbidden' },
   removeMember: { ...refused, params: { id: made.member }, neighbour: 'forbidden' },
   revokeInvitation: { ...refused, params: { id: made.invitation }, neighbour: 'forbidden' },
   deleteProject: { ...refused, params: { id: made.partition } },

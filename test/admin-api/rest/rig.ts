@@ -18,6 +18,8 @@ import { Claims, type ClaimOptions } from '#core/claims/claims.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
+import type { MissingOptions } from '#core/diagnose/context.ts'
+import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
@@ -46,6 +48,7 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { TraceReader } from '#core/trace/read.ts'
+import type { Trace } from '#core/trace/trace.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
 import type { PlanName } from '#config/plans.ts'
@@ -63,6 +66,7 @@ import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
+import { ingestCore, type Ingest } from '../../../daemon/ingest-core.ts'
 import { webhookCore, type WebhookParts } from '../../../daemon/webhook-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
 import { authority } from '../../protocols/relay/certificates.ts'
@@ -86,6 +90,7 @@ export interface Rig {
   readonly organizationId: string
   readonly bell: CaptureBell
   readonly engagements: Engagements
+  readonly ingest: Ingest
   /** Not started: a test that wants deliveries does that. */
   readonly webhookDispatcher: Dispatcher
   /** What removes the rows of what was deleted. */
@@ -185,6 +190,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     await reader[Symbol.asyncDispose]()
     await rewriter[Symbol.asyncDispose]()
     await core.engagements.settled()
+    await core.ingest.pendingReports.stop()
     await kv[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
@@ -195,6 +201,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
+    ingest: core.ingest,
     webhookDispatcher: core.webhookDispatcher,
     people: core.people,
     claims: core.claims,
@@ -275,13 +282,14 @@ function assemble(
     move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
-    traces: new TraceReader(database, secrets),
+    ...readers(base, probes, records),
     templates,
     sendMessages: new SendMessages({ ...base, templates, unsubscribes, accept }),
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
     unsubscribes,
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
+    ingest: ingestCore({ ...base, guard: loopbackGuard, resolver: playedResolver, onError: rethrow }),
     inboxes: new Inboxes({ ...base, reader, bell }),
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
@@ -292,6 +300,13 @@ function assemble(
 
 const webhooksOf = (base: Pick<WebhookParts, 'database' | 'writes' | 'policies' | 'secrets' | 'clock'>) =>
   webhookCore({ ...base, resolver: playedResolver, allowed: [{ cidr: '127.0.0.1/32' }], trusted: [authority], onError: rethrow })
+
+/** What reads traces for people. */
+function readers(base: Pick<MissingOptions, 'database' | 'policies' | 'secrets' | 'clock'>, probes: Probes, records: RecordResolver) {
+  const reader = new TraceReader(base.database, base.secrets)
+  const waiting = (id: string, trace: Trace) => probes.waiting(id, trace)
+  return { traces: reader, diagnoses: new Diagnoses({ ...base, traces: reader, resolver: playedResolver, records, waiting }) }
+}
 
 const claimsOf = (base: Omit<ClaimOptions, 'people' | 'sandboxes'>, house: People): Claims =>
   new Claims({ ...base, people: house, sandboxes: new Sandboxes({ ...base, onDeleted() {} }) })

@@ -1,0 +1,57 @@
+/** JSON from strangers, looked at field by field: no value is believed to have a shape. */
+import { isUtf8 } from 'node:buffer'
+import type { FieldProblem } from '#core/refusals.ts'
+
+/** A body that is no such document at all; the problems are for its sender. */
+export interface Unreadable {
+  readonly problems: readonly FieldProblem[]
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** A body that is read as a whole may be this long when it is inflated, in octets. */
+const bodyBytesMax = 5 * 1024 * 1024
+
+/** A body as JSON. Deep nesting is harmless here: parsing does not recurse, and neither do the readers. */
+export function parseBody(body: Uint8Array): { readonly value: unknown } | Unreadable {
+  if (body.length > bodyBytesMax) return unreadable('body', `must be at most ${bodyBytesMax.toLocaleString('en')} octets long`)
+  if (!isUtf8(body)) return unreadable('body', 'must be UTF-8 text')
+  const value = parseJson(
+    Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+      .toString()
+      .replace(/^\ufeff/, ''),
+  )
+  return value === undefined ? unreadable('body', 'is not JSON') : { value }
+}
+
+/** JSON with long queue ids kept exact, as text: numbers of JavaScript would round them. Undefined for what is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.includes('"queueId"') ? text.replaceAll(longId, '"queueId":"$1"') : text)
+  } catch {
+    return undefined
+  }
+}
+
+// A key in quotes cannot be met inside a string: its quotes would be escaped there.
+const longId = /"queueId"[ \t\r\n]*:[ \t\r\n]*(\d{16,20})(?![\d.eE])/g
+
+export const unreadable = (path: string, message: string): Unreadable => ({ problems: [{ path, message }] })
+
+export const objectIn = (value: unknown): JsonObject | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+
+export const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** Text of a string or a number: writers differ in which they use for codes and ids. */
+export const wordIn = (value: unknown): string | null => (typeof value === 'number' ? String(value) : textIn(value))
+
+/** Text that is the same for the same value, whatever the order of its keys; what lies deeper than eight levels is left out. */
+export function canonical(value: unknown, depth = 8): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+  if (depth === 0) return '…'
+  if (Array.isArray(value)) return `[${value.map((entry) => canonical(entry, depth - 1)).join()}]`
+  const fields = value as JsonObject
+  const keys = Object.keys(fields).toSorted()
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(fields[key], depth - 1)}`).join()}}`
+}

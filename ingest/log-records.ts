@@ -1,0 +1,34 @@
+/** The records in a line: none, the text itself, or JSON objects. */
+import { objectIn, parseJson, type JsonObject } from './json-value.ts'
+
+export type LogRecord =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'json'; readonly value: JsonObject }
+
+const recordsMax = 1000
+
+/** Takes a line apart. A list in a line, or `{"events": […]}`, is as many records. */
+export function recordsIn(line: string | undefined): readonly LogRecord[] {
+  if (line === undefined) return [{ kind: 'unreadable', reason: 'is longer than 1,048,576 characters' }]
+  const text = line.trim().replace(/^\ufeff/, '')
+  if (text === '') return [{ kind: 'empty' }]
+  if (text[0] !== '{' && !/^\[\s*[{\]]/.test(text)) return [{ kind: 'text', text }]
+  const value = parseJson(text)
+  if (value === undefined) return [{ kind: 'unreadable', reason: 'is not JSON, though it begins like it' }]
+  const list = listIn(value)
+  if (list.length > recordsMax) return [{ kind: 'unreadable', reason: `holds more than ${String(recordsMax)} records` }]
+  return list.length === 0 ? [{ kind: 'empty' }] : list.map(recordOf)
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  const events = objectIn(value)?.['events']
+  return Array.isArray(events) ? events : [value]
+}
+
+function recordOf(given: unknown): LogRecord {
+  const value = objectIn(given)
+  return value ? { kind: 'json', value } : { kind: 'unreadable', reason: 'holds something else than an object' }
+}

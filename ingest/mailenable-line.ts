@@ -1,0 +1,82 @@
+/**
+ * One line of MailEnable's SMTP activity log: tab-separated columns, one command with its reply a line. Columns as the vendor
+ * documents them for versions 9 and 10.
+ */
+import { hash } from 'node:crypto'
+
+export interface ActivityLine {
+  /** The local time as if it were UTC, in milliseconds. */
+  readonly localMs: number
+  /** `SMTP-OU` is mail that the server sends. */
+  readonly isOutgoing: boolean
+  /** The message's file, such as `3B9454B8BCED4F88A24BFEF44DE6CF50.MAI`, in upper case; it names the session. */
+  readonly file: string
+  /** File, direction, socket and peer: lines of one connection. */
+  readonly connection: string
+  readonly peer: string
+  readonly command: string
+  /** The command line; empty for AUTH, where it holds passwords. */
+  readonly argument: string
+  readonly reply: string
+  readonly replyCode: number | null
+  /** The authenticated account, and the subject. */
+  readonly account: string | null
+  readonly subject: string | null
+  /** The first eight columns as written. */
+  readonly identity: string
+}
+
+const columnsMin = 8
+const started = /^\[\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d\]\*/
+const timeForm = /^(\d\d)\/(\d\d)\/(\d\d) (\d\d):(\d\d):(\d\d)$/
+const lineMax = 16_384
+
+/** Reads a line; null for one that says nothing (empty, or the start of a file), or a reason why it cannot be read. */
+export function readActivityLine(given: string): ActivityLine | string | null {
+  if (given.length > lineMax) return `is longer than ${lineMax.toLocaleString('en')} characters`
+  const text = given.replace(/[\r\n]+$/, '')
+  if (text.trim() === '' || started.test(text)) return null
+  const columns = text.split('\t')
+  if (columns.length < columnsMin) return `has ${String(columns.length)} columns instead of at least ${String(columnsMin)}`
+  const [time = '', direction = '', file = '', socket = '', peer = '', command = '', argument = '', reply = ''] = columns
+  const localMs = localTime(time)
+  if (localMs === undefined) return 'does not begin with a time such as 08/21/26 12:15:00'
+  if (direction !== 'SMTP-IN' && direction !== 'SMTP-OU') return 'has neither SMTP-IN nor SMTP-OU in column 2'
+  const verb = command.trim().toUpperCase()
+  const code = /^[2-5]\d\d(?=[ -]|$)/.exec(reply)?.[0]
+  return {
+    localMs,
+    isOutgoing: direction === 'SMTP-OU',
+    file: file.trim().toUpperCase(),
+    connection: [file, direction, socket, peer].join('\t'),
+    peer: peer.trim(),
+    command: verb,
+    argument: verb === 'AUTH' ? '' : argument,
+    reply,
+    replyCode: code === undefined ? null : Number(code),
+    account: columns[10]?.trim() || null,
+    subject: columns[11]?.trim() || null,
+    identity: columns.slice(0, columnsMin).join('\t'),
+  }
+}
+
+/** Month first, two digits of a year of this century. */
+function localTime(text: string): number | undefined {
+  const [, month, day, year, hour, minute, second] = (timeForm.exec(text) ?? []).map(Number)
+  if (month === undefined || day === undefined || year === undefined) return undefined
+  const at = new Date(Date.UTC(2000 + year, month - 1, day, hour, minute, second))
+  const isReal = at.getUTCMonth() === month - 1 && at.getUTCDate() === day && at.getUTCHours() === hour && at.getUTCMinutes() === minute
+  return isReal ? at.getTime() : undefined
+}
+
+/** The address in `MAIL FROM:<…>` or `RCPT TO:<…>`; null when there is none. */
+export function pathIn(argument: string): string | null {
+  return /:\s{0,8}<([^<>\s]{1,320})>/.exec(argument)?.[1] ?? null
+}
+
+/** The digest that stands for a line, the same wherever it is read: 64 hexadecimal digits. `sourceId` is the bounce source's. */
+export const lineDigest = (sourceId: string, { identity }: ActivityLine): string =>
+  hash('sha256', `me-activity.v1\0${sourceId}\0${identity}`, 'hex')
+
+/** The message id that stands for a delivery, which has none of its own in the log. */
+export const syntheticMessageId = (digest: string): string => `<${digest.slice(0, 32)}@activity.mailenable.invalid>`

@@ -1,0 +1,222 @@
+/** Reads the mails that tell what became of a message: bounces, delays, complaints, receipts; any program's form, in linear time. */
+import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
+import { firstValue, headerFields, type HeaderField } from './header-fields.ts'
+import { headerSigns, tellsDelay, tellsExpiry, tellsFailure, type HeaderSigns } from './report/bounce-signs.ts'
+import {
+  hostInWords,
+  mentionedRecipients,
+  namedRecipients,
+  ownAddresses,
+  saidAbout,
+  type NamedRecipient,
+  type SaidWords,
+} from './report/bounce-text.ts'
+import { deliveryEvents, listedRecipients, namesRecipient, tellsOutcome, type ProseHints } from './report/delivery-status.ts'
+import { dispositionEvents } from './report/disposition.ts'
+import { feedbackEvents, isJunkReport, junkReportEvent, optOutEvent } from './report/feedback-report.ts'
+import { noticeText, type NoticeText } from './report/notice-text.ts'
+import { partOctets, partText } from './report/part-text.ts'
+import { failureCodes } from './report/reply-codes.ts'
+import { originalTo, reportClues, toldValues } from './report/report-clues.ts'
+import { dateIn, hostIn, reportEvent, type ReportFrame } from './report/report-event.ts'
+import { openReportMail, type ReportMail, type ReportPart } from './report/report-mail.ts'
+import { sesEvents } from './report/ses-notice.ts'
+import { fieldGroups, type FieldGroup } from './report/status-fields.ts'
+
+const statusTypes = new Set(['message/delivery-status', 'message/global-delivery-status'])
+const dispositionTypes = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
+const returnedTypes = /^(?:message\/(?:rfc822|global|rfc822-headers|global-headers|partial)|text\/rfc822(?:-headers?)?)$/
+/** What Exchange makes of message/delivery-status where it passes a report on: a text file. */
+const attachedFields = /^\s*reporting-mta\s*:/i
+const returnedMax = 256 * 1024
+const noticesMax = 4
+
+/** A mail that was taken apart, for the readers of its kinds. */
+interface OpenReport {
+  readonly mail: ReportMail
+  readonly signs: HeaderSigns
+  /** Its words as they came; `notice` is the part of them that the reporting server wrote. */
+  readonly text: string
+  readonly notice: NoticeText
+  /** The header of the returned message. */
+  readonly returned: readonly HeaderField[]
+}
+
+/**
+ * What a mail reports. Only its outermost report counts, never one inside the message that it returns. Ordinary mail is
+ * `none`, an answer by a program `auto_reply`, both without events. Never throws; at most 1,000 events.
+ */
+export function readReport(raw: Uint8Array): ReportReading {
+  const report = opened(raw)
+  return feedbackReading(report) ?? statusReading(report) ?? dispositionReading(report) ?? proseReading(report)
+}
+
+function opened(raw: Uint8Array): OpenReport {
+  const mail = openReportMail(raw)
+  const text = noticeParts(mail.parts).map(partText).join('\n')
+  const notice = noticeText(text)
+  const inside = mail.parts.find(({ type }) => returnedTypes.test(type))
+  const returned = inside ? headerFields(partOctets(inside).subarray(0, returnedMax)) : notice.returned
+  return { mail, signs: headerSigns(mail.fields), text, notice, returned }
+}
+
+/** The parts in words: plain text, or HTML if there is no other; not files, and not what stands behind the returned message. */
+function noticeParts(parts: readonly ReportPart[]): readonly ReportPart[] {
+  const end = parts.findIndex(({ type }) => returnedTypes.test(type))
+  const before = end <= 0 ? parts : parts.slice(0, end)
+  const shown = before.filter(({ fields }) => !/^\s*attachment/i.test(firstValue(fields, 'content-disposition') ?? ''))
+  const plain = shown.filter(({ type }) => type === 'text/plain' || type === 'text/enriched' || type.startsWith('multipart/'))
+  return (plain.length > 0 ? plain : shown.filter(({ type }) => type === 'text/html')).slice(0, noticesMax)
+}
+
+function frameOf({ mail, returned }: OpenReport, format: FeedbackFormat, groups: readonly FieldGroup[]): ReportFrame {
+  return {
+    format,
+    clues: reportClues({ report: mail.fields, returned, groups }),
+    reportId: firstValue(mail.fields, 'message-id') ?? '',
+    writtenAt: dateIn(firstValue(mail.fields, 'date')),
+    reportingMta: hostIn(toldValues(groups, 'reporting-mta')[0] ?? '').name,
+  }
+}
+
+const groupsOf = (mail: ReportMail, isWanted: (type: string) => boolean): FieldGroup[] =>
+  mail.parts.filter(({ type }) => isWanted(type)).flatMap((part) => fieldGroups(partText(part)))
+
+function feedbackReading(report: OpenReport): ReportReading | undefined {
+  const { mail, returned, notice } = report
+  const groups = groupsOf(mail, (type) => type === 'message/feedback-report')
+  if (groups.length > 0) return feedback(feedbackEvents(groups, returned, frameOf(report, 'arf', groups)))
+  if (isJunkReport(mail.fields, returned)) return feedback([junkReportEvent(returned, frameOf(report, 'arf', []))])
+  const optOut = optOutEvent(mail.fields, frameOf(report, 'arf', []))
+  if (optOut) return feedback([optOut])
+  const inText = fieldGroups(notice.lines.join('\n')).filter(({ fields }) => fields.some(([name]) => name === 'feedback-type'))
+  const isReport = inText.some(
+    ({ fields }) => fields.some(([name]) => name === 'user-agent') && fields.some(([name]) => name === 'version'),
+  )
+  if (!isReport) return undefined
+  const events = feedbackEvents(inText, returned, frameOf(report, 'arf', inText))
+  return feedback(events.map((event) => ({ ...event, isStructured: false })))
+}
+
+const feedback = (events: readonly FeedbackEvent[]): ReportReading => ({ kind: 'feedback', events })
+
+/** Fields in their own part, or, in notices that were forwarded or flattened, inside the text. */
+function statusReading(report: OpenReport): ReportReading | undefined {
+  const own = groupsOf(report.mail, (type) => statusTypes.has(type))
+  const structured = statusEvents(report, own, true)
+  if (structured.length > 0) return { kind: 'dsn', events: structured }
+  const { isFromMachine, hasNullPath, tellsFailure: subjectSaysSo } = report.signs
+  if (!isFromMachine && !hasNullPath && !subjectSaysSo) return undefined
+  const attached = report.mail.parts.filter(
+    ({ type, body }) => type === 'text/plain' && attachedFields.test(body.toString('latin1', 0, 200)),
+  )
+  const inText = [...attached.map(partText), report.notice.beforeMark.join('\n')].flatMap(fieldGroups)
+  const flattened = inText.some(isRecipientGroup) ? statusEvents(report, inText, false) : []
+  return flattened.length > 0 ? { kind: 'dsn', events: flattened } : undefined
+}
+
+const isRecipientGroup = (group: FieldGroup): boolean => namesRecipient(group) && tellsOutcome(group)
+
+function statusEvents(report: OpenReport, groups: readonly FieldGroup[], isStructured: boolean): FeedbackEvent[] {
+  if (groups.length === 0) return []
+  const isOnly = groups.filter(namesRecipient).length === 1
+  return deliveryEvents(groups, frameOf(report, 'dsn', groups), hintsOf(report, isOnly), isStructured)
+}
+
+function hintsOf({ mail, notice, signs }: OpenReport, isOnly: boolean): ProseHints {
+  const named = namedRecipients(notice.lines, ownAddresses(mail.fields))
+  const byAddress = new Map(named.map((recipient) => [recipient.address.toLowerCase(), recipient]))
+  const said = new Map<string, string>()
+  return {
+    isDelay: signs.tellsDelay || tellsDelay(notice.lines.join('\n')),
+    recipients: [...listedRecipients(mail.fields), ...named.map(({ address, original }) => original ?? address)],
+    wordsAbout: (address) => {
+      const key = address.toLowerCase()
+      const recipient = byAddress.get(key) ?? (isOnly ? silent(address) : undefined)
+      if (!recipient) return ''
+      const words = said.get(key) ?? saidAbout(recipient, notice.lines, isOnly).words
+      said.set(key, words)
+      return words
+    },
+  }
+}
+
+function dispositionReading(report: OpenReport): ReportReading | undefined {
+  const { mail, notice } = report
+  const groups = groupsOf(mail, (type) => dispositionTypes.has(type))
+  if (groups.length === 0) return undefined
+  const words = `${firstValue(mail.fields, 'subject') ?? ''} ${firstValue(mail.fields, 'auto-submitted') ?? ''} ${notice.lines.join('\n').slice(0, 4000)}`
+  const isRejection = /\breject(?:ed|ion)?\b|\brefused\b/i.test(words)
+  return { kind: 'mdn', events: dispositionEvents(groups, notice.lines.join('\n'), isRejection, frameOf(report, 'dsn', groups)) }
+}
+
+function proseReading(report: OpenReport): ReportReading {
+  const { mail, signs, notice } = report
+  const text = notice.lines.join('\n')
+  const ses = sesEvents(report.text, frameOf(report, 'dsn', []))
+  if (ses && ses.length > 0) return { kind: ses.some(({ action }) => action === 'complaint') ? 'feedback' : 'dsn', events: ses }
+  const events = isBounce(report, text) ? proseEvents(report, text) : []
+  if (events.length > 0) return { kind: 'dsn', events }
+  const isReply = signs.isAutoReply || (signs.hasNullPath && !signs.isFromMachine && mail.fields.length > 0)
+  return { kind: isReply ? 'auto_reply' : 'none', events: [] }
+}
+
+/**
+ * A machine that returns mail may say so in the subject or in the text. Of others, both must; and of those that do not
+ * even write with the null reverse-path, the mail must show a reply code or the message that it returns.
+ */
+function isBounce({ mail, signs, returned }: OpenReport, text: string): boolean {
+  if (listedRecipients(mail.fields).length > 0) return true
+  const subject = signs.tellsFailure || signs.tellsDelay
+  const words = tellsFailure(text) || tellsDelay(text)
+  if (signs.isFromMachine) return subject || words
+  if (!subject || !words) return false
+  if (/delivery-status/i.test(mail.parameters.get('report-type') ?? '')) return true
+  if (signs.isAutoReply) return false
+  const { smtpCode, status } = failureCodes(text)
+  return signs.hasNullPath || returned.length > 0 || smtpCode !== null || status !== null
+}
+
+function proseEvents(report: OpenReport, text: string): FeedbackEvent[] {
+  const { signs, notice } = report
+  const frame = frameOf(report, 'dsn', [])
+  const recipients = proseRecipients(report)
+  if (recipients.length === 0 && !tellsFailure(text)) return []
+  const isOnly = recipients.length < 2
+  const isDelay = (signs.tellsDelay || tellsDelay(text)) && !tellsExpiry(text)
+  return (isOnly ? [recipients[0]] : recipients).map((recipient) => {
+    const said = saidAbout(recipient ?? { address: '', words: '' }, notice.lines, isOnly)
+    return reportEvent(frame, {
+      type: isDelay ? 'deferred' : 'bounced',
+      isStructured: false,
+      recipient: recipient?.address ?? null,
+      originalRecipient: recipient?.original ?? null,
+      action: isDelay ? 'delayed' : 'failed',
+      status: said.status ?? vagueStatus(said, isDelay, isOnly ? text : said.words),
+      smtpCode: said.smtpCode,
+      diagnostic: said.words,
+      remote: hostInWords(said.words) ?? (isOnly ? hostInWords(text.slice(0, 8192)) : undefined),
+    })
+  })
+}
+
+/** RFC 3463 §2: what can be known when no server gave a code. Having tried for too long is `4.4.7`. */
+function vagueStatus({ smtpCode }: SaidWords, isDelay: boolean, text: string): string {
+  if (smtpCode !== null) return `${String(smtpCode).charAt(0)}.0.0`
+  if (isDelay) return '4.0.0'
+  return tellsExpiry(text) ? '4.4.7' : '5.0.0'
+}
+
+/** Whom the text names; else the header of the report; else whom the text mentions; else the one address in To of the returned message. */
+function proseRecipients({ mail, notice, returned }: OpenReport): NamedRecipient[] {
+  const own = ownAddresses(mail.fields)
+  const named = namedRecipients(notice.lines, own)
+  if (named.length > 0) return named
+  const listed = listedRecipients(mail.fields)
+  if (listed.length > 0) return listed.map(silent)
+  const mentioned = mentionedRecipients(notice.lines, own)
+  const to = originalTo(returned)
+  return mentioned.length > 0 || to.length !== 1 ? mentioned : to.map(silent)
+}
+
+const silent = (address: string): NamedRecipient => ({ address, original: undefined, words: '' })

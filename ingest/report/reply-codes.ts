@@ -1,0 +1,50 @@
+/** Reply codes (RFC 5321 §4.2) and enhanced status codes (RFC 3463) out of the words of a server. */
+
+export interface ReplyCodes {
+  readonly smtpCode: number | null
+  readonly status: string | null
+}
+
+const searchMax = 8192
+const none: ReplyCodes = { smtpCode: null, status: null }
+// The first digits that tell of a refusal; a 2 in such a text is a version or a count.
+const both = /(?<![\w.])([45]\d\d)[ -]{1,3}#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
+const enhanced = /(?<![\w.])([245])\.([0-7])\.(\d{1,3})(?!\.?\d)(?![\w-])/g
+const atStart = /(?:^|\n)[\s>#"'[(<]{0,20}([245]\d\d)(?:[ :-]|$)/
+const afterWords =
+  /(?:said|says|returned|return(?:ed)? was|response|responded|reply|replied|error|code|message|smtp|with|status|was|reason|ERROR_CODE|ResponseCode)[^\w\n]{0,12}([45]\d\d)(?=[\s\-:,;.)<\]]|$)/i
+const anywhere = /(?<![\w.:/@-])([45][0-5]\d)[ -](?=[A-Z<#[])/
+
+/** The codes of a failure; those of one reply where they stand together. */
+export function failureCodes(words: string): ReplyCodes {
+  const text = words.slice(0, searchMax)
+  const pair = both.exec(text)
+  if (pair) return { smtpCode: Number(pair[1]), status: pair[2] ?? null }
+  const smtpCode = firstCode(text, '45')
+  return { smtpCode, status: firstStatus(text, smtpCode === null ? '45' : String(smtpCode).charAt(0)) ?? firstStatus(text, '45') }
+}
+
+/** The codes of a reply that may tell of success as well. */
+export function replyCodes(words: string): ReplyCodes {
+  const text = words.slice(0, searchMax)
+  const code = /^\s*([245]\d\d)(?:[ -]{1,3}#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d))?(?!\d)/.exec(text)
+  return code ? { smtpCode: Number(code[1]), status: code[2] ?? firstStatus(text, '245') } : { ...none, status: firstStatus(text, '245') }
+}
+
+/** A code that says no more than its first digit. */
+export const isVague = (status: string): boolean => status.endsWith('.0.0')
+
+function firstCode(text: string, classes: string): number | null {
+  for (const shape of [atStart, afterWords, anywhere]) {
+    const code = shape.exec(text)?.[1]
+    if (code !== undefined && classes.includes(code.charAt(0))) return Number(code)
+  }
+  return null
+}
+
+function firstStatus(text: string, classes: string): string | null {
+  for (const [, first = '', subject = '', detail = ''] of text.matchAll(enhanced)) {
+    if (classes.includes(first)) return `${first}.${subject}.${detail}`
+  }
+  return null
+}

@@ -1,0 +1,91 @@
+/** Makes the events of one report: bounded, on one line, with a key that is the same wherever the report is read. */
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { FeedbackClues, FeedbackEvent, FeedbackFormat } from '#core/feedback/event.ts'
+
+/** What all events of a report share. */
+export interface ReportFrame {
+  readonly format: FeedbackFormat
+  readonly clues: FeedbackClues
+  /** Message-ID of the report itself, empty when it has none. */
+  readonly reportId: string
+  /** When the report was written; null when it does not say. */
+  readonly writtenAt: number | null
+  readonly reportingMta: string | null
+}
+
+/** What an event says of its own; what is not known is left out. */
+export type EventFacts = Partial<
+  Omit<FeedbackEvent, 'format' | 'key' | 'clues' | 'reportingMta' | 'type' | 'isStructured' | 'diagnostic' | 'remoteMta'>
+> & {
+  readonly type: FeedbackEvent['type']
+  readonly isStructured: boolean
+  readonly diagnostic?: string | null
+  /** As written: `dns; mx.example.net ([192.0.2.1])`. */
+  readonly remote?: string | undefined
+}
+
+const diagnosticMax = 2000
+const hostMax = 255
+
+export function reportEvent(frame: ReportFrame, { remote, diagnostic, ...facts }: EventFacts): FeedbackEvent {
+  const host = remote === undefined ? undefined : hostIn(remote)
+  const event = {
+    occurredAt: frame.writtenAt,
+    recipient: null,
+    originalRecipient: null,
+    action: null,
+    status: null,
+    smtpCode: null,
+    feedbackType: null,
+    remoteIp: host?.ip ?? null,
+    ...facts,
+    diagnostic: oneLine(diagnostic ?? ''),
+    remoteMta: host?.name ?? null,
+    format: frame.format,
+    reportingMta: frame.reportingMta,
+    clues: frame.clues,
+  }
+  return { ...event, key: keyOf(frame, event) }
+}
+
+/** Over what the report says, not over how or when it came here. */
+function keyOf({ format, reportId, writtenAt, reportingMta, clues }: ReportFrame, event: Omit<FeedbackEvent, 'key'>): string {
+  const facts = [
+    ...['report.v1', format, event.type, event.recipient?.toLowerCase() ?? '', event.status ?? '', event.feedbackType ?? ''],
+    ...[reportId, String(writtenAt ?? ''), reportingMta ?? '', clues.messageIds[0] ?? '', clues.envelopeIds[0] ?? ''],
+  ]
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+}
+
+function oneLine(words: string): string | null {
+  const line = words
+    .slice(0, 4 * diagnosticMax)
+    .replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+  return line === '' ? null : line.slice(0, diagnosticMax).toWellFormed()
+}
+
+/** `dns; mx.example.net. (192.0.2.1, the server for …)`: the name, and the address if one stands there. */
+export function hostIn(written: string): { readonly name: string | null; readonly ip: string | null } {
+  const text = written
+    .slice(0, 1000)
+    .replace(/^\s*[\w-]{1,40}\s*;/, '')
+    .trim()
+  // Sun's and Oracle's servers tell both ends: TCP, our address and port, theirs.
+  const far = /\(TCP\|[^|)]{2,45}\|\d{1,5}\|([^|)]{2,45})\|/.exec(text)?.[1] ?? text
+  const ip = (far.match(/[\da-fA-F:.]{2,45}/g) ?? []).map((found) => found.replace(/[.:]$/, '')).find((found) => isIP(found) !== 0) ?? null
+  const name =
+    /^\[?([\w.:-]+)/
+      .exec(text)?.[1]
+      ?.replace(/[.:]+$/, '')
+      .toLowerCase() ?? ''
+  return { name: name === '' || name.length > hostMax ? ip : name, ip }
+}
+
+/** A date of RFC 5322 §3.3 as others write it, in milliseconds since 1970; null when it is none. */
+export function dateIn(value: string | undefined): number | null {
+  const text = /\d{1,2}[ -][A-Za-z]{3}[a-z]*[ -]\d{2,4}.{0,60}|\d{4}-\d\d-\d\dT.{1,30}/.exec((value ?? '').slice(0, 200))?.[0]
+  const at = text === undefined ? Number.NaN : Date.parse(text)
+  return Number.isNaN(at) || at < 0 || at > Date.UTC(2200) ? null : at
+}

@@ -1,0 +1,50 @@
+/** The fields of message/delivery-status (RFC 3464 §2.1) and message/feedback-report (RFC 5965 §3): groups of fields between empty lines. */
+
+/** One group: names in lower case, values unfolded, in order. */
+export interface FieldGroup {
+  readonly fields: readonly (readonly [name: string, value: string])[]
+}
+
+const fieldsMax = 20_000
+const valueMax = 8192
+const lineShape = /^([!-9;-~]{1,100})[ \t]*:(.*)$/
+
+/**
+ * A blank before the colon is taken (Mimecast). A line that is neither a field nor indented goes on with the field above
+ * (Google breaks its diagnostics so). A second Final-Recipient begins a group of its own even without an empty line.
+ */
+export function fieldGroups(text: string): FieldGroup[] {
+  const groups: { fields: [string, string][] }[] = []
+  let group: { fields: [string, string][] } | undefined
+  let count = 0
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') {
+      group = undefined
+      continue
+    }
+    const match = /^[ \t]/.test(line) ? null : lineShape.exec(line.slice(0, valueMax))
+    const last = group?.fields.at(-1)
+    if (!match) {
+      if (last && last[1].length < valueMax) last[1] = `${last[1]} ${line.trim()}`.slice(0, valueMax)
+      continue
+    }
+    if (++count > fieldsMax) break
+    const name = (match[1] ?? '').toLowerCase()
+    if (!group || startsRecipient(name, group.fields)) groups.push((group = { fields: [] }))
+    group.fields.push([name, (match[2] ?? '').trim()])
+  }
+  return groups
+}
+
+const startsRecipient = (name: string, fields: readonly (readonly [string, string])[]): boolean =>
+  (name === 'final-recipient' || name === 'original-recipient' || name === 'action') && fields.some(([had]) => had === name)
+
+/** The first value of that name; undefined when there is none, or an empty one. */
+export const valueIn = ({ fields }: FieldGroup, name: string): string | undefined => {
+  const value = fields.find(([had]) => had === name)?.[1]
+  return value === '' ? undefined : value
+}
+
+/** All values of that name that are not empty. */
+export const valuesIn = ({ fields }: FieldGroup, name: string): string[] =>
+  fields.filter(([had, value]) => had === name && value !== '').map(([, value]) => value)

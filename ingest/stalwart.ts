@@ -1,0 +1,48 @@
+/** Bodies of Stalwart's webhook. */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { objectIn, parseBody, unreadable, type Unreadable } from './json-value.ts'
+import { readStalwartEvent } from './stalwart-event.ts'
+
+/** An event and the place, from 0, in the list it came in. */
+export interface ReadEvent {
+  readonly index: number
+  readonly event: FeedbackEvent
+  /** Domains that a complaint without a recipient is about; empty for everything else. */
+  readonly domains: readonly string[]
+}
+
+export interface RejectedEntry {
+  readonly index: number
+  readonly reason: string
+}
+
+export interface StalwartReading {
+  readonly events: readonly ReadEvent[]
+  readonly rejected: readonly RejectedEntry[]
+  /** Events that do not concern us. */
+  readonly ignored: number
+}
+
+/** Reads `{events: […]}`, a bare list or one bare event. What cannot be read in one event leaves the others alone. */
+export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreadable {
+  const parsed = parseBody(body)
+  if ('problems' in parsed) return parsed
+  const list = eventsIn(parsed.value)
+  if (!list) return unreadable('body', 'must be a Stalwart event, a list of them, or {"events": […]}')
+  const events: ReadEvent[] = []
+  const rejected: RejectedEntry[] = []
+  for (const [index, given] of list.entries()) {
+    const outcome = readStalwartEvent(given)
+    if (outcome.event) events.push({ index, ...outcome })
+    else if (outcome.reason !== null) rejected.push({ index, reason: outcome.reason })
+  }
+  return { events, rejected, ignored: list.length - events.length - rejected.length }
+}
+
+/** The events in a body or a line; undefined for what is neither an event nor a list. */
+function eventsIn(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value
+  const fields = objectIn(value)
+  if (fields && Array.isArray(fields['events'])) return fields['events']
+  return fields && [fields]
+}
