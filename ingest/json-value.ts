@@ -9,8 +9,12 @@ export interface Unreadable {
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
+/** A body that is read as a whole may be this long when it is inflated, in octets. */
+export const bodyBytesMax = 5 * 1024 * 1024
+
 /** A body as JSON. Deep nesting is harmless here: parsing does not recurse, and neither do the readers. */
 export function parseBody(body: Uint8Array): { readonly value: unknown } | Unreadable {
+  if (body.length > bodyBytesMax) return unreadable('body', `must be at most ${bodyBytesMax.toLocaleString('en')} octets long`)
   if (!isUtf8(body)) return unreadable('body', 'must be UTF-8 text')
   const value = parseJson(
     Buffer.from(body.buffer, body.byteOffset, body.byteLength)

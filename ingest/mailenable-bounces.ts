@@ -156,6 +156,9 @@ function eventOf(told: Told, key: string): FeedbackEvent {
   })
 }
 
+/** A status that says more than its class. */
+const isExact = (status: string | null): boolean => status !== null && !status.endsWith('.0.0')
+
 /**
  * The events of an entry whose notice was read: those of the notice, completed by the fields of the entry, which the agent
  * made for programs. A notice without events leaves the entry's own, about nobody.
@@ -167,7 +170,7 @@ export function entryEvents({ event }: BounceEntry, { events }: ReportReading): 
     format: 'mailenable',
     key: eventKey(['mailenable.notice.v1', event.key, read.type, read.recipient]),
     occurredAt: event.occurredAt ?? read.occurredAt,
-    status: event.status ?? read.status,
+    status: isExact(event.status) ? event.status : (read.status ?? event.status),
     smtpCode: event.smtpCode ?? read.smtpCode,
     diagnostic: event.diagnostic ?? read.diagnostic,
     remoteMta: event.remoteMta ?? read.remoteMta,

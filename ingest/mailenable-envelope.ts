@@ -2,9 +2,6 @@
 import type { FieldProblem } from '#core/refusals.ts'
 import { objectIn, parseBody, unreadable, type JsonObject, type Unreadable } from './json-value.ts'
 
-/** Bodies of the agent may be this long when they are inflated, in octets. */
-export const mailenableBytesMax = 5 * 1024 * 1024
-
 export interface Agent {
   readonly name: string | null
   readonly version: string | null

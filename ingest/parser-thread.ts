@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ReadMessage } from '#core/capture/message-reader.ts'
 import type { Clock, Timer } from '#core/clock.ts'
+import type { ReportReading } from '#core/feedback/event.ts'
 import type { UntrackedReason } from '#core/trace/tracking.ts'
 import type { MessageParts } from './message-parts.ts'
 import type { TrackingMarks } from './tracked-message.ts'
@@ -15,6 +16,7 @@ export type ParserRequest =
   | { readonly kind: 'read'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean }
   | { readonly kind: 'attachment'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean; readonly index: number }
   | { readonly kind: 'parts'; readonly raw: Uint8Array<ArrayBuffer>; readonly cut: boolean }
+  | { readonly kind: 'report'; readonly raw: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'links'; readonly raw: Uint8Array<ArrayBuffer>; readonly ownUrl: string }
   | { readonly kind: 'track'; readonly raw: Uint8Array<ArrayBuffer>; readonly ownUrl: string; readonly marks: TrackingMarks }
 
@@ -23,6 +25,7 @@ export type ParserAnswer =
   | { readonly kind: 'message'; readonly message: ReadMessage }
   | { readonly kind: 'attachment'; readonly bytes: Uint8Array<ArrayBuffer> | undefined }
   | { readonly kind: 'parts'; readonly parts: MessageParts }
+  | { readonly kind: 'report'; readonly reading: ReportReading }
   | { readonly kind: 'links'; readonly links: readonly string[]; readonly raw: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'tracked'; readonly raw: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'untracked'; readonly reason: UntrackedReason }

@@ -1,8 +1,9 @@
 /** What a delivery line of Postfix means: its own delivery, a hand-over within the host, or the answer of the next host. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, replyIn, statusFor } from './feedback-event.ts'
-import type { DeferredRecipient, LogSession } from './log.ts'
+import type { DeferredRecipient, LogSession } from './log-group.ts'
 import type { PostfixDelivery, PostfixLine } from './postfix-line.ts'
+import { timeOf } from './shipped-record.ts'
 
 const places = { sent: 'delivered', bounced: 'bounced', deferred: 'deferred' } as const satisfies Record<string, FeedbackEvent['type']>
 const isPlace = (status: string): status is keyof typeof places => Object.hasOwn(places, status)
@@ -15,7 +16,7 @@ export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, sess
   return feedbackEvent({
     ...shared(line, session),
     type: places[status],
-    key: eventKey(['postfix.v1', line.queueId, to, status, delivery.dsn, delivery.delay]),
+    key: eventKey(['postfix.v1', line.queueId, to, delivery.originalTo, status, delivery.dsn, delivery.delay]),
     ...recipients(delivery),
     action:
       status === 'sent' ? (isFinal(line.service, delivery.relay) ? 'delivered' : 'relayed') : status === 'bounced' ? 'failed' : 'delayed',
@@ -50,7 +51,7 @@ export function waitingRecipient(delivery: PostfixDelivery): DeferredRecipient {
 
 const shared = (line: PostfixLine, session: LogSession): Pick<FeedbackEvent, 'format' | 'occurredAt' | 'reportingMta'> & Clued => ({
   format: 'postfix',
-  occurredAt: line.at,
+  occurredAt: timeOf(line.time),
   reportingMta: line.host || null,
   clues: {
     returnPaths: session.returnPath === null ? [] : [session.returnPath],
@@ -70,20 +71,29 @@ const recipients = ({ to, originalTo }: PostfixDelivery): { readonly recipient: 
 const localServices: ReadonlySet<string> = new Set(['local', 'virtual', 'pipe', 'lmtp'])
 const isFinal = (service: string, relay: string): boolean => localServices.has(service) || localServices.has(relay)
 
-const loopback = /\[(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)\]/
 const filterName = /spam|filter|amavis|scan|clam|defang|milter|disclaimer/i
 /** Our own acceptance of a message, as our submission answers it: the message has only come to us. */
 const ourReply = /\b(?:queued|captured|suppressed) as [\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}\b/
 
 /**
- * `sent` that is no delivery: to a content filter (whose copy has lines of its own, under another queue id), along an alias, or
- * into this service.
+ * `sent` that is no delivery, by what the line itself says: to a content filter, along an alias, or into this service.
  */
 function movesOn(service: string, { relay, words }: PostfixDelivery): boolean {
   if (service === 'pipe' || relay === 'pipe')
     return filterName.test(relay) || filterName.test(/^delivered via (\S+)/.exec(words)?.[1] ?? '')
   if (isFinal(service, relay) && words.startsWith('forwarded as ')) return true
-  return ourReply.test(words) || (loopback.test(relay) && /queued as /.test(words))
+  return ourReply.test(words) || / from MTA\(/.test(words)
+}
+
+/** The networks in which content filters stand. RFC 1918 §3, RFC 4193 §3. */
+const nearby = /\[(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1\]|f[cd])/i
+
+/**
+ * The queue id under which the next host, where it is a near one, took the message. A filter gives the message back: then the id is
+ * one of the same Postfix, and its own lines tell what came of it.
+ */
+export function idBehindFilter({ status, relay, words }: PostfixDelivery): string | undefined {
+  return status === 'sent' && nearby.test(relay) ? /\bqueued as ([0-9A-Za-z]{6,20})\b/.exec(words)?.[1] : undefined
 }
 
 const statusOf = (dsn: string | null): string | null => (dsn !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(dsn) ? dsn : null)

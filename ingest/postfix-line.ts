@@ -1,6 +1,6 @@
 /** One line of Postfix about one message, as text or as the fields that a grok filter made of it. */
 import { textIn, wordIn, type JsonObject } from './json-value.ts'
-import { originOf, type ShippedLine } from './shipped-record.ts'
+import { originOf, type Origin, type ShippedLine } from './shipped-record.ts'
 
 /** What a delivery agent tells of one recipient. */
 export interface PostfixDelivery {
@@ -27,7 +27,8 @@ export interface PostfixLine {
   /** The last part of the program's name, such as `smtp`; empty when it is not known. */
   readonly service: string
   readonly host: string
-  readonly at: number | null
+  /** As somebody wrote it, for `timeOf`. */
+  readonly time: Origin['time']
   readonly told: Told
 }
 
@@ -53,13 +54,13 @@ const services: ReadonlySet<string> = new Set([
 ])
 
 /** Reads a line without its syslog header. A line without a program must look like one of Postfix; undefined when it does not. */
-export function readPostfixText({ text, program, host, at }: ShippedLine): PostfixLine | typeof unconcerned | undefined {
+export function readPostfixText({ text, program, host, time }: ShippedLine): PostfixLine | typeof unconcerned | undefined {
   const service = program === null ? '' : serviceOf(program)
   if (service === undefined) return unconcerned
   const colon = text.indexOf(': ')
   const queueId = colon > 0 && colon <= 20 ? text.slice(0, colon) : ''
   const told = queueIdForm.test(queueId) ? toldBy(text.slice(colon + 2)) : undefined
-  if (told) return { queueId, service, host: host ?? '', at, told }
+  if (told) return { queueId, service, host: host ?? '', time, told }
   return program === null ? undefined : unconcerned
 }
 
@@ -110,10 +111,10 @@ const bracketed = (id: string): string => (id === '' || id === '<>' || id.starts
 export function readPostfixFields(record: JsonObject): PostfixLine | typeof unconcerned {
   const field = (name: string): string | null => wordIn(record[`postfix_${name}`])
   const queueId = field('queueid') ?? ''
-  const { program, host, at } = originOf(record)
+  const { program, host, time } = originOf(record)
   const service = program === null ? '' : serviceOf(program)
   const told = queueIdForm.test(queueId) && service !== undefined ? toldByFields(field) : undefined
-  return told ? { queueId, service: service ?? '', host: host ?? '', at, told } : unconcerned
+  return told ? { queueId, service: service ?? '', host: host ?? '', time, told } : unconcerned
 }
 
 type Field = (name: string) => string | null

@@ -2,13 +2,14 @@
  * Log lines of Postfix, bare or in the records of shippers. Sender and Message-ID of a delivery stand on other lines of the
  * same queue id, so lines are joined within a group, and by what is remembered across groups.
  */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { JsonObject } from './json-value.ts'
 import type { LineGroup } from './log-lines.ts'
 import { recordsIn, type LogRecord } from './log-records.ts'
-import type { DeferredRecipient, LineEvent, LogGroup, LogReading, LogSession, RejectedLine } from './log.ts'
-import { deliveryEvent, expiredEvent, waitingRecipient } from './postfix-event.ts'
+import type { DeferredRecipient, LineEvent, LogGroup, LogReading, LogSession, RejectedLine } from './log-group.ts'
+import { deliveryEvent, expiredEvent, idBehindFilter, waitingRecipient } from './postfix-event.ts'
 import { isGrokked, readPostfixFields, readPostfixText, unconcerned, type PostfixLine } from './postfix-line.ts'
-import { shippedLine, type ShippedLine } from './shipped-record.ts'
+import { lineIn, originOf, type ShippedLine } from './shipped-record.ts'
 import { syslogLine } from './syslog-line.ts'
 
 /** Recipients of one message whose waiting is remembered. */
@@ -16,6 +17,8 @@ const deferredMax = 100
 
 interface NumberedLine {
   readonly line: number
+  /** Of its session. */
+  readonly name: string
   readonly told: PostfixLine
 }
 
@@ -27,12 +30,18 @@ interface TakenApart {
 
 export function readPostfixGroup({ first, lines }: LineGroup): LogGroup {
   const parts = takeApart(first, lines)
-  const needs = [...new Set(parts.told.map(({ told }) => sessionName(told)))]
+  const needs = [...new Set(parts.told.flatMap(({ told, name }) => [name, ...nameBehindFilter(told)]))]
   return { lines: lines.length, needs, read: (known) => join(parts, known) }
 }
 
 /** Queue ids are unique on one host only. */
 const sessionName = ({ host, queueId }: PostfixLine): string => `${host.slice(0, 255).toLowerCase()}/${queueId}`
+
+/** The session of the copy that a filter may have given back. */
+function nameBehindFilter(line: PostfixLine): readonly string[] {
+  const queueId = line.told.kind === 'delivery' ? idBehindFilter(line.told.delivery) : undefined
+  return queueId === undefined ? [] : [sessionName({ ...line, queueId })]
+}
 
 function takeApart(first: number, lines: LineGroup['lines']): TakenApart {
   const told: NumberedLine[] = []
@@ -42,7 +51,7 @@ function takeApart(first: number, lines: LineGroup['lines']): TakenApart {
     const line = first + i
     for (const record of recordsIn(text)) {
       const found = readRecord(record)
-      if (typeof found !== 'string') told.push({ line, told: found })
+      if (typeof found !== 'string') told.push({ line, name: sessionName(found), told: found })
       else if (found === unconcerned) ignored++
       else rejected.push({ line, reason: found })
     }
@@ -58,22 +67,25 @@ function readRecord(record: LogRecord): PostfixLine | string {
 }
 
 function readText(text: string): PostfixLine | string {
-  const line = syslogLine(text) ?? { text, program: null, host: null, at: null }
+  const line = syslogLine(text) ?? { text, program: null, host: null, time: null }
   return readPostfixText(line) ?? 'is no line of syslog or Postfix'
 }
 
 function readJson(record: JsonObject): PostfixLine | string {
   if (isGrokked(record)) return readPostfixFields(record)
-  const shipped = shippedLine(record)
-  if (!shipped) return 'is no record with the field message, log, line, msg or MESSAGE'
-  return readPostfixText(withinRecord(shipped)) ?? 'holds no line of syslog or Postfix'
+  const text = lineIn(record)
+  if (text === undefined) return 'is no record with the field message, log, line, msg or MESSAGE'
+  return readPostfixText(withinRecord(text, record)) ?? 'holds no line of syslog or Postfix'
 }
 
 /** The header of the line itself says more than the shipper, which may have read it hours later and on another host. */
-function withinRecord(shipped: ShippedLine): ShippedLine {
-  const inner = syslogLine(shipped.text)
-  if (!inner) return shipped
-  return { text: inner.text, program: inner.program ?? shipped.program, host: inner.host ?? shipped.host, at: inner.at ?? shipped.at }
+function withinRecord(text: string, record: JsonObject): ShippedLine {
+  const inner = syslogLine(text)
+  if (inner && inner.program !== null && inner.host !== null && inner.time !== null) return inner
+  const outer = originOf(record)
+  if (!inner) return { text, ...outer }
+  const { program, host, time } = inner
+  return { text: inner.text, program: program ?? outer.program, host: host ?? outer.host, time: time ?? outer.time }
 }
 
 interface Draft {
@@ -87,9 +99,10 @@ function join({ told, rejected, ignored }: TakenApart, known: ReadonlyMap<string
   const drafts = draftsOf(told, known)
   const events: LineEvent[] = []
   let passed = ignored
-  for (const { line, told: found } of told) {
-    const draft = drafts.get(sessionName(found))
-    const made = draft ? eventsOf(found, draft) : []
+  for (const { line, name, told: found } of told) {
+    const draft = drafts.get(name)
+    const cameBack = nameBehindFilter(found).some((copy) => drafts.has(copy) || known.has(copy))
+    const made = draft ? eventsOf(found, draft, cameBack) : []
     for (const event of made) events.push({ line, event, domains: [] })
     if (made.length === 0) passed++
   }
@@ -107,8 +120,7 @@ const sessionOf = ({ returnPath, messageId, deferred }: Draft): LogSession => ({
 /** What is known of each message before its deliveries are looked at: files of several services may come in any order. */
 function draftsOf(lines: readonly NumberedLine[], known: ReadonlyMap<string, LogSession>): ReadonlyMap<string, Draft> {
   const drafts = new Map<string, Draft>()
-  for (const { told: line } of lines) {
-    const name = sessionName(line)
+  for (const { name, told: line } of lines) {
     const draft = drafts.get(name) ?? draftFrom(known.get(name))
     drafts.set(name, draft)
     const { told } = line
@@ -126,8 +138,8 @@ const draftFrom = (session: LogSession | undefined): Draft => ({
   isGone: false,
 })
 
-/** The events of a line; moves recipients in and out of the draft's waiting list. */
-function eventsOf(line: PostfixLine, draft: Draft) {
+/** The events of a line; moves recipients in and out of the draft's waiting list. Mail that comes back from a filter makes none. */
+function eventsOf(line: PostfixLine, draft: Draft, cameBack: boolean): readonly FeedbackEvent[] {
   const { told } = line
   const session = { returnPath: draft.returnPath, messageId: draft.messageId, deferred: [] }
   if (told.kind === 'expired') {
@@ -140,6 +152,6 @@ function eventsOf(line: PostfixLine, draft: Draft) {
   if (delivery.status === 'deferred') {
     if (draft.deferred.size < deferredMax) draft.deferred.set(delivery.to, waitingRecipient(delivery))
   } else draft.deferred.delete(delivery.to)
-  const event = deliveryEvent(line, delivery, session)
+  const event = cameBack ? undefined : deliveryEvent(line, delivery, session)
   return event ? [event] : []
 }

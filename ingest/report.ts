@@ -2,12 +2,21 @@
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from './header-fields.ts'
 import { headerSigns, tellsDelay, tellsExpiry, tellsFailure, type HeaderSigns } from './report/bounce-signs.ts'
-import { codesFor, hostInWords, namedRecipients, ownAddresses, type NamedRecipient } from './report/bounce-text.ts'
-import { deliveryEvents, listedRecipients, type ProseHints } from './report/delivery-status.ts'
+import {
+  hostInWords,
+  mentionedRecipients,
+  namedRecipients,
+  ownAddresses,
+  saidAbout,
+  type NamedRecipient,
+  type SaidWords,
+} from './report/bounce-text.ts'
+import { deliveryEvents, listedRecipients, namesRecipient, tellsOutcome, type ProseHints } from './report/delivery-status.ts'
 import { dispositionEvents } from './report/disposition.ts'
 import { feedbackEvents, isJunkReport, junkReportEvent, optOutEvent } from './report/feedback-report.ts'
 import { noticeText, type NoticeText } from './report/notice-text.ts'
 import { partOctets, partText } from './report/part-text.ts'
+import { failureCodes } from './report/reply-codes.ts'
 import { originalTo, reportClues, toldValues } from './report/report-clues.ts'
 import { dateIn, hostIn, reportEvent, type ReportFrame } from './report/report-event.ts'
 import { openReportMail, type ReportMail, type ReportPart } from './report/report-mail.ts'
@@ -17,6 +26,8 @@ import { fieldGroups, type FieldGroup } from './report/status-fields.ts'
 const statusTypes = new Set(['message/delivery-status', 'message/global-delivery-status'])
 const dispositionTypes = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
 const returnedTypes = /^(?:message\/(?:rfc822|global|rfc822-headers|global-headers|partial)|text\/rfc822(?:-headers?)?)$/
+/** What Exchange makes of message/delivery-status where it passes a report on: a text file. */
+const attachedFields = /^\s*reporting-mta\s*:/i
 const returnedMax = 256 * 1024
 const noticesMax = 4
 
@@ -24,6 +35,8 @@ const noticesMax = 4
 interface OpenReport {
   readonly mail: ReportMail
   readonly signs: HeaderSigns
+  /** Its words as they came; `notice` is the part of them that the reporting server wrote. */
+  readonly text: string
   readonly notice: NoticeText
   /** The header of the returned message. */
   readonly returned: readonly HeaderField[]
@@ -40,10 +53,11 @@ export function readReport(raw: Uint8Array): ReportReading {
 
 function opened(raw: Uint8Array): OpenReport {
   const mail = openReportMail(raw)
-  const notice = noticeText(noticeParts(mail.parts).map(partText).join('\n'))
+  const text = noticeParts(mail.parts).map(partText).join('\n')
+  const notice = noticeText(text)
   const inside = mail.parts.find(({ type }) => returnedTypes.test(type))
   const returned = inside ? headerFields(partOctets(inside).subarray(0, returnedMax)) : notice.returned
-  return { mail, signs: headerSigns(mail.fields), notice, returned }
+  return { mail, signs: headerSigns(mail.fields), text, notice, returned }
 }
 
 /** The parts in words: plain text, or HTML if there is no other; not files, and not what stands behind the returned message. */
@@ -91,29 +105,38 @@ function statusReading(report: OpenReport): ReportReading | undefined {
   const own = groupsOf(report.mail, (type) => statusTypes.has(type))
   const structured = statusEvents(report, own, true)
   if (structured.length > 0) return { kind: 'dsn', events: structured }
-  const inText = fieldGroups(report.notice.beforeMark.join('\n')).filter(isRecipientGroup)
-  const flattened = inText.length === 0 ? [] : statusEvents(report, fieldGroups(report.notice.beforeMark.join('\n')), false)
+  const { isFromMachine, hasNullPath, tellsFailure: subjectSaysSo } = report.signs
+  if (!isFromMachine && !hasNullPath && !subjectSaysSo) return undefined
+  const attached = report.mail.parts.filter(
+    ({ type, body }) => type === 'text/plain' && attachedFields.test(body.toString('latin1', 0, 200)),
+  )
+  const inText = [...attached.map(partText), report.notice.beforeMark.join('\n')].flatMap(fieldGroups)
+  const flattened = inText.some(isRecipientGroup) ? statusEvents(report, inText, false) : []
   return flattened.length > 0 ? { kind: 'dsn', events: flattened } : undefined
 }
 
-const isRecipientGroup = ({ fields }: FieldGroup): boolean =>
-  fields.some(([name]) => name === 'final-recipient' || name === 'original-recipient') &&
-  fields.some(([name]) => name === 'action' || name === 'status')
+const isRecipientGroup = (group: FieldGroup): boolean => namesRecipient(group) && tellsOutcome(group)
 
 function statusEvents(report: OpenReport, groups: readonly FieldGroup[], isStructured: boolean): FeedbackEvent[] {
-  return groups.length === 0 ? [] : deliveryEvents(groups, frameOf(report, 'dsn', groups), hintsOf(report), isStructured)
+  if (groups.length === 0) return []
+  const isOnly = groups.filter(namesRecipient).length === 1
+  return deliveryEvents(groups, frameOf(report, 'dsn', groups), hintsOf(report, isOnly), isStructured)
 }
 
-function hintsOf({ mail, notice, signs }: OpenReport): ProseHints {
+function hintsOf({ mail, notice, signs }: OpenReport, isOnly: boolean): ProseHints {
   const named = namedRecipients(notice.lines, ownAddresses(mail.fields))
   const byAddress = new Map(named.map((recipient) => [recipient.address.toLowerCase(), recipient]))
-  const listed = listedRecipients(firstValue(mail.fields, 'x-failed-recipients'))
+  const said = new Map<string, string>()
   return {
     isDelay: signs.tellsDelay || tellsDelay(notice.lines.join('\n')),
-    recipients: [...listed, ...named.map(({ address, original }) => original ?? address)],
+    recipients: [...listedRecipients(mail.fields), ...named.map(({ address, original }) => original ?? address)],
     wordsAbout: (address) => {
-      const recipient = byAddress.get(address.toLowerCase())
-      return recipient ? codesFor(recipient, notice.lines, named.length === 1).words : ''
+      const key = address.toLowerCase()
+      const recipient = byAddress.get(key) ?? (isOnly ? silent(address) : undefined)
+      if (!recipient) return ''
+      const words = said.get(key) ?? saidAbout(recipient, notice.lines, isOnly).words
+      said.set(key, words)
+      return words
     },
   }
 }
@@ -130,7 +153,7 @@ function dispositionReading(report: OpenReport): ReportReading | undefined {
 function proseReading(report: OpenReport): ReportReading {
   const { mail, signs, notice } = report
   const text = notice.lines.join('\n')
-  const ses = sesEvents(text, frameOf(report, 'dsn', []))
+  const ses = sesEvents(report.text, frameOf(report, 'dsn', []))
   if (ses && ses.length > 0) return { kind: ses.some(({ action }) => action === 'complaint') ? 'feedback' : 'dsn', events: ses }
   const events = isBounce(report, text) ? proseEvents(report, text) : []
   if (events.length > 0) return { kind: 'dsn', events }
@@ -138,54 +161,62 @@ function proseReading(report: OpenReport): ReportReading {
   return { kind: isReply ? 'auto_reply' : 'none', events: [] }
 }
 
-/** Two of: who wrote it, what the subject says, what the text says; answers by programs need all. */
-function isBounce({ mail, signs }: OpenReport, text: string): boolean {
-  if (listedRecipients(firstValue(mail.fields, 'x-failed-recipients')).length > 0) return true
-  const isReport = /delivery-status/i.test(mail.parameters.get('report-type') ?? '')
-  const isByMachine = signs.isFromMachine || signs.hasNullPath || isReport
-  const saysSo = tellsFailure(text) || tellsDelay(text)
-  if (signs.isAutoReply && !signs.isFromMachine) return isReport && signs.tellsFailure && saysSo
-  return isByMachine ? signs.tellsFailure || signs.tellsDelay || (signs.isFromMachine && saysSo) : signs.tellsFailure && saysSo
+/**
+ * A machine that returns mail may say so in the subject or in the text. Of others, both must; and of those that do not
+ * even write with the null reverse-path, the mail must show a reply code or the message that it returns.
+ */
+function isBounce({ mail, signs, returned }: OpenReport, text: string): boolean {
+  if (listedRecipients(mail.fields).length > 0) return true
+  const subject = signs.tellsFailure || signs.tellsDelay
+  const words = tellsFailure(text) || tellsDelay(text)
+  if (signs.isFromMachine) return subject || words
+  if (!subject || !words) return false
+  if (/delivery-status/i.test(mail.parameters.get('report-type') ?? '')) return true
+  if (signs.isAutoReply) return false
+  const { smtpCode, status } = failureCodes(text)
+  return signs.hasNullPath || returned.length > 0 || smtpCode !== null || status !== null
 }
 
 function proseEvents(report: OpenReport, text: string): FeedbackEvent[] {
-  const { mail, signs, notice, returned } = report
+  const { signs, notice } = report
   const frame = frameOf(report, 'dsn', [])
-  const isDelay = (signs.tellsDelay || tellsDelay(text)) && !tellsExpiry(text)
   const recipients = proseRecipients(report)
-  if (recipients.length === 0 && !tellsFailure(text) && failsWithoutName(mail, returned)) return []
-  const named = recipients.length > 0 ? recipients : [undefined]
-  return named.map((recipient) => {
-    const about = codesFor(recipient ?? { address: '', original: undefined, words: '' }, notice.lines, named.length === 1)
+  if (recipients.length === 0 && !tellsFailure(text)) return []
+  const isOnly = recipients.length < 2
+  const isDelay = (signs.tellsDelay || tellsDelay(text)) && !tellsExpiry(text)
+  return (isOnly ? [recipients[0]] : recipients).map((recipient) => {
+    const said = saidAbout(recipient ?? { address: '', words: '' }, notice.lines, isOnly)
     return reportEvent(frame, {
       type: isDelay ? 'deferred' : 'bounced',
       isStructured: false,
       recipient: recipient?.address ?? null,
       originalRecipient: recipient?.original ?? null,
       action: isDelay ? 'delayed' : 'failed',
-      status: about.status ?? vagueStatus(about.smtpCode, isDelay, text),
-      smtpCode: about.smtpCode,
-      diagnostic: about.words,
-      remote: hostInWords(about.words) ?? hostInWords(text.slice(0, 8192)),
+      status: said.status ?? vagueStatus(said, isDelay, isOnly ? text : said.words),
+      smtpCode: said.smtpCode,
+      diagnostic: said.words,
+      remote: hostInWords(said.words) ?? (isOnly ? hostInWords(text.slice(0, 8192)) : undefined),
     })
   })
 }
 
-const failsWithoutName = (mail: ReportMail, returned: readonly HeaderField[]): boolean => mail.fields.length === 0 || returned.length === 0
-
 /** RFC 3463 §2: what can be known when no server gave a code. Having tried for too long is `4.4.7`. */
-function vagueStatus(smtpCode: number | null, isDelay: boolean, text: string): string {
+function vagueStatus({ smtpCode }: SaidWords, isDelay: boolean, text: string): string {
   if (smtpCode !== null) return `${String(smtpCode).charAt(0)}.0.0`
   if (isDelay) return '4.0.0'
   return tellsExpiry(text) ? '4.4.7' : '5.0.0'
 }
 
-/** Whom the text names; else the header of the report; else the one address in To of the returned message. */
+/** Whom the text names; else the header of the report; else whom the text mentions; else the one address in To of the returned message. */
 function proseRecipients({ mail, notice, returned }: OpenReport): NamedRecipient[] {
-  const named = namedRecipients(notice.lines, ownAddresses(mail.fields))
+  const own = ownAddresses(mail.fields)
+  const named = namedRecipients(notice.lines, own)
   if (named.length > 0) return named
-  const listed = listedRecipients(firstValue(mail.fields, 'x-failed-recipients'))
+  const listed = listedRecipients(mail.fields)
+  if (listed.length > 0) return listed.map(silent)
+  const mentioned = mentionedRecipients(notice.lines, own)
   const to = originalTo(returned)
-  const silent = listed.length > 0 || to.length !== 1 ? listed : to
-  return silent.map((address) => ({ address, original: undefined, words: '' }))
+  return mentioned.length > 0 || to.length !== 1 ? mentioned : to.map(silent)
 }
+
+const silent = (address: string): NamedRecipient => ({ address, original: undefined, words: '' })

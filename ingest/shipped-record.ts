@@ -1,12 +1,16 @@
 /** What log shippers wrap around a line: the line itself, and what they know of where it came from. */
 import { objectIn, textIn, wordIn, type JsonObject } from './json-value.ts'
 
-/** A line as its program wrote it, and the program, host and time (milliseconds since 1970) that the shipper tells beside it. */
-export interface ShippedLine {
-  readonly text: string
+/** Where a line came from: its program and host, and the time as somebody wrote it, for `timeOf`. */
+export interface Origin {
   readonly program: string | null
   readonly host: string | null
-  readonly at: number | null
+  readonly time: unknown
+}
+
+/** A line as its program wrote it. */
+export interface ShippedLine extends Origin {
+  readonly text: string
 }
 
 /** In this order: `log` of Filebeat is an object, that of Fluent Bit and Docker the line. `MESSAGE` is journald's and syslog-ng's. */
@@ -16,16 +20,18 @@ const hostFields = ['host', 'hostname', '_HOSTNAME', 'HOST', 'logsource'] as con
 const timeFields = ['@timestamp', 'timestamp', 'time', 'date', 'ts'] as const
 
 /** The line in a record; undefined when no field of it holds one. */
-export function shippedLine(record: JsonObject): ShippedLine | undefined {
-  const text = lineFields.map((name) => lineText(record[name])).find((found) => found !== null)
-  if (text === undefined || text === null) return undefined
-  return { text: text.replace(/[\r\n]+$/, ''), ...originOf(record) }
+export function lineIn(record: JsonObject): string | undefined {
+  for (const name of lineFields) {
+    const text = lineText(record[name])
+    if (text !== null) return text.trimEnd()
+  }
+  return undefined
 }
 
 /** What a record says of the line's origin. */
-export function originOf(record: JsonObject): Omit<ShippedLine, 'text'> {
-  const at = timeFields.map((name) => timeOf(record[name])).find((found) => found !== null)
-  return { program: programOf(record), host: hostOf(record), at: at ?? journalTime(record) }
+export function originOf(record: JsonObject): Origin {
+  const time = timeFields.map((name) => record[name]).find((value) => timeOf(value) !== null)
+  return { program: programOf(record), host: hostOf(record), time: time ?? journalTime(record) }
 }
 
 /** journald sends a line that is not UTF-8 as a list of octets. */
@@ -48,16 +54,16 @@ function hostOf(record: JsonObject): string | null {
   return direct ?? textIn(nested?.['hostname']) ?? textIn(nested?.['name'])
 }
 
-/** Text with a zone, or seconds since 1970; everything else says nothing sure. */
-function timeOf(value: unknown): number | null {
+/** Milliseconds since 1970, of text with a zone or of seconds since then; null for everything else, which says nothing sure. */
+export function timeOf(value: unknown): number | null {
   if (typeof value === 'number') return value > 1e8 && value < 1e11 ? Math.round(value * 1000) : null
   return typeof value === 'string' ? zonedTime(value) : null
 }
 
-/** journald counts microseconds. */
+/** The seconds of journald, which counts microseconds. */
 function journalTime(record: JsonObject): number | null {
   const micros = wordIn(record['_SOURCE_REALTIME_TIMESTAMP']) ?? wordIn(record['__REALTIME_TIMESTAMP'])
-  return micros !== null && /^\d{15,17}$/.test(micros) ? Math.floor(Number(micros) / 1000) : null
+  return micros !== null && /^\d{15,17}$/.test(micros) ? Number(micros) / 1e6 : null
 }
 
 /** A time of RFC 3339 with its zone, in milliseconds since 1970; null for others, as a time without a zone is none. */

@@ -29,6 +29,9 @@ const complaints: ReadonlyMap<string, string> = new Map([
 ])
 const domainsMax = 100
 
+/** Whether events of this type are read at all. */
+export const concernsUs = (type: string): boolean => deliveries.has(type) || complaints.has(type)
+
 /** Reads an event of the webhook's shape, `{type, createdAt, data}`. */
 export function readStalwartEvent(given: unknown): Outcome {
   const outer = objectIn(given)
@@ -119,9 +122,11 @@ function detailsIn(given: unknown): string | null {
   const nested = objectIn(given)
   if (!nested) return wordIn(given)
   const data = objectIn(nested['data']) ?? {}
-  const words = [nested['text'], data['domain'] ?? data['hostname'], data['code'], data['details'] ?? data['reason']]
-  return words.map(wordIn).filter(Boolean).join(': ') || null
+  const reply = joined([data['code'], data['details'] ?? data['reason']], ' ')
+  return joined([nested['text'], data['domain'] ?? data['hostname'], reply], ': ') || null
 }
+
+const joined = (values: readonly unknown[], separator: string): string => values.map(wordIn).filter(Boolean).join(separator)
 
 const quoted = /Code: (\d{3}), Enhanced code: (\d\.\d{1,3}\.\d{1,3}), Message: ([^]*)$/
 /** What stopped an attempt before any reply, by its first words, as RFC 3463 subject and detail. */
@@ -145,7 +150,7 @@ function replyOf(details: string, code: number, type: FeedbackEvent['type']): Re
   const found = replyIn(details)
   const smtpCode = code >= 200 && code <= 599 ? code : found.smtpCode
   if (smtpCode !== null) {
-    const words = details.startsWith(String(smtpCode)) ? details : `${String(smtpCode)} ${details}`
+    const words = found.smtpCode === smtpCode ? details : `${String(smtpCode)} ${details}`
     return { smtpCode, status: found.status ?? statusFor(smtpCode, details), diagnostic: words }
   }
   const cause = causes.find(([words]) => words.test(details))?.[1] ?? '0.0'

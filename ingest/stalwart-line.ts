@@ -3,7 +3,7 @@
  * not escape quotes inside, and repeat keys (the envelope's first, the event's own last).
  */
 import type { JsonObject } from './json-value.ts'
-import { notOurs, readStalwartEvent, refused, type Outcome } from './stalwart-event.ts'
+import { concernsUs, notOurs, readStalwartEvent, refused, type Outcome } from './stalwart-event.ts'
 
 const head =
   /^(\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d)) (?:TRACE|DEBUG|INFO|WARN|ERROR) [^(]{0,200}\(([a-z0-9-]+\.[a-z0-9-]+)\)(?: |$)/
@@ -13,7 +13,7 @@ export function readStalwartText(line: string): Outcome {
   const text = line.includes('\u001b') ? line.replaceAll(color, '') : line
   const [start, createdAt, type] = head.exec(text) ?? []
   if (start === undefined) return refused('is no line of a Stalwart log')
-  if (!type || !/^(?:delivery|incoming-report)\./.test(type)) return notOurs
+  if (!type || !concernsUs(type)) return notOurs
   return readStalwartEvent({ type, createdAt, data: fieldsIn(text.slice(start.length)) })
 }
 

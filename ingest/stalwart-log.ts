@@ -2,8 +2,8 @@
 import { parseJson, objectIn, type JsonObject } from './json-value.ts'
 import type { LineGroup } from './log-lines.ts'
 import { recordsIn, type LogRecord } from './log-records.ts'
-import type { LineEvent, LogGroup, LogReading, RejectedLine } from './log.ts'
-import { shippedLine } from './shipped-record.ts'
+import type { LineEvent, LogGroup, LogReading, RejectedLine } from './log-group.ts'
+import { lineIn } from './shipped-record.ts'
 import { notOurs, readStalwartEvent, refused, type Outcome } from './stalwart-event.ts'
 import { readStalwartText } from './stalwart-line.ts'
 
@@ -36,8 +36,7 @@ function readRecord(record: LogRecord): Outcome {
 
 function readJsonRecord(record: JsonObject): Outcome {
   if (typeof record['type'] === 'string' && objectIn(record['data'])) return readStalwartEvent(record)
-  const shipped = shippedLine(record)
-  if (!shipped) return refused('is neither an event nor a record with the field message, log, line or msg')
-  const text = shipped.text.trim()
+  const text = lineIn(record)?.trimStart()
+  if (text === undefined) return refused('is neither an event nor a record with the field message, log, line or msg')
   return text.startsWith('{') ? readStalwartEvent(parseJson(text)) : readStalwartText(text)
 }

@@ -1,5 +1,5 @@
 /** Syslog headers as files and shippers have them: RFC 3164, RFC 3339 times, RFC 5424. */
-import { zonedTime, type ShippedLine } from './shipped-record.ts'
+import type { ShippedLine } from './shipped-record.ts'
 
 const priority = '^(?:<\\d{1,3}>)?'
 const tag = ' +(\\S{1,255}) ([^\\s:[\\]]{1,64})(?:\\[\\d{1,10}\\])?: ?'
@@ -14,19 +14,19 @@ const bare = /^(postfix[^\s:[\]]{0,57})\[\d{1,10}\]: /
 
 /** A line without its header; undefined when there is none. */
 export function syslogLine(line: string): ShippedLine | undefined {
-  const structured = rfc5424.exec(line)
-  if (structured) return shipped(line, structured, structured[3], structured[2], zonedTime(structured[1] ?? ''))
+  const structured = line.startsWith('<') ? rfc5424.exec(line) : null
+  if (structured) return shipped(line, structured, structured[3], structured[2], structured[1])
   const exact = dated.exec(line)
-  if (exact) return shipped(line, exact, exact[3], exact[2], zonedTime(exact[1] ?? ''))
+  if (exact) return shipped(line, exact, exact[3], exact[2], exact[1])
   const old = bsd.exec(line)
-  if (old) return shipped(line, old, old[2], old[1], null)
+  if (old) return shipped(line, old, old[2], old[1])
   const output = bare.exec(line)
-  return output ? shipped(line, output, output[1], undefined, null) : undefined
+  return output ? shipped(line, output, output[1]) : undefined
 }
 
-const shipped = (line: string, head: RegExpExecArray, program = '-', host = '-', at: number | null): ShippedLine => ({
+const shipped = (line: string, head: RegExpExecArray, program = '-', host = '-', time: string | null = null): ShippedLine => ({
   text: line.slice(head[0].length),
   program: program === '-' ? null : program,
   host: host === '-' ? null : host,
-  at,
+  time: time === '-' ? null : time,
 })

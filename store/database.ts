@@ -82,6 +82,11 @@ export class Database {
     this.#workers.set(worker, hear)
   }
 
+  /** Whether `isEmpty` was found to be so and holds still; false is no answer. */
+  isKnownEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): boolean {
+    return this.#empty.has(fillName(kind.name, organizationId))
+  }
+
   /** Whether the organization has no record of a kind that is often empty. Found out once, and remembered until this process writes one. */
   async isEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): Promise<boolean> {
     const name = fillName(kind.name, organizationId)

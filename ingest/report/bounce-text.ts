@@ -1,6 +1,6 @@
 /** Bounces in prose: qmail, Exim, Sendmail before 8.8, Exchange before 2007, Notes, Gmail of old, the gateways of Japanese carriers, … */
 import type { HeaderField } from '../header-fields.ts'
-import { addressesIn, addressSource, isMachine } from './mail-address.ts'
+import { addressesIn, addressSource, isMachine, withoutAddresses } from './mail-address.ts'
 import { failureCodes, type ReplyCodes } from './reply-codes.ts'
 
 /** What the prose says about one recipient. */
@@ -15,17 +15,19 @@ export interface NamedRecipient {
 const namedMax = 1000
 const wordsMax = 4000
 const wordLinesMax = 30
+/** Lines that are searched for codes. */
+const searchedMax = 2000
 
 const bullets = String.raw`^[\s>*•·|#=-]{0,40}(?:\d{1,3}[.)]\s+)?`
 /** A line that begins with an address: `<a@b>:`, `a@b`, `* a@b`, `a@b [User unknown]`, `name@b <a@b>: …`. */
-const ownLine = new RegExp(`${bullets}["'(]?<?(${addressSource})>?["')]?(?:\\s?<(${addressSource})>)?(?<rest>.*)$`, 'u')
+const ownLine = new RegExp(`${bullets}["'(]?<?(${addressSource})>?["')]?(?:\\s?<(?:mailto:)?(${addressSource})>)?(?<rest>.*)$`, 'u')
 /** A label with an address: `Recipient: <a@b>`, `RCPT TO:<a@b>`, `Failed recipient: a@b`. */
 const labelled = new RegExp(
   `(?:\\brcpt to|recipients?(?: address(?:es)?)?|(?:failed|invalid|unknown|bad) (?:address|user|recipient|final delivery userid)|address|mailbox|user(?:id)?|delivered to|delivery failed|[^\\w]to|宛先|送信先)\\s{0,4}[:：]\\s{0,8}["']?<?(${addressSource})>?`,
   'iu',
 )
 /** Sendmail: a reply that names whom it is about. */
-const repliedTo = new RegExp(`^[\\s<]{0,10}[45]\\d\\d[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3} )?<(${addressSource})>`, 'u')
+const repliedTo = new RegExp(`^[\\s<]{0,10}[45]\\d\\d[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3} )?<?(${addressSource})(?:>|\\.{3})`, 'u')
 const failing =
   /fail|unable|undeliver|(?:could|can|was|were|did|does|is) ?n[o']t|cannot|error|unknown|invalid|reject|full|quota|bounce|refus|disabled|denied|no such|exceed|problem|delay|でき|失敗|ありません|不明|エラー/iu
 const ofTheReport =
@@ -37,28 +39,43 @@ const madeFrom = new RegExp(
 
 /**
  * Whom the lines of a notice name as not reached, in order and once each. Lines that begin with an address count most;
- * only where there are none do labels, replies and sentences count. `ownAddresses` are those of the report itself.
+ * only where there are none do replies and labels count. `ownAddresses` are those of the report itself.
  */
-export function namedRecipients(lines: readonly string[], ownAddresses: ReadonlySet<string>): NamedRecipient[] {
-  for (const find of [byOwnLine, byReply, byLabel, bySentence]) {
-    const found = new Map<string, { address: string; original: string | undefined; words: string[] }>()
-    for (const [at, line] of lines.entries()) {
-      if (!line.includes('@')) continue
-      for (const address of find(line, lines, at)) {
-        const key = address.toLowerCase()
-        if (found.size === namedMax && !found.has(key)) break
-        const entry = found.get(key) ?? { address, original: undefined, words: [] }
-        entry.words.push(...wordsAt(lines, at))
-        entry.original ??= madeFrom.exec(entry.words.join(' ').slice(0, wordsMax))?.[1]
-        found.set(key, entry)
-      }
-    }
-    const all = [...found.values()]
+export const namedRecipients = (lines: readonly string[], ownAddresses: ReadonlySet<string>): NamedRecipient[] =>
+  firstFound([byOwnLine, byReply, byLabel], (find) => {
+    const all = foundBy(find, lines)
     const others = all.filter(({ address }) => !ownAddresses.has(address.toLowerCase()))
-    const kept = others.length > 0 || find === bySentence ? others : all
-    if (kept.length > 0) return kept.map(({ words, ...entry }) => ({ ...entry, words: words.join('\n').slice(0, wordsMax) }))
+    return others.length > 0 ? others : all
+  })
+
+/** Addresses in sentences that tell of a failure, or in a To among the details: for notices that name nobody more clearly. */
+export const mentionedRecipients = (lines: readonly string[], ownAddresses: ReadonlySet<string>): NamedRecipient[] =>
+  firstFound([bySentence, byTo], (find) => foundBy(find, lines).filter(({ address }) => !ownAddresses.has(address.toLowerCase())))
+
+function firstFound(finders: readonly Finder[], look: (find: Finder) => NamedRecipient[]): NamedRecipient[] {
+  for (const find of finders) {
+    const found = look(find)
+    if (found.length > 0) return found
   }
   return []
+}
+
+function foundBy(find: Finder, lines: readonly string[]): NamedRecipient[] {
+  const found = new Map<string, { address: string; original: string | undefined; words: string[] }>()
+  for (const [at, line] of lines.entries()) {
+    if (!line.includes('@')) continue
+    for (const address of find(line, lines, at)) {
+      const key = address.toLowerCase()
+      if (found.size === namedMax && !found.has(key)) break
+      const entry = found.get(key) ?? { address, original: undefined, words: [] }
+      found.set(key, entry)
+      if (entry.words.length > 2 * wordLinesMax) continue
+      const words = find === byTo ? [] : wordsAt(lines, at)
+      entry.words.push(...words)
+      entry.original ??= madeFrom.exec(words.join(' ').slice(0, wordsMax))?.[1]
+    }
+  }
+  return [...found.values()].map(({ words, ...entry }) => ({ ...entry, words: words.join('\n').slice(0, wordsMax) }))
 }
 
 type Finder = (line: string, lines: readonly string[], at: number) => readonly string[]
@@ -88,6 +105,9 @@ const bySentence: Finder = (line, lines, at) => {
   return addressesIn(line).filter((address) => !isMachine(address))
 }
 
+/** A notice that tells nothing but the returned message's own To. */
+const byTo: Finder = (line) => (/^\s*to\s*:/i.test(line) ? addressesIn(line) : [])
+
 /** The address belongs to a sentence that was wrapped, such as "please write to" or "…, and" before it. */
 function isInsideSentence(before: string | undefined, rest: string): boolean {
   const last = before?.trim() ?? ''
@@ -106,43 +126,52 @@ function wordsAt(lines: readonly string[], at: number): string[] {
   return words
 }
 
-/** The codes for one recipient: out of the words about it, then out of lines that name it, then, if it is the only one, of all. */
-export function codesFor(
-  { address, words }: NamedRecipient,
-  lines: readonly string[],
-  isOnly: boolean,
-): ReplyCodes & { readonly words: string } {
-  const near = failureCodes(withoutAddresses(words))
-  if (near.smtpCode !== null || near.status !== null) return { ...near, words }
-  const naming = lines.filter((line) => line.includes(address)).slice(0, wordLinesMax)
-  const elsewhere = failureCodes(withoutAddresses(naming.join('\n')))
-  if (elsewhere.smtpCode !== null || elsewhere.status !== null) return { ...elsewhere, words: naming.join('\n') }
-  if (!isOnly) return { smtpCode: null, status: null, words }
-  const text = lines.slice(0, 500).join('\n')
-  return { ...failureCodes(withoutAddresses(text)), words: wordsBesideCode(lines) ?? (plainWords(words) || text.slice(0, wordsMax)) }
+/** What a server said about one recipient. */
+export interface SaidWords extends ReplyCodes {
+  readonly words: string
 }
 
-/** Digits in addresses are no codes. */
-const withoutAddresses = (words: string): string => words.slice(0, 16_384).replaceAll(new RegExp(addressSource, 'gu'), 'address')
+/** The codes for one recipient: out of the words about it, then out of lines that name it, then, if it is the only one, of all. */
+export function saidAbout(
+  { address, words }: Pick<NamedRecipient, 'address' | 'words'>,
+  lines: readonly string[],
+  isOnly: boolean,
+): SaidWords {
+  const near = codesIn(words)
+  if (hasCode(near)) return { ...near, words: withoutName(words, address) }
+  const naming = address === '' ? [] : lines.slice(0, searchedMax).filter((line) => line.includes(address))
+  const elsewhere = naming.slice(0, wordLinesMax).join('\n')
+  const there = codesIn(elsewhere)
+  if (hasCode(there)) return { ...there, words: elsewhere }
+  const own = withoutName(words, address)
+  if (!isOnly) return { ...near, words: own }
+  const at = lines.slice(0, searchedMax).findIndex((line) => hasCode(codesIn(line)))
+  if (at >= 0) {
+    const beside = wordsAt(lines, at).join('\n')
+    return { ...codesIn(beside), words: beside }
+  }
+  const isExplained = own !== '' && own !== words
+  return { ...near, words: isExplained ? own : lines.slice(0, searchedMax).join('\n').slice(0, wordsMax) }
+}
 
-const plainWords = (words: string): string =>
-  words.replaceAll(new RegExp(addressSource, 'gu'), '').replaceAll(/[\s<>:*-]/g, '') === '' ? '' : words
+const codesIn = (words: string): ReplyCodes => failureCodes(withoutAddresses(words.slice(0, 2 * wordsMax)))
+const hasCode = ({ smtpCode, status }: ReplyCodes): boolean => smtpCode !== null || status !== null
 
-/** The line with the code, and what goes on behind it. */
-function wordsBesideCode(lines: readonly string[]): string | undefined {
-  const at = lines.findIndex((line) => {
-    const { smtpCode, status } = failureCodes(withoutAddresses(line))
-    return smtpCode !== null || status !== null
-  })
-  return at < 0 ? undefined : wordsAt(lines, at).join('\n')
+/** The words without the name before them: what follows `<a@b>:`. */
+function withoutName(words: string, address: string): string {
+  const match = ownLine.exec(words.split('\n', 1)[0] ?? '')
+  if (match === null || address === '' || !match[0].includes(address)) return words
+  const rest = (match.groups?.['rest'] ?? '').replace(/^[\s:;,.*<>-]+/, '')
+  return [rest, ...words.split('\n').slice(1)].join('\n').trim()
 }
 
 /** The host that refused, as prose names it. */
 export const hostInWords = (words: string): string | undefined =>
-  /\bhost\s+([\w.-]+\s*\[[\da-fA-F:.]+\])/.exec(words)?.[1] ??
-  /while talking to\s+([\w.-]+)/i.exec(words)?.[1] ??
-  /([\w.-]+\s*\[[\da-fA-F:.]{7,45}\])\s+did not like/.exec(words)?.[1] ??
-  /(?:remote host|connected to)\s+([\d.]{7,15}|[\da-fA-F:]{5,45})/i.exec(words)?.[1]
+  /\b(?:host|server|mx)[ :]\s{0,4}([\w.-]{3,255} {0,2}\[[\da-fA-F:.]{3,45}\])/i.exec(words)?.[1] ??
+  /while talking to\s{1,4}([\w.-]{3,255})/i.exec(words)?.[1] ??
+  /([\w.-]{3,255} \[[\da-fA-F:.]{3,45}\]) did not like/.exec(words)?.[1] ??
+  /(?:remote host|connected to|remote server) \(?([\d.]{7,15}|[\da-fA-F:]{5,45})\b/i.exec(words)?.[1] ??
+  /\bhost:? ((?:[\w-]{1,63}\.){1,10}[a-z]{2,63})\b/i.exec(words)?.[1]
 
 /** The addresses of the report itself: who wrote it and whom it was sent to. */
 export const ownAddresses = (fields: readonly HeaderField[]): Set<string> =>

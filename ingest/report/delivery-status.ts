@@ -1,5 +1,7 @@
 /** Delivery status notifications with their fields (RFC 3464), and what those who send them make of the fields. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { firstValue, type HeaderField } from '../header-fields.ts'
+import { hostInWords } from './bounce-text.ts'
 import { isMachine, plainAddress, typedAddress } from './mail-address.ts'
 import { failureCodes, isVague, replyCodes } from './reply-codes.ts'
 import { dateIn, reportEvent, type ReportFrame } from './report-event.ts'
@@ -36,7 +38,7 @@ export function deliveryEvents(
   isStructured: boolean,
 ): FeedbackEvent[] {
   const events = new Map<string, FeedbackEvent>()
-  for (const group of groups) {
+  for (const group of withStrays(groups)) {
     if (events.size === recipientsMax) break
     const event = eventOf(group, frame, hints, isStructured)
     if (!event) continue
@@ -46,6 +48,24 @@ export function deliveryEvents(
   }
   return [...events.values()]
 }
+
+/** A group that an empty line tore apart: what was done, behind whom it was done to. */
+function withStrays(groups: readonly FieldGroup[]): FieldGroup[] {
+  const whole: FieldGroup[] = []
+  for (const group of groups) {
+    const before = whole.at(-1)
+    const isStray = before !== undefined && namesRecipient(before) && !tellsOutcome(before) && !namesRecipient(group) && tellsOutcome(group)
+    if (isStray) whole[whole.length - 1] = { fields: [...before.fields, ...group.fields] }
+    else whole.push(group)
+  }
+  return whole
+}
+
+/** The group is about a recipient. */
+export const namesRecipient = (group: FieldGroup): boolean =>
+  valueIn(group, 'final-recipient') !== undefined || valueIn(group, 'original-recipient') !== undefined
+/** The group says what was done. */
+export const tellsOutcome = (group: FieldGroup): boolean => valueIn(group, 'action') !== undefined || valueIn(group, 'status') !== undefined
 
 function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStructured: boolean): FeedbackEvent | undefined {
   const names = ['final-recipient', 'original-recipient', 'x-actual-recipient'].map((name) => valueIn(group, name))
@@ -68,8 +88,8 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
     action,
     status: statusOf(valueIn(group, 'status'), codes, heard.status, action),
     smtpCode: codes.smtpCode ?? heard.smtpCode,
-    diagnostic: diagnostic ?? words,
-    remote: valueIn(group, 'remote-mta'),
+    diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? words || (diagnostic ?? '') : diagnostic,
+    remote: valueIn(group, 'remote-mta') ?? hostInWords(diagnostic ?? ''),
   })
 }
 
@@ -77,7 +97,8 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
 function actionOf(value: string | undefined, status: string | undefined, { isDelay }: ProseHints): Action {
   const word = /[a-z]+/i.exec(value ?? '')?.[0]?.toLowerCase() ?? ''
   if (word.startsWith('delay') || word === 'deferred') return 'delayed'
-  if (word === 'delivered' || word === 'relayed' || word === 'expanded') return word
+  if (word === 'relayed' || word === 'expanded') return word
+  if (word === 'delivered' || word === 'deliverable') return 'delivered'
   if (word !== '') return 'failed'
   if (status?.startsWith('2')) return 'delivered'
   return isDelay ? 'delayed' : 'failed'
@@ -103,9 +124,9 @@ function derived(code: number | null, action: Action): string | null {
   return action === 'delayed' ? '4.0.0' : '2.0.0'
 }
 
-/** Addresses of header fields like X-Failed-Recipients, without the machines that write reports. */
-export const listedRecipients = (value: string | undefined): string[] =>
-  (value ?? '')
+/** X-Failed-Recipients of Exim and Google, without the machines that write reports. */
+export const listedRecipients = (report: readonly HeaderField[]): string[] =>
+  (firstValue(report, 'x-failed-recipients') ?? '')
     .split(/[,;\s]+/)
     .slice(0, recipientsMax)
     .flatMap((entry) => plainAddress(entry.replaceAll(/[<>]/g, '')) ?? [])

@@ -17,15 +17,15 @@ export function feedbackEvents(groups: readonly FieldGroup[], returned: readonly
   const told = (name: string): string | undefined => toldValues(groups, name)[0]
   const feedbackType = told('feedback-type')?.trim().toLowerCase().slice(0, 100) ?? 'other'
   const isComplaint = !noComplaint.has(feedbackType)
+  const occurredAt = dateIn(told('arrival-date') ?? told('received-date')) ?? frame.writtenAt
   return (recipientsOf(groups, returned) ?? [null]).map((recipient) =>
     reportEvent(frame, {
       type: isComplaint ? 'complained' : 'ignored',
       isStructured: true,
-      occurredAt: dateIn(told('arrival-date') ?? told('received-date')) ?? frame.writtenAt,
+      occurredAt,
       recipient,
       action: isComplaint ? 'complaint' : null,
       feedbackType,
-      remoteIp: null,
     }),
   )
 }

@@ -17,11 +17,11 @@ const rule = /^[\s\-=*|_>#+~]+|[\s\-=*|_<#+~:.]+$/g
 const mark = new RegExp(
   [
     '^(?:the following |this is |here is |included is |below is |below this line is )?(?:a |the )?cop(?:y|ies) of (?:the|your|message|headers?)',
-    '^(?:the |your |start of |begin )?(?:original|unsent|returned|undelivered|failed|forwarded|rejected)[ -](?:message|mail|e-mail|email)(?: headers?| info(?:rmation)?| text)?(?: (?:follows|is following|starts?)\\b.*)?$',
+    '^(?:the |your |start of |begin )?(?:original|unsent|returned|undelivered|failed|rejected)[ -](?:message|mail|e-mail|email)(?: headers?| info(?:rmation)?| text)?(?: (?:follows|is following|starts?)\\b.*)?$',
     '^(?:the )?(?:message|mail|e-mail) (?:text|headers?|contents?|body)(?: of (?:the|your) .*)?(?: (?:is |are )?follow(?:s|ing)?.*)?$',
     '^(?:the )?headers? of (?:the )?(?:original|returned|undelivered) (?:message|mail).*',
     '^original (?:message )?headers?$|^rfc ?822 (?:message|header).*follows?$|^text of (?:your )?(?:original )?message follows',
-    '^(?:the )?first \\d+ (?:bytes|lines) of (?:the|your)|^the (?:message|mail) (?:you sent|follows)|^non-delivered information|^returned mail follows',
+    '^(?:the )?first \\d+ (?:bytes|lines) of (?:the|your)|^the (?:message|mail) (?:you sent|follows)|^returned mail follows',
     '^(?:元の|オリジナル|送信した)?(?:メール|メッセージ)(?:ヘッダー?|原文|の内容).*$|^原文$',
   ].join('|'),
   'iu',

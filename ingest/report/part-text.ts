@@ -43,9 +43,15 @@ function decoded(octets: Buffer, charset: string): string {
 const nothingValid = Uint8Array.of(0xff)
 
 function byLabel(octets: Buffer, charset: string): string | undefined {
-  const label = octets.includes(0x1b) && !/^iso-2022/i.test(charset) ? 'iso-2022-jp' : charset
+  const isJapanese = /^iso-2022-jp/i.test(charset)
+  if (octets.includes(0x1b)) return decodedAs(isJapanese ? charset : 'iso-2022-jp', octets, false)
+  const found = isJapanese ? (decodedAs('euc-jp', octets, true) ?? decodedAs('shift_jis', octets, true)) : undefined
+  return found ?? decodedAs(charset, octets, false)
+}
+
+function decodedAs(label: string, octets: Buffer, fatal: boolean): string | undefined {
   try {
-    return new TextDecoder(label).decode(octets)
+    return new TextDecoder(label, { fatal }).decode(octets)
   } catch {
     return undefined
   }

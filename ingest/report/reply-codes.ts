@@ -10,7 +10,7 @@ const none: ReplyCodes = { smtpCode: null, status: null }
 // The first digits that tell of a refusal; a 2 in such a text is a version or a count.
 const both = /(?<![\w.])([45]\d\d)[ -]{1,3}#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
 const enhanced = /(?<![\w.])([245])\.([0-7])\.(\d{1,3})(?!\.?\d)(?![\w-])/g
-const atStart = /(?:^|\n)[\s>#"'[(<]{0,20}([245]\d\d)(?:[ -:]|$)/
+const atStart = /(?:^|\n)[\s>#"'[(<]{0,20}([245]\d\d)(?:[ :-]|$)/
 const afterWords =
   /(?:said|says|returned|return(?:ed)? was|response|responded|reply|replied|error|code|message|smtp|with|status|was|reason|ERROR_CODE|ResponseCode)[^\w\n]{0,12}([45]\d\d)(?=[\s\-:,;.)<\]]|$)/i
 const anywhere = /(?<![\w.:/@-])([45][0-5]\d)[ -](?=[A-Z<#[])/

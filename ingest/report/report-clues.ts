@@ -8,6 +8,8 @@ import { valuesIn, type FieldGroup } from './status-fields.ts'
 const eachMax = 20
 const valueMax = 998
 const receivedMax = 5
+/** Exchange puts its version where others put the queue id. */
+const version = /^\d{1,2}(?:\.\d{1,5}){2,4}$/
 /** Fields of the report that name whom it was sent to: that is the return path of what it is about. */
 const sentTo = new Set([
   'to',
@@ -52,7 +54,7 @@ export function reportClues({ report, returned, groups }: ClueSources): Feedback
     ]),
     queueIds: distinct([
       ...told((name) => name.endsWith('-queue-id')),
-      ...received.map((line) => /\sid\s+<?([\w.-]{5,100})/.exec(line)?.[1] ?? ''),
+      ...received.map((line) => /\sid\s+<?([\w.-]{5,100})/.exec(line)?.[1] ?? '').filter((id) => !version.test(id)),
     ]),
     originalTo: addresses(named(returned, (name) => name === 'to')),
   }

@@ -72,9 +72,14 @@ export function hostIn(written: string): { readonly name: string | null; readonl
     .slice(0, 1000)
     .replace(/^\s*[\w-]{1,40}\s*;/, '')
     .trim()
-  const ip =
-    (text.match(/[0-9a-fA-F:.]{2,45}/g) ?? []).find((found) => isIP(found.replace(/[.:]$/, '')) !== 0)?.replace(/[.:]$/, '') ?? null
-  const name = /^[\w.-]+/.exec(text)?.[0].replace(/\.$/, '').toLowerCase() ?? ''
+  // Sun's and Oracle's servers tell both ends: TCP, our address and port, theirs.
+  const far = /\(TCP\|[^|)]{2,45}\|\d{1,5}\|([^|)]{2,45})\|/.exec(text)?.[1] ?? text
+  const ip = (far.match(/[\da-fA-F:.]{2,45}/g) ?? []).map((found) => found.replace(/[.:]$/, '')).find((found) => isIP(found) !== 0) ?? null
+  const name =
+    /^\[?([\w.:-]+)/
+      .exec(text)?.[1]
+      ?.replace(/[.:]+$/, '')
+      .toLowerCase() ?? ''
   return { name: name === '' || name.length > hostMax ? ip : name, ip }
 }
 

@@ -46,7 +46,14 @@ export function openReportMail(raw: Uint8Array): ReportMail {
 function withLineFeeds(raw: Uint8Array): Buffer {
   const octets = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, octetsMax))
   if (!octets.includes(0x0d)) return octets
-  return Buffer.from(octets.toString('latin1').replaceAll(/\r\n?/g, '\n'), 'latin1')
+  const plain = Buffer.allocUnsafe(octets.length)
+  let length = 0
+  for (let at = 0; at < octets.length; at++) {
+    const octet = octets[at] ?? 0
+    if (octet === 0x0d && octets[at + 1] === 0x0a) continue
+    plain[length++] = octet === 0x0d ? 0x0a : octet
+  }
+  return plain.subarray(0, length)
 }
 
 function partOf(octets: Buffer): ReportPart {

@@ -55,7 +55,7 @@ function interpret(args: readonly string[]): BenchOptions {
   return {
     only: values.only.split(',').map(section),
     seconds: positive('seconds', values.seconds ?? (quick ? '2' : '5')),
-    warmupSeconds: quick ? 1 : 2,
+    warmupSeconds: quick ? 1 : 5,
     rounds: positive('rounds', values.rounds ?? (quick ? '1' : '3')),
     backlogs: quick ? [1_000, 10_000] : full ? [10_000, 100_000, 1_000_000] : [10_000, 100_000],
     rows: quick ? 10_000 : full ? 1_000_000 : 100_000,

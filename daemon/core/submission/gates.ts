@@ -3,7 +3,7 @@
  * or adds a bounded counter to the write, which then fails as a whole when the bound is met; so a refused send consumes nothing.
  */
 import type { Change } from '#store/change.ts'
-import { pack, type Element } from '#store/tuple.ts'
+import { keyName, pack, type Element } from '#store/tuple.ts'
 import { requireFlag, type FeatureSettings } from '../features.ts'
 import { billsOverage, limitsOf, unpaidOverage } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
@@ -69,12 +69,10 @@ export function passGates(candidate: Candidate, change: Change): Limits {
   return limits
 }
 
-/** A counter's key as limits are looked up by. */
-export const limitKey = (key: Uint8Array): string => Buffer.from(key).toString('latin1')
-
 function bounded(change: Change, limits: Limits, key: readonly Element[], limit: number, refusal: Refusal): void {
-  change.add(key, 1, limit)
-  limits.set(limitKey(pack(key)), refusal)
+  const packed = pack(key)
+  change.addPacked(packed, 1, limit)
+  limits.set(keyName(packed), refusal)
 }
 
 function smtpRelay({ organization }: Candidate): void {

@@ -6,7 +6,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { unpack, within } from '#store/tuple.ts'
+import { keyName, unpack, within } from '#store/tuple.ts'
 import { isOpenTo } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -15,7 +15,7 @@ import { readAttempts } from '../trace/attempt-record.ts'
 import type { TraceReader } from '../trace/read.ts'
 import { keepReturnPaths } from '../trace/return-paths.ts'
 import { traces, type Trace } from '../trace/trace.ts'
-import { limitKey, passGates, type Limits } from './gates.ts'
+import { passGates, type Limits } from './gates.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
 import { requeue } from './requeue.ts'
 
@@ -147,7 +147,7 @@ export class ReplayRunner {
         return 'counted'
       }
       if (result.reason === 'limit') {
-        await this.#end(organizationId, jobId, limits.get(limitKey(result.key))?.message ?? 'A limit was reached.')
+        await this.#end(organizationId, jobId, limits.get(keyName(result.key))?.message ?? 'A limit was reached.')
         return 'ended'
       }
     }

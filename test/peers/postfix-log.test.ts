@@ -1,0 +1,56 @@
+/** What Debian's Postfix writes into its log about mail that it relays, cannot deliver yet, refuses or gives up, as feedback. */
+import test from 'ava'
+import { readWholeLog } from '../ingest/log-reading.ts'
+import { eventually } from '../support/deadline.ts'
+import { Sink } from '../support/sink.ts'
+import { SmtpClient } from '../support/smtp-client.ts'
+import { temporaryFolder } from '../support/workspace.ts'
+import { Postfix, postfixIsInstalled } from './postfix.ts'
+
+const peers = (await postfixIsInstalled()) ? test : test.skip
+
+const replies: Readonly<Record<string, string>> = {
+  refuse: '550 5.1.1 Nobody of that name lives here',
+  busy: '450 4.2.1 The mailbox is busy, try again',
+}
+const replyTo = (recipient: string): string | undefined => replies[recipient.split('@')[0] ?? '']
+
+peers('the log of Postfix tells what became of each recipient, with return path and Message-ID (needs the package postfix)', async (t) => {
+  t.timeout(60_000)
+  await using folder = await temporaryFolder('postfix-log')
+  await using sink = await Sink.listen({ recipient: replyTo })
+  await using postfix = await Postfix.start({
+    folder: folder.path,
+    // a message that could not be delivered at once has expired
+    settings: { relayhost: `[127.0.0.1]:${String(sink.port)}`, maximal_queue_lifetime: '0', bounce_queue_lifetime: '0' },
+  })
+  const client = await SmtpClient.connect({ port: postfix.port })
+  for (const name of ['ada', 'refuse', 'busy']) {
+    const content = Buffer.from(`Message-ID: <${name}@site.test>\r\nSubject: Hello\r\n\r\nHello\r\n`)
+    await client.send({ from: `b-${name}@bounces.site.test`, to: [`${name}@shop.test`], content })
+  }
+  await client.quit()
+  const { events, rejected } = await eventually(30_000, 'Postfix is done with all three', async () => {
+    const reading = await readWholeLog('postfix', await postfix.log())
+    const told = new Set(reading.events.map(({ event }) => `${event.type} ${String(event.recipient)}`))
+    const isDone = ['delivered ada@shop.test', 'bounced refuse@shop.test', 'bounced busy@shop.test'].every((one) => told.has(one))
+    return isDone ? reading : undefined
+  })
+  t.deepEqual(rejected, [])
+  const ofMail = events.filter(({ event }) => event.recipient?.endsWith('@shop.test'))
+  const words = ofMail.map(({ event: { type, recipient, status, action, clues } }) =>
+    [type, recipient, status, action, ...clues.returnPaths, ...clues.messageIds].join(' '),
+  )
+  t.deepEqual(words.toSorted(), [
+    'bounced busy@shop.test 4.4.7 failed b-busy@bounces.site.test <busy@site.test>',
+    'bounced refuse@shop.test 5.1.1 failed b-refuse@bounces.site.test <refuse@site.test>',
+    'deferred busy@shop.test 4.2.1 delayed b-busy@bounces.site.test <busy@site.test>',
+    'delivered ada@shop.test 2.0.0 relayed b-ada@bounces.site.test <ada@site.test>',
+  ])
+  for (const { event } of ofMail) {
+    t.is(event.remoteIp, '127.0.0.1')
+    t.true(event.occurredAt !== null || !/^\d{4}-/m.test(await postfix.log()))
+  }
+  const refusal = ofMail.find(({ event }) => event.status === '5.1.1')?.event
+  t.deepEqual([refusal?.smtpCode, refusal?.diagnostic], [550, replies['refuse']])
+})
