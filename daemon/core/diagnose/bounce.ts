@@ -107,7 +107,7 @@ function ofRefusal(seen: RefusalSeen, { trace }: TraceStory, related: Related): 
 }
 
 function trend({ reply }: RefusalSeen, { sameReplyLast24h: same, isComplete }: Related): string[] {
-  if (!reply) return []
+  if (!reply || reply.text === '') return []
   if (same === 0) return isComplete ? ['No other message got this reply in the last 24 hours.'] : []
   return [`${isComplete ? '' : 'At least '}${same} other ${same === 1 ? 'message' : 'messages'} got the same reply in the last 24 hours.`]
 }

@@ -2,6 +2,7 @@
 import test from 'ava'
 import { destinations } from '#core/routing/destination.ts'
 import { afterReport } from '#core/feedback/decide.ts'
+import { writeAttempt, type AttemptRecord } from '#core/trace/attempt-record.ts'
 import { giveReturnPaths } from '#core/trace/return-paths.ts'
 import { engagements } from '#core/trace/engagement.ts'
 import { reportId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
@@ -171,11 +172,11 @@ test('nothing sent says so, with the last message before the window', async (t) 
 })
 
 test('addresses that look like the one asked for are named, the nearest first', async (t) => {
-  const { rest } = await startRig(t)
-  await send(rest, 'ada.lovelace@gmial.com')
-  await send(rest, 'ada.lovelase@gmail.com')
-  await send(rest, 'ada.lovelace+shop@gmail.com')
-  await send(rest, 'ada.lovelace@example.org')
+  const { rest, clock } = await startRig(t)
+  for (const to of ['ada.lovelace@gmial.com', 'ada.lovelase@gmail.com', 'ada.lovelace+shop@gmail.com', 'ada.lovelace@example.org']) {
+    clock.advance(1000)
+    await send(rest, to)
+  }
   const lost = await missing(rest, 'Ada.Lovelace@gmail.com')
   t.is(lost['verdict'], 'not_sent')
   const near = hypothesesOf(lost).filter(({ id }) => id === 'near_miss')
@@ -316,7 +317,11 @@ test('soft bounces on three days make a suppression advisable; one does not', as
   }
   const seen = await bounce(rig.rest, last)
   t.like(seen, { bounce: 'soft', category: 'mailbox_full', retry: { useful: true, when: 'another day' } })
-  t.is((seen['related'] as { same_recipient: number }).same_recipient, 2)
+  t.like(
+    seen['related'],
+    { same_recipient: 2, same_domain_last_24h: 1, same_reply_last_24h: 0 },
+    'a reply without words is no reply to compare',
+  )
 })
 
 test('a delay that is reported later, a complaint and an opening are told', async (t) => {
@@ -345,6 +350,67 @@ test('a delay that is reported later, a complaint and an opening are told', asyn
   const engagement = { id: open, projectId: record?.projectId ?? '', opens: 1, clicks: 0, firstOpens: [clock.now()], firstClicks: [] }
   await database.commit(new Change().insert(engagements, organizationId, engagement))
   t.is(idsOf(await missing(rest, 'open@example.ch'))[0], 'opened')
+})
+
+test('a destination whose sign-in fails, and an outcome that nobody knows, are no bounces', async (t) => {
+  const rig = await startRig(t)
+  const destination_id = await addDestination(rig.rest, {}, true)
+  const gaveUp = async (to: string, attempt: Partial<AttemptRecord>, unknownAttempts?: number) => {
+    const id = await send(rig.rest, to, { destination_id })
+    const at = rig.clock.now()
+    const record = {
+      number: 1,
+      destinationId: destination_id,
+      startedAt: at,
+      endedAt: at,
+      state: 'finished',
+      host: 'mail.example.ch',
+      ...attempt,
+    } as const
+    await rig.database.commit(writeAttempt(new Change(), rig.organizationId, id, record))
+    await rewrite(rig, id, (trace) => ({
+      ...trace,
+      ...{ status: 'failed', nextAttemptAt: null, attempts: 1 },
+      recipients: trace.recipients.map((one) => ({ ...one, status: 'failed', unknownAttempts })),
+    }))
+    return id
+  }
+  const reply = { code: 535, enhanced: '5.7.8', text: 'Authentication failed' }
+  const error = {
+    code: 'auth_failed',
+    message: 'The host refused the sign-in: user name with password or access token. (535)',
+    phase: 'auth',
+  }
+  const id = await gaveUp('ada@example.ch', { error, recipients: [{ address: 'ada@example.ch', verdict: 'transient', reply }] })
+  const lost = await missing(rig.rest, 'ada@example.ch')
+  t.deepEqual(
+    [lost['verdict'], idsOf(lost)[0], hypothesesOf(lost)[0]?.next_action.tool],
+    ['not_sent', 'destination_failed', 'email_provider_test'],
+  )
+  t.regex(hypothesesOf(lost)[0]?.explanation ?? '', /No failover was tried\.$/)
+  const seen = await bounce(rig.rest, id)
+  t.like(seen, { stage: 'ehlo', source: 'smtp', category: 'auth_client', bounce: 'block', suppress: { recommended: false } })
+
+  await gaveUp('eva@example.ch', { state: 'unknown', recipients: [{ address: 'eva@example.ch', verdict: 'unknown' }] }, 2)
+  const unknown = await missing(rig.rest, 'eva@example.ch')
+  t.deepEqual([unknown['verdict'], idsOf(unknown)[0]], ['unknown', 'outcome_unknown'])
+})
+
+test('what a provider answers over HTTP is judged by its words, as its status is no reply code', async (t) => {
+  const rig = await startRig(t)
+  const destination_id = await addDestination(rig.rest, {}, true)
+  const id = await send(rig.rest, 'ada@example.ch', { destination_id })
+  const at = rig.clock.now()
+  const reply = { code: 422, text: '{"message":"This address is on our list of unknown recipients: user unknown"}' }
+  const record = { number: 1, destinationId: destination_id, startedAt: at, endedAt: at, state: 'finished', provider: 'postmark' } as const
+  const recipients = [{ address: 'ada@example.ch', verdict: 'permanent', reply }] as const
+  await rig.database.commit(writeAttempt(new Change(), rig.organizationId, id, { ...record, recipients }))
+  await rewrite(rig, id, (trace) => ({
+    ...trace,
+    ...{ status: 'failed', nextAttemptAt: null, attempts: 1 },
+    recipients: trace.recipients.map((one) => ({ ...one, status: 'failed', reply })),
+  }))
+  t.like(await bounce(rig.rest, id), { stage: 'data', category: 'recipient_unknown', bounce: 'hard', reply: { code: 422, enhanced: null } })
 })
 
 test('a send budget that is used up is named', async (t) => {
