@@ -10,6 +10,7 @@ import { traces, type Trace } from '#core/trace/trace.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import { ResolveError } from '#core/outbound/resolver.ts'
+import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
 import type { RestClient } from '../../support/rest.ts'
 import { addDestination, objectOf, refusal, startRig, type Rig } from './rig.ts'
@@ -209,13 +210,22 @@ test('a project key is told of its project alone, and that it cannot see the oth
 })
 
 test('what retention took is not taken for never sent', async (t) => {
-  const { rest, clock } = await startRig(t, { plan: 'free' })
+  const { rest, clock, database, organizationId } = await startRig(t, { plan: 'free' })
   const cut = await missing(rest, 'ada@example.ch', '30d')
   t.is((cut['window'] as { from: string }).from, new Date(clock.now() - 7 * 24 * hour).toISOString())
   t.regex(JSON.stringify(cut['not_checked']), /The plan free keeps traces for 7 days/)
   const day = (ago: number) => new Date(clock.now() - ago * 24 * hour).toISOString()
   const gone = await missing(rest, 'ada@example.ch', `${day(20)}/${day(19)}`)
   t.deepEqual([gone['verdict'], idsOf(gone)], ['unknown', ['not_kept']])
+  // the oldest go before their time where more are stored than the plan has room for
+  await send(rest, 'eva@example.ch')
+  const oldest = new Date(clock.now()).toISOString()
+  t.notRegex(JSON.stringify((await missing(rest, 'ada@example.ch'))['not_checked']), /The plan free/)
+  await database.commit(new Change().add(storedTracesCounter(organizationId), 999))
+  clock.advance(hour)
+  const full = await missing(rest, 'ada@example.ch')
+  t.is((full['window'] as { from: string }).from, oldest)
+  t.regex(JSON.stringify(full['not_checked']), /The plan free stores 1000 traces/)
 })
 
 test('a domain that takes no mail is told, and DNS that fails is told as not checked', async (t) => {
