@@ -126,7 +126,10 @@ function ofOther({ address, status }: TraceRecipient, { trace }: TraceStory): { 
   const reason = otherWords[status] ?? 'It was given up without a reply of any server; its timeline tells why.'
   if (status === 'complained')
     return { reason, actions: ['Send nothing more to this recipient, and look at how the address came onto your list.'] }
-  return { reason, actions: [`Ask for GET /v1/diagnose/missing?recipient=${encodeURIComponent(address)}, or read the timeline of the trace ${trace.id}.`] }
+  return {
+    reason,
+    actions: [`Ask for GET /v1/diagnose/missing?recipient=${encodeURIComponent(address)}, or read the timeline of the trace ${trace.id}.`],
+  }
 }
 
 function suppressActions({ recommended, done, flag }: BounceDiagnosis['suppress'], { address }: TraceRecipient): string[] {
