@@ -53,12 +53,14 @@ import { SubmissionServer } from '../protocols/submission/server.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { ingestCore } from './ingest-core.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
+import { webhookCore } from './webhook-core.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
 const waitingWritesMax = 20_000
@@ -89,6 +91,8 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     health: c.resolve(T.Health),
     rewriter: c.resolve(T.Rewriter),
     engagements: c.resolve(T.Engagements),
+    ingest: c.resolve(T.Ingest),
+    webhooks: c.resolve(T.Webhooks),
   }
 }
 
@@ -181,6 +185,11 @@ function addCore(add: Add, foundation: Foundation): void {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the recording of an opening or click', error, id)
     return new Engagements({ ...base(c), admission: c.resolve(T.Admission), onError })
   })
+  add(T.Ingest, (c) => {
+    const onError = (error: unknown): void => c.resolve(T.Observer).broke('feedback', error)
+    const outside = { guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }
+    return ingestCore({ ...base(c), ...outside, writes: c.resolve(T.Writes), onError })
+  })
   add(T.Administration, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a removal', error, id)
     const parts = { writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), attempts: c.resolve(T.Attempts), onError }
@@ -195,6 +204,11 @@ function addCore(add: Add, foundation: Foundation): void {
   add(T.Claims, (c) => {
     const parts = { writes: c.resolve(T.Writes), people: c.resolve(T.People), sandboxes: c.resolve(T.OAuth).sandboxes }
     return new Claims({ ...base(c), ...parts, audit: new Audit(base(c)) })
+  })
+  add(T.Webhooks, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
+    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed: config.outbound.allow.webhooks, onError }
+    return webhookCore({ ...base(c), ...parts })
   })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
@@ -365,7 +379,9 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     reader: c.resolve(T.Reader),
     bell: c.resolve(T.Bell),
     engagements: c.resolve(T.Engagements),
+    ingest: c.resolve(T.Ingest),
     ...c.resolve(T.Administration),
+    ...c.resolve(T.Webhooks),
   }
 }
 

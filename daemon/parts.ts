@@ -36,11 +36,13 @@ import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
+import type { Ingest } from './ingest-core.ts'
 import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
 import type { OAuthServer } from './oauth-core.ts'
 import type { Readiness } from './readiness.ts'
+import type { WebhookCore } from './webhook-core.ts'
 
 /** What leaves the process or is time; tests put their own in its place. */
 export interface Replacements {
@@ -82,6 +84,8 @@ export interface Daemon {
   readonly health: Readiness
   readonly rewriter: WorkerMessageRewriter
   readonly engagements: Engagements
+  readonly ingest: Ingest
+  readonly webhooks: WebhookCore
 }
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
@@ -106,6 +110,7 @@ export const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  Ingest: token<Ingest>('Ingest'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
   People: token<People>('People'),
@@ -121,5 +126,6 @@ export const T = {
   SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
   Submission: token<SubmissionServer>('Submission'),
   Transport: token<Transport>('Transport'),
+  Webhooks: token<WebhookCore>('Webhooks'),
   Writes: token<SettingWrites>('Writes'),
 }

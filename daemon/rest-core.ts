@@ -20,6 +20,7 @@ import type { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { Database } from '#store/database.ts'
+import type { IngestCore } from '../admin-api/rest/ingest-core.ts'
 import type { RestCore } from '../admin-api/rest/operations.ts'
 import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
@@ -41,10 +42,11 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { moveResource } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
+import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 
-export interface RestParts {
+export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
   readonly config: Config
   readonly secrets: SecretBox
   readonly database: Database
@@ -65,6 +67,7 @@ export interface RestParts {
   readonly reader: MessageReader
   readonly bell: CaptureBell
   readonly engagements: Engagements
+  readonly ingest: IngestCore
   readonly projects: Projects
   readonly organizations: Organizations
 }
@@ -102,7 +105,10 @@ export function restCore(parts: RestParts): RestCore {
     failoverPolicies: new FailoverPolicies(settings),
     projects: parts.projects,
     organizations: parts.organizations,
-    move: (scope, request) => moveResource({ ...settings, templates, smtpCredentials, destinations: parts.destinations }, scope, request),
+    move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
+    webhooks: parts.webhooks,
+    webhookDeliveries: parts.webhookDeliveries,
+    webhookTests: parts.webhookTests,
     replays: new Replays({
       ...settings,
       traces: new TraceReader(database),
@@ -123,6 +129,7 @@ export function restCore(parts: RestParts): RestCore {
     suppressionImport: new SuppressionImport(settings),
     unsubscribes,
     engagements: parts.engagements,
+    ingest: parts.ingest,
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,

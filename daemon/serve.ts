@@ -103,16 +103,24 @@ async function build(
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
     daemon
-  const { rewriter, engagements, people } = daemon
+  const { rewriter, engagements, people, ingest, webhooks } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'openings and clicks', start: async () => {}, stop: () => engagements.settled() })
+  const { pendingReports } = ingest
+  await lifecycle.start({ name: 'early reports', start: async () => pendingReports.wake(), stop: () => pendingReports.stop() })
   await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
   await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
   await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
   await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'probes', start: async () => {}, stop: () => probes.stop() })
+  await lifecycle.start({
+    name: 'webhooks',
+    start: () => webhooks.webhookDispatcher.start(),
+    stop: () => webhooks.webhookDispatcher.stop((seconds * 1000) / 2),
+    stopSeconds: seconds,
+  })
   await lifecycle.start({
     name: 'delivery',
     start: () => queue.start(),

@@ -77,14 +77,14 @@ export class Database {
     return result
   }
 
-  /** Who does what changes leave to do (`Change.leave`) hears of it as soon as it is durable. What was left before is in the store. */
-  onWork(worker: string, hear: (places: ReadonlySet<string>) => void): void {
-    this.#workers.set(worker, hear)
-  }
-
   /** Whether `isEmpty` was found to be so and holds still; false is no answer. */
   isKnownEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): boolean {
     return this.#empty.has(fillName(kind.name, organizationId))
+  }
+
+  /** Who does what changes leave to do (`Change.leave`) hears of it as soon as it is durable. What was left before is in the store. */
+  onWork(worker: string, hear: (places: ReadonlySet<string>) => void): void {
+    this.#workers.set(worker, hear)
   }
 
   /** Whether the organization has no record of a kind that is often empty. Found out once, and remembered until this process writes one. */

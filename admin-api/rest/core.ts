@@ -36,6 +36,10 @@ import type { Projects } from '#core/administration/projects.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
 import type { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
+import type { IngestCore } from './ingest-core.ts'
+import type { Deliveries } from '#core/webhooks/deliveries.ts'
+import type { TestDeliveries } from '#core/webhooks/test-delivery.ts'
+import type { Webhooks } from '#core/webhooks/webhooks.ts'
 
 export interface RestCore {
   readonly apiKeys: ApiKeys
@@ -64,7 +68,11 @@ export interface RestCore {
   readonly suppressionImport: SuppressionImport
   readonly unsubscribes: Unsubscribes
   readonly engagements: Engagements
+  readonly ingest: IngestCore
   readonly inboxes: Inboxes
+  readonly webhooks: Webhooks
+  readonly webhookDeliveries: Deliveries
+  readonly webhookTests: TestDeliveries
   readonly usage: Usage
   readonly invoices: Invoices
   readonly audit: Audit

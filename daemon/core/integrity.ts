@@ -34,6 +34,9 @@ import { engagements, type Engagement } from './trace/engagement.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
 import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
 import { traceReports, type TraceReport } from './trace/trace-report.ts'
+import { checkDelivery, checkDue, checkLoggedAttempt } from './webhooks/integrity.ts'
+import { webhookDeliveries, type WebhookDelivery } from './webhooks/delivery.ts'
+import { webhookEndpoints } from './webhooks/endpoint.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
 const recordKinds = [
@@ -67,6 +70,8 @@ const recordKinds = [
   prices,
   oauthGrants,
   claims,
+  webhookEndpoints,
+  webhookDeliveries,
 ] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -75,6 +80,9 @@ export function integrityChecks(database: Database): VerifyOptions {
     kinds: recordKinds,
     families: [
       { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
+      { name: 'webhook.attempt', check: ([organizationId, , id]) => checkLoggedAttempt(database, String(organizationId), String(id)) },
+      { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
+      { name: 'webhook.leftovers', global: true },
       { name: 'idempotency' },
       { name: 'settings' },
       { name: 'challenge' },
@@ -122,6 +130,7 @@ export function integrityChecks(database: Database): VerifyOptions {
     async checkRecord(kind, organizationId, record) {
       if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
       if (kind === engagements.name) return missing(database, organizationId, 'trace', (record as Engagement).id)
+      if (kind === webhookDeliveries.name) return checkDelivery(database, record as WebhookDelivery)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
       if (kind !== captures.name) return templateDisagreements(database, kind, organizationId, record)

@@ -30,6 +30,8 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   'sanitize-html': ['ingest/**'],
   'smtp-server': ['protocols/submission/**'],
   srvx: ['admin-api/**'],
+  standardwebhooks: [],
+  svix: [],
   tsyringe: ['daemon/composition.ts', 'daemon/parts.ts'],
   zod: ['config/**', 'store/**', 'daemon/core/**', 'admin-api/**'],
 }

@@ -140,7 +140,7 @@ export class Attributor {
 
   /** Of the right project, and sent at all: nothing can be told of what was only captured. */
   #isReachable({ projectId, outcome }: Trace): boolean {
-    return outcome === 'relayed' && (this.#origin.projectId === undefined || projectId === this.#origin.projectId)
+    return outcome === 'relayed' && (this.#origin.projectIds?.includes(projectId) ?? true)
   }
 }
 

@@ -16,8 +16,8 @@ export interface FeedbackOrigin {
   readonly returnPath?: string | undefined
   /** False for a mail whose reverse-path was not null: it suppresses only with a report made for programs. */
   readonly hasNullSender?: boolean | undefined
-  /** Only traces of this project, and of this destination; for a postoffice that is mapped to them. */
-  readonly projectId?: string | undefined
+  /** Only traces of these projects, and of this destination; for postoffices that are mapped to them. */
+  readonly projectIds?: readonly string[] | undefined
   readonly destinationId?: string | undefined
   /** The mail as it came, to be kept with the trace; the first 64 KiB of it. */
   readonly raw?: Uint8Array | undefined

@@ -9,6 +9,7 @@ import { meterHeld } from '../held-usage.ts'
 import { Refusal } from '../refusals.ts'
 import type { EndpointGuards } from '../routing/endpoint.ts'
 import type { SettingWrites } from '../setting-writes.ts'
+import { droppedPostoffices, type DroppedPostoffice } from './dropped-postoffices.ts'
 import { checkImap, type ImapRequest } from './imap-mailbox.ts'
 import {
   hmacSecretPlace,
@@ -19,6 +20,7 @@ import {
   type IngestSource,
 } from './ingest-source.ts'
 import { postofficeMappings } from './postoffice-mapping.ts'
+import { refusedRecipients, type RefusalCount } from './refused-recipients.ts'
 import { pollKey, readPoll, readSeen, seenKey, type SourcePoll, type SourceSeen } from './source-status.ts'
 
 export interface IngestSourceOptions extends EndpointGuards {
@@ -85,6 +87,16 @@ export class IngestSources {
     const stored = await this.#options.database.get(ingestSources, scope, id)
     if (!stored) throw new Refusal('not_found', 'No ingest source has this id.')
     return this.#story(scope.organizationId, stored.record)
+  }
+
+  /** What was dropped and refused there, as its log told; see `DroppedPostoffice` and `RefusalCount`. */
+  async counts(
+    { organizationId }: Scope,
+    id: string,
+  ): Promise<{ readonly dropped: readonly DroppedPostoffice[]; readonly refusals: readonly RefusalCount[] }> {
+    const { database } = this.#options
+    const dropped = [...(await droppedPostoffices(database, organizationId, id)).values()]
+    return { dropped, refusals: await refusedRecipients(database, { organizationId, sourceId: id }) }
   }
 
   /** Ends a source with its mappings: from then on nothing that is signed with its secret is taken. One that is not there is no error. */

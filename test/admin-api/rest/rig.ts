@@ -54,6 +54,7 @@ import { Tracking } from '#core/tracking/tracking.ts'
 import type { PlanName } from '#config/plans.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
+import type { Dispatcher } from '#core/webhooks/dispatcher.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -65,7 +66,10 @@ import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
+import { ingestCore, type Ingest } from '../../../daemon/ingest-core.ts'
+import { webhookCore } from '../../../daemon/webhook-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
+import { authority } from '../../protocols/relay/certificates.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
@@ -86,6 +90,9 @@ export interface Rig {
   readonly organizationId: string
   readonly bell: CaptureBell
   readonly engagements: Engagements
+  readonly ingest: Ingest
+  /** Not started: a test that wants deliveries does that. */
+  readonly webhookDispatcher: Dispatcher
   /** What removes the rows of what was deleted. */
   readonly removals: Removals
   readonly people: People
@@ -179,9 +186,11 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     for (const one of clients) one[Symbol.dispose]()
     await api.close(0)
     await core.removals.stop()
+    await core.webhookDispatcher.stop(0)
     await reader[Symbol.asyncDispose]()
     await rewriter[Symbol.asyncDispose]()
     await core.engagements.settled()
+    await core.ingest.pendingReports.stop()
     await kv[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
@@ -192,6 +201,8 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
+    ingest: core.ingest,
+    webhookDispatcher: core.webhookDispatcher,
     people: core.people,
     claims: core.claims,
     async addOrganization(plan = 'enterprise') {
@@ -252,6 +263,13 @@ function assemble(
     onError: rethrow,
   })
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
+  const webhooks = webhookCore({
+    ...base,
+    resolver: playedResolver,
+    allowed: [{ cidr: '127.0.0.1/32' }],
+    trusted: [authority],
+    onError: rethrow,
+  })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
   return {
     ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
@@ -267,7 +285,9 @@ function assemble(
     }),
     failoverPolicies: new FailoverPolicies(base),
     ...made,
-    move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
+    move: (scope: Scope, request: MoveRequest) =>
+      moveResource({ ...base, ...webhooks, destinations, smtpCredentials, templates }, scope, request),
+    ...webhooks,
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     ...readers(base, probes, records),
@@ -277,6 +297,7 @@ function assemble(
     suppressionImport: new SuppressionImport(base),
     unsubscribes,
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
+    ingest: ingestCore({ ...base, guard: loopbackGuard, resolver: playedResolver, onError: rethrow }),
     inboxes: new Inboxes({ ...base, reader, bell }),
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
