@@ -183,7 +183,8 @@ export const schema = section({
   ),
   authUrl: optionalWritten(
     {
-      description: 'Address of the authorization server (OAuth 2.1), which the HTTP side serves. Without it, the base URL.',
+      description:
+        'Address of the authorization server (OAuth 2.1) and of the pages for people, which the HTTP side serves. Without it, the base URL.',
       limit: 'an http or https address without a path, such as https://auth.example.org',
     },
     origin,

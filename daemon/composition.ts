@@ -4,7 +4,7 @@
  */
 import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
-import { publicUrl } from '#config/load.ts'
+import { pagesUrl, publicUrl } from '#config/load.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
@@ -45,6 +45,7 @@ import { claimOperations } from '../admin-api/pages/claims.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { operatorLinkOperation } from '../admin-api/operator-link.ts'
 import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
+import { nothingPage } from '../admin-api/pages/refusal-page.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
@@ -197,7 +198,7 @@ function addCore(add: Add, foundation: Foundation): void {
   })
   add(T.People, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('mail of the service', error)
-    const baseUrl = publicUrl(config, config.http.listen)
+    const baseUrl = pagesUrl(config, config.http.listen)
     const { signUp, systemMail } = config
     return people({ ...base(c), signUp, systemMail, writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), baseUrl, onError })
   })
@@ -218,6 +219,7 @@ function addCore(add: Add, foundation: Foundation): void {
       fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
       rightsOfMember: c.resolve(T.People).members.rightsOf,
       events: c.resolve(T.Observer),
+      notices: c.resolve(T.People).notices,
       onDeleted: () => c.resolve(T.Administration).removals.wake(),
     }),
   )
@@ -330,7 +332,8 @@ function addDoors(add: Add, foundation: Foundation): void {
     const { operatorKey } = config
     const oauth = c.resolve(T.OAuth)
     const baseUrl = publicUrl(config, config.http.listen)
-    const make = async (email: string) => baseUrl + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
+    const make = async (email: string) =>
+      pagesUrl(config, config.http.listen) + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
     return new AdminApi({
       listen: config.http.listen,
       baseUrl,
@@ -340,12 +343,13 @@ function addDoors(add: Add, foundation: Foundation): void {
         ...claimOperations({ people: c.resolve(T.People), claims: core.claims }),
         ...(operatorKey === null ? [] : operatorOperations(core)),
         ...oauthOperations(oauth),
-        ...pageOperations({ people: c.resolve(T.People) }),
+        ...pageOperations({ ...core, people: c.resolve(T.People) }),
         ...allowingOperations(
           allowingCore(oauth, { ...base(c), people: c.resolve(T.People), projects: c.resolve(T.Administration).projects }),
         ),
         operatorLinkOperation({ token: foundation.operatorToken, make }),
       ],
+      nothingAs: nothingPage,
       authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
       requireFlag: flagCheck(c.resolve(T.Policies)),
       authenticate: bearerAuthentication(bearerCheck(c.resolve(T.ApiKeys), oauth.tokenCheck)),

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/formats.ts'
-import { publicUrl, type Config } from '#config/load.ts'
+import { pagesUrl, publicUrl, type Config } from '#config/load.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/operator-link.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
@@ -43,7 +43,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
     start: () => writeOperatorFile(config.dataDir, listening.http, operatorToken),
     stop: () => clearOperatorFile(config.dataDir),
   })
-  if (ownerLink !== undefined) showOwnerLink(publicUrl(config, listening.http) + loginLinkPath(ownerLink))
+  if (ownerLink !== undefined) showOwnerLink(pagesUrl(config, listening.http) + loginLinkPath(ownerLink))
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
@@ -129,7 +129,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
   await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
-  await lifecycle.start({ name: 'mail of the service', start: async () => {}, stop: () => people.background.idle() })
+  await lifecycle.start({ name: 'mail of the service', start: async () => people.outbox.wake(), stop: () => people.background.idle() })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],
