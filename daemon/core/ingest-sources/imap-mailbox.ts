@@ -2,8 +2,9 @@
 import { isIP } from 'node:net'
 import { parseDomain } from '../addresses.ts'
 import { isPublicAddress } from '../outbound/address-guard.ts'
+import { addressesIfAny } from '../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
-import { addressesIfAny, type EndpointGuards } from '../routing/endpoint.ts'
+import type { EndpointGuards } from '../routing/endpoint.ts'
 import { polledProviders, type ImapConfig, type IngestProvider } from './ingest-source.ts'
 
 /** As the caller gives it. */
