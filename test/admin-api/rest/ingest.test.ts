@@ -1,7 +1,10 @@
 /** Reports that are posted: samples, signatures, compression, what becomes of the messages, and what is told the poster. */
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
+import { integrityChecks } from '#core/integrity.ts'
+import { removeTrace } from '#core/retention/remove-trace.ts'
 import { pack, within } from '#store/tuple.ts'
+import { verify } from '#store/verify.ts'
 import { startRig, type Rig } from './rig.ts'
 import {
   addSampleSource,
@@ -61,7 +64,24 @@ test('a webhook of Stalwart, its log and a bounce mail tell of one bounce, which
   t.is(shown['status'], 'bounced')
   t.like((shown['recipients'] as object[])[0], { status: 'bounced', report: { type: 'bounced', bounce: 'hard' } })
   t.like((shown['recipients'] as object[])[1], { status: 'sent', report: null })
-  t.is((shown['timeline'] as { event: string }[]).filter(({ event }) => event === 'bounced').length, 1)
+  const bounces = (shown['timeline'] as { event: string; detail: { report_id: string | null } }[]).filter(({ event }) => event === 'bounced')
+  t.deepEqual(bounces.map(({ detail }) => detail.report_id), [null])
+})
+
+test('the mail that a report came as can be looked at, and goes with its trace', async (t) => {
+  const rig = await startRig(t)
+  const trace = await sentMessage(rig, ['nobody@example.net'])
+  const source = await addSource(rig, 'dovecot')
+  const mail = bounceMail(returnPathOf(trace), 'nobody@example.net')
+  t.is((await postSigned(rig, '/v1/ingest/arf', source, mail)).status, 202)
+  const { timeline } = (await traceOf(rig, trace)) as { timeline: { event: string; detail: { report_id?: string } }[] }
+  const id = timeline.find(({ event }) => event === 'bounced')?.detail.report_id ?? ''
+  const path = `/v1/traces/${trace.id}/reports/${id}`
+  t.is((await rig.rest.call('GET', path)).bytes.toString(), mail)
+  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+  t.true(await removeTrace(rig.database, rig.organizationId, trace.id, rig.clock.now()))
+  t.is((await rig.rest.call('GET', path)).status, 404)
+  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
 })
 
 test('nothing is taken with a wrong signature, of an unknown source or of a revoked one, and all are told the same', async (t) => {
