@@ -1,6 +1,17 @@
 /** What an agent beside MailEnable posts, and whose mail it is taken for. */
 import test from 'ava'
-import { addSampleSource, addSource, post, postSigned, returnPathOf, sample, sampleJson, sampleSignature, sentMessage, traceOf } from './ingest-posts.ts'
+import {
+  addSampleSource,
+  addSource,
+  post,
+  postSigned,
+  returnPathOf,
+  sample,
+  sampleJson,
+  sampleSignature,
+  sentMessage,
+  traceOf,
+} from './ingest-posts.ts'
 import { startRig, type Rig } from './rig.ts'
 
 const bounces = '/v1/ingest/mailenable'
@@ -40,7 +51,10 @@ test('with any mapping, what comes from other postoffices is dropped and counted
   await map(rig, source.id, 'customer-b')
   const after = await rig.rest.must('GET', `/v1/ingest-sources/${source.id}`)
   t.deepEqual(after['dropped_postoffices'], [])
-  t.deepEqual(resultsOf((await postSigned(rig, bounces, source, sample('mailenable-bounce-envelope.json'))).body), ['duplicate', 'recorded'])
+  t.deepEqual(resultsOf((await postSigned(rig, bounces, source, sample('mailenable-bounce-envelope.json'))).body), [
+    'duplicate',
+    'recorded',
+  ])
 })
 
 test('a mapping of a deleted project still keeps the mail of others apart', async (t) => {
@@ -62,7 +76,12 @@ test('a tenant’s postoffice tells nothing of messages of other projects', asyn
   const project = String((await rig.rest.must('POST', '/v1/projects', { name: 'Tenant' }))['id'])
   await map(rig, source.id, 'example.com', { project_id: project })
   const trace = await sentMessage(rig, ['nobody@example.net'])
-  const event = { postoffice: 'example.com', recipient: 'nobody@example.net', envelope_from: returnPathOf(trace), diagnostic: '550 5.1.1 x' }
+  const event = {
+    postoffice: 'example.com',
+    recipient: 'nobody@example.net',
+    envelope_from: returnPathOf(trace),
+    diagnostic: '550 5.1.1 x',
+  }
   const answer = await postSigned(rig, bounces, source, { version: 1, events: [{ ...event, event_id: 'one' }] })
   t.like((answer.body['events'] as object[])[0], { result: 'recorded', project_id: project, trace_id: null })
   t.is((await traceOf(rig, trace))['status'], 'sent')
@@ -84,7 +103,10 @@ test('a bounce finds its message by the return path, by the Message-ID, and in t
   ]
   const answer = await postSigned(rig, bounces, source, { version: 1, events })
   t.like(answer, { status: 202, body: { accepted: 3, invalid: 1 } })
-  t.deepEqual((answer.body['events'] as { trace_id: string | null }[]).map(({ trace_id }) => trace_id), [byPath.id, byId.id, byNotice.id, null])
+  t.deepEqual(
+    (answer.body['events'] as { trace_id: string | null }[]).map(({ trace_id }) => trace_id),
+    [byPath.id, byId.id, byNotice.id, null],
+  )
   for (const trace of [byPath, byId, byNotice]) t.is((await traceOf(rig, trace))['status'], 'bounced', trace.id)
 })
 
@@ -114,7 +136,9 @@ test('the activity log gives deliveries and counts refusals, once however often 
     body: { accepted_lines: 14, deliveries: 1, duplicates: 0, metrics: 3, dropped: 0, withheld: 0, rejected: [], cursor: 2252 },
   })
   t.like(await give(), { status: 202, body: { deliveries: 0, duplicates: 1, metrics: 0 } })
-  const { refusals } = (await rig.rest.must('GET', `/v1/ingest-sources/${source.id}`)) as { refusals: { count: number; code_class: string }[] }
+  const { refusals } = (await rig.rest.must('GET', `/v1/ingest-sources/${source.id}`)) as {
+    refusals: { count: number; code_class: string }[]
+  }
   const sum = (wanted: string): number => refusals.filter((one) => one.code_class === wanted).reduce((all, { count }) => all + count, 0)
   t.deepEqual([sum('5xx'), sum('4xx')], [2, 1])
 })

@@ -66,8 +66,7 @@ export function post({ address }: Rig, path: string, bytes: Uint8Array, headers:
   return promise
 }
 
-export const signature = (secret: string, bytes: Uint8Array): string =>
-  `sha256=${createHmac('sha256', secret).update(bytes).digest('hex')}`
+export const signature = (secret: string, bytes: Uint8Array): string => `sha256=${createHmac('sha256', secret).update(bytes).digest('hex')}`
 
 /** Posts signed to a path with the id of the source. */
 export function postSigned(
