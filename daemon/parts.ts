@@ -24,7 +24,6 @@ import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
 import type { Accept } from '#core/submission/accept.ts'
 import type { ReplayRunner } from '#core/submission/replay-runner.ts'
-import type { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import type { Database } from '#store/database.ts'
@@ -38,6 +37,7 @@ import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
 import type { Ingest } from './ingest-core.ts'
 import type { Logger } from './logging.ts'
+import type { MailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
 import type { OAuthServer } from './oauth-core.ts'
@@ -79,6 +79,7 @@ export interface Daemon {
   readonly replayRunner: ReplayRunner
   readonly removals: Removals
   readonly submission: SubmissionServer
+  readonly mailDoors: MailDoors
   readonly people: People
   readonly http: AdminApi
   readonly health: Readiness
@@ -111,6 +112,7 @@ export const T = {
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
   Ingest: token<Ingest>('Ingest'),
+  MailDoors: token<MailDoors>('MailDoors'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
   People: token<People>('People'),
@@ -123,7 +125,6 @@ export const T = {
   Resolver: token<Resolver & RecordResolver>('Resolver'),
   Rest: token<readonly Operation[]>('Rest'),
   Rewriter: token<WorkerMessageRewriter>('Rewriter'),
-  SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
   Submission: token<SubmissionServer>('Submission'),
   Transport: token<Transport>('Transport'),
   Webhooks: token<WebhookCore>('Webhooks'),

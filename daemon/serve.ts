@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/formats.ts'
-import { publicUrl, type Config } from '#config/load.ts'
+import { pagesUrl, publicUrl, type Config } from '#config/load.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/operator-link.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
@@ -16,6 +16,7 @@ import { prepareDataFolder, storeFolder } from './data-folder.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './lifecycle.ts'
 import { explainListen } from './listen-problem.ts'
 import { createLogger, type Logger } from './logging.ts'
+import type { MailDoors } from './mail-doors.ts'
 import { checkMasterKey, masterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { clearOperatorFile, writeOperatorFile } from './operator-file.ts'
@@ -43,7 +44,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
     start: () => writeOperatorFile(config.dataDir, listening.http, operatorToken),
     stop: () => clearOperatorFile(config.dataDir),
   })
-  if (ownerLink !== undefined) showOwnerLink(publicUrl(config, listening.http) + loginLinkPath(ownerLink))
+  if (ownerLink !== undefined) showOwnerLink(pagesUrl(config, listening.http) + loginLinkPath(ownerLink))
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
@@ -129,7 +130,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
   await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
-  await lifecycle.start({ name: 'mail of the service', start: async () => {}, stop: () => people.background.idle() })
+  await lifecycle.start({ name: 'mail of the service', start: async () => people.outbox.wake(), stop: () => people.background.idle() })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],
@@ -144,6 +145,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stop: () => submission.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
+  await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
   await lifecycle.start({
     name: 'http',
     async start() {
@@ -164,10 +166,29 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   return listening
 }
 
+/** Reports that come back as mail. */
+async function startMailDoors(
+  { mx, poller }: MailDoors,
+  config: Config,
+  lifecycle: Lifecycle,
+  listening: { mx: Listening['mx'] },
+  seconds: number,
+): Promise<void> {
+  await lifecycle.start({
+    name: 'mx',
+    async start() {
+      listening.mx = await explainListen(config, () => mx.listen())
+    },
+    stop: () => mx.close((seconds * 1000) / 3),
+    stopSeconds: seconds,
+  })
+  await lifecycle.start({ name: 'polled mailboxes', start: async () => poller.start(), stop: () => poller.stop() })
+}
+
 function announce(config: Config, log: Logger, listening: Listening): void {
-  const { http, submission, submissions } = listening
-  const addresses = { http: formatEndpoint(http), submission: submission.map(formatEndpoint), submissions: submissions.map(formatEndpoint) }
-  log.info({ ...addresses, url: publicUrl(config, http) }, 'ready')
+  const { http, ...smtp } = listening
+  const addresses = Object.fromEntries(Object.entries(smtp).map(([name, endpoints]) => [name, endpoints.map(formatEndpoint)]))
+  log.info({ http: formatEndpoint(http), ...addresses, url: publicUrl(config, http) }, 'ready')
   const { destinations, webhooks } = config.outbound.allow
   if (destinations.length + webhooks.length > 0)
     log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')

@@ -1,6 +1,6 @@
 /** Collects one atomic write. Nothing happens before `Database.commit`. */
 import type { Add, Bytes, Check, Write } from './kv.ts'
-import { pack, type Element } from './tuple.ts'
+import { keyName, pack, type Element } from './tuple.ts'
 import { globalKey, indexRows, recordKey, type IndexRow, type RecordKind, type Identified, type Stored } from './record-kind.ts'
 
 export const encode = (value: unknown): Bytes => Buffer.from(JSON.stringify(value))
@@ -21,12 +21,9 @@ export interface Touched {
   readonly after: Identified | undefined
 }
 
-/** A string that stands for a key in sets. */
-const name = (key: Bytes): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
-
 export class Change implements Write {
   readonly checks: Check[] = []
-  readonly sets: { key: Bytes; value: Bytes }[] = []
+  readonly sets: { key: Bytes; value: Bytes; isNew?: true }[] = []
   readonly deletes: Bytes[] = []
   readonly adds: Add[] = []
   /** Organizations whose settings this write touches. */
@@ -48,7 +45,7 @@ export class Change implements Write {
   /** A new record whose id is random enough that no look-up is worth its time, and whose unique values are that id alone. */
   insertUnchecked<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
     this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encode(record) })
-    for (const { key, value } of indexRows(kind, organizationId, record)) this.sets.push({ key, value })
+    for (const { key, value } of indexRows(kind, organizationId, record)) this.sets.push({ key, value, isNew: true })
     return this.#touch(kind, organizationId, undefined, record)
   }
 
@@ -114,7 +111,12 @@ export class Change implements Write {
 
   /** Adds to a counter; with a limit, the write fails with reason `limit` when it would be passed. */
   add(key: readonly Element[], delta: number, limit?: number): this {
-    this.adds.push({ key: pack(key), delta, ...(limit !== undefined && { limit }) })
+    return this.addPacked(pack(key), delta, limit)
+  }
+
+  /** `add` for a key that is packed already. */
+  addPacked(key: Bytes, delta: number, limit?: number): this {
+    this.adds.push(limit === undefined ? { key, delta } : { key, delta, limit })
     return this
   }
 
@@ -136,11 +138,11 @@ export class Change implements Write {
   }
 
   #moveRows(before: readonly IndexRow[], after: readonly IndexRow[]): void {
-    const old = new Map(before.map((row) => [name(row.key), row.value]))
-    const kept = new Set(after.map((row) => name(row.key)))
-    for (const row of before) if (!kept.has(name(row.key))) this.deletes.push(row.key)
+    const old = new Map(before.map((row) => [keyName(row.key), row.value]))
+    const kept = new Set(after.map((row) => keyName(row.key)))
+    for (const row of before) if (!kept.has(keyName(row.key))) this.deletes.push(row.key)
     for (const row of after) {
-      const there = old.get(name(row.key))
+      const there = old.get(keyName(row.key))
       if (there && Buffer.compare(there, row.value) === 0) continue
       if (row.unique && !there) this.checks.push({ key: row.key, version: undefined })
       this.sets.push({ key: row.key, value: row.value })

@@ -77,6 +77,11 @@ export class Database {
     return result
   }
 
+  /** Whether `isEmpty` was found to be so and holds still; false is no answer. */
+  isKnownEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): boolean {
+    return this.#empty.has(fillName(kind.name, organizationId))
+  }
+
   /** Who does what changes leave to do (`Change.leave`) hears of it as soon as it is durable. What was left before is in the store. */
   onWork(worker: string, hear: (places: ReadonlySet<string>) => void): void {
     this.#workers.set(worker, hear)

@@ -41,7 +41,8 @@ export interface Add {
  */
 export interface Write {
   readonly checks: readonly Check[]
-  readonly sets: readonly { readonly key: Bytes; readonly value: Bytes }[]
+  /** `isNew`: the writer knows that nothing has ever had this key. */
+  readonly sets: readonly { readonly key: Bytes; readonly value: Bytes; readonly isNew?: true }[]
   readonly deletes: readonly Bytes[]
   readonly adds: readonly Add[]
 }

@@ -20,8 +20,14 @@ export function pack(elements: readonly Element[]): Bytes {
     else if (typeof element === 'string') at = putString(element, at)
     else at = putEscaped(codeBytes, element, room(at, element.length * 2 + 2))
   }
-  return Buffer.from(scratch.subarray(0, at))
+  const key = Buffer.allocUnsafe(at)
+  scratch.copy(key, 0, 0, at)
+  return key
 }
+
+/** A string that stands for a key in maps and sets. */
+export const keyName = (key: Bytes): string =>
+  (key instanceof Buffer ? key : Buffer.from(key.buffer, key.byteOffset, key.byteLength)).toString('latin1')
 
 /** All keys that extend the tuple by at least one more element. */
 export function within(elements: readonly Element[]): { start: Bytes; end: Bytes } {
@@ -65,8 +71,21 @@ function room(at: number, more: number): number {
   return at
 }
 
+/** Keys are short and mostly ASCII, for which a loop is faster than a call into the runtime. */
 function putString(text: string, start: number): number {
   let at = room(start, text.length * 6 + 2)
+  scratch[at++] = codeString
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0 || code > 0x7f) return putUtf8(text, start)
+    scratch[at++] = code
+  }
+  scratch[at] = 0
+  return at + 1
+}
+
+function putUtf8(text: string, start: number): number {
+  let at = start
   scratch[at++] = codeString
   const end = at + scratch.write(text, at, 'utf8')
   if (!text.includes('\0')) {

@@ -21,6 +21,7 @@ const imapShape = z
     last_polled_at: wireTime.nullable(),
     last_error: z.string().nullable(),
     last_error_at: wireTime.nullable(),
+    skipped_mails: z.int().meta({ description: 'Mails that could not be read and were left out.' }),
   })
   .meta({ id: 'IngestMailbox', description: 'The password is never told.' })
 
@@ -116,6 +117,7 @@ export const toWireSource = ({ source, seen, poll }: SourceStory, baseUrl: strin
         last_polled_at: timeOrNull(poll?.lastPolledAt),
         last_error: poll?.lastError ?? null,
         last_error_at: timeOrNull(poll?.lastErrorAt),
+        skipped_mails: poll?.skipped ?? 0,
       }
     : null,
   last_seen_at: timeOrNull(seen?.at),

@@ -31,7 +31,7 @@ export const reportAnswer = z
     events: z.array(
       z.object({
         event_id: z.string(),
-        type: z.enum(['bounced', 'deferred', 'delivered', 'complained', 'ignored']),
+        type: z.enum(['bounced', 'deferred', 'delivered', 'complained', 'bounce_unparsed', 'ignored']),
         recipient: z.string().nullable(),
         original_recipient: z.string().nullable(),
         status: z.string().nullable(),

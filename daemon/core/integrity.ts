@@ -121,6 +121,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'oauth.refresh-token', global: true },
       { name: 'oauth.sandbox', global: true },
       { name: 'oauth.limit', global: true },
+      { name: 'people.outbox', global: true },
     ],
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {

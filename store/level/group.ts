@@ -3,6 +3,7 @@
  * arrival against what the group itself has changed so far.
  */
 import type { Bytes, Write, WriteResult } from '../kv.ts'
+import { keyName } from '../tuple.ts'
 import { counterOf, kindOf, kinds, seal, sealCounter, sealPointer, versionOf, type Pointer } from './codec.ts'
 
 /** Synchronous look-up of what is stored. */
@@ -12,6 +13,7 @@ export interface Operation {
   readonly type: 'put' | 'del'
   readonly key: Bytes
   value: Bytes
+  readonly isNew?: true | undefined
 }
 
 /** A value for the value log, and its place among the operations, to be filled in once it is known where the value stands. */
@@ -48,8 +50,6 @@ interface Changes {
 
 const nothing = Buffer.alloc(0)
 const done: WriteResult = { ok: true }
-/** A string that stands for the key in maps. */
-export const nameOf = (key: Bytes): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 
 export function planGroup(writes: readonly Write[], look: Look, lastVersion: bigint, inlineMax: number): Plan {
   const checked = writes.length > 1 && writes.some((write) => write.checks.length > 0)
@@ -72,12 +72,12 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
       counter.value += delta
       counter.changed = true
     }
-    for (const { key, value } of write.sets) {
-      const operation: Operation = { type: 'put', key, value: nothing }
+    for (const { key, value, isNew } of write.sets) {
+      const operation: Operation = { type: 'put', key, value: nothing, isNew }
       operations.push(operation)
       if (value.length > inlineMax) large.push({ key, value, version, operation })
       else operation.value = seal(version, value)
-      changes.versions?.set(nameOf(key), version)
+      changes.versions?.set(keyName(key), version)
     }
   }
   for (const { key, value, changed } of changes.counters.values()) {
@@ -96,7 +96,7 @@ export function pointTo(large: readonly LargeValue[], pointers: readonly Pointer
 
 function failedCheck(write: Write, { look, versions }: Changes): WriteResult | undefined {
   for (const { key, version } of write.checks) {
-    const name = versions && nameOf(key)
+    const name = versions && keyName(key)
     const stored = name !== undefined && versions?.has(name) ? versions.get(name) : versionAt(look(key))
     if (stored !== version) return { ok: false, reason: 'conflict', key }
   }
@@ -118,14 +118,14 @@ function failedLimit(write: Write, changes: Changes): WriteResult | undefined {
 }
 
 function counterAt(key: Bytes, { look, counters, deleted }: Changes): Counter {
-  const name = nameOf(key)
+  const name = keyName(key)
   let counter = counters.get(name)
   if (!counter) counters.set(name, (counter = { key, value: deleted.has(name) ? 0 : counterOf(look(key)), changed: false }))
   return counter
 }
 
 function forget(key: Bytes, { versions, counters, deleted }: Changes): void {
-  const name = nameOf(key)
+  const name = keyName(key)
   versions?.set(name, undefined)
   counters.delete(name)
   deleted.add(name)

@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import { StoreFailure, StoreUnavailable, type Bytes, type Entry, type Kv, type Range, type Write, type WriteResult } from '../kv.ts'
 import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from './codec.ts'
+import { keyName } from '../tuple.ts'
 import { collectSegments } from './collect.ts'
 import { groupStamp, missingGroups } from './group-stamps.ts'
 import { lastGroupInLog } from './log-tail.ts'
-import { nameOf, planGroup, pointTo, type Operation } from './group.ts'
+import { planGroup, pointTo, type Operation } from './group.ts'
 import { RecentValues } from './recent.ts'
 import { ValueLog } from './value-log.ts'
 
@@ -188,15 +189,15 @@ export class LevelKv implements Kv {
 
   /** Empty values, which index rows have, are not worth the memory. */
   #remember(operations: readonly Operation[]): void {
-    for (const { type, key, value } of operations) {
-      if (type === 'put' && value.length > emptyStoredBytes) this.#recent.put(nameOf(key), value)
-      else this.#recent.delete(nameOf(key))
+    for (const { type, key, value, isNew } of operations) {
+      if (type === 'put' && value.length > emptyStoredBytes) this.#recent.put(keyName(key), value)
+      else if (!isNew) this.#recent.delete(keyName(key))
     }
   }
 
   #look(key: Bytes): Bytes | undefined {
     if (this.#closed) throw new StoreFailure('The store is closed.') // LevelDB would not survive the question
-    const recent = this.#recent.get(nameOf(key))
+    const recent = this.#recent.get(keyName(key))
     if (recent) return recent
     try {
       return this.#db.getSync(key)

@@ -1,4 +1,4 @@
-/** Reads a log that it makes itself, in a process of its own: `node read-logs.ts SOURCE WAY LINES` prints lines a second and memory as JSON. */
+/** Reads a log that it makes itself, in a process of its own: `node read-logs.ts SOURCE WAY LINES` prints figures as JSON. */
 import type { LogSession } from '#ingest/log-group.ts'
 import { readLog, type LogSource } from '#ingest/log.ts'
 import { memoryOf } from './resources.ts'
@@ -7,6 +7,7 @@ import { memoryOf } from './resources.ts'
 export type Way = 'plain' | 'reader'
 
 export interface LogFigures {
+  /** Of one processor's time. */
   readonly perSecond: number
   readonly events: number
   /** Highest memory of the process, in MiB. */

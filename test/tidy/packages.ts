@@ -28,7 +28,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['daemon/*.ts'],
   'reflect-metadata': ['daemon/composition.ts'],
   'sanitize-html': ['ingest/**'],
-  'smtp-server': ['protocols/submission/**'],
+  'smtp-server': ['protocols/reception/**', 'protocols/submission/**', 'protocols/mx/**'],
   srvx: ['admin-api/**'],
   standardwebhooks: [],
   svix: [],

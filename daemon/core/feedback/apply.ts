@@ -159,7 +159,7 @@ class Work {
 
   #announce(change: Change, report: TraceReport): void {
     const { type, recipient, reason, at, occurredAt, isUnverified, feedbackType, suppression } = report
-    if (isUnverified || recipient === null || type === 'deferred') return
+    if (isUnverified || recipient === null || type === 'deferred' || type === 'bounce_unparsed') return
     const { bounce, category, status, smtpCode, diagnostic, remoteMta } = report
     const event = { organizationId: this.#organizationId, trace: this.#trace, recipient, reason, at, occurredAt }
     const cause = {

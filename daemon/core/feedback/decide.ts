@@ -20,6 +20,7 @@ const traceEvents = {
   bounced: 'bounce_reported',
   complained: 'complaint_reported',
   deferred: undefined,
+  bounce_unparsed: undefined,
 } as const satisfies Record<ReportType, TraceEvent | undefined>
 
 /** The report as it is kept; whether it suppresses is settled with the list. */
@@ -32,8 +33,8 @@ export function reportOf({ event, attribution, isUnverified, sourceId, rawBytes 
     ...told,
     ...{ id: reportId(traceId, recipient, type, isUnverified), traceId, projectId, type, at: nowMs },
     ...{ recipient, finalRecipient: isElsewhere ? last : null, sourceId, proof, isUnverified },
-    bounce: type === 'bounced' ? (judged?.bounce ?? null) : null,
-    category: judged?.category ?? null,
+    bounce: type === 'bounced' ? (judged?.bounce ?? null) : type === 'bounce_unparsed' ? 'soft' : null,
+    category: type === 'bounce_unparsed' ? type : (judged?.category ?? null),
     reason: reasonOf(event, judged),
     suppression: null,
     rawBytes,
@@ -44,6 +45,7 @@ function reasonOf({ type, remoteMta, feedbackType }: Told['event'], judged: Clas
   const by = remoteMta === null ? 'the server of the recipient' : remoteMta
   if (type === 'delivered') return `${by} took the message.`
   if (type === 'complained') return `It was reported to us as unwanted (${feedbackType ?? 'complaint'}).`
+  if (type === 'bounce_unparsed') return 'It came to the return path and is not a report that can be read, so nothing changes.'
   const why = judged?.reason ?? ''
   return type === 'deferred' ? `${why} ${by} put it off, and it is tried again there.` : why
 }

@@ -18,7 +18,15 @@ export interface SourcePoll {
   readonly lastError: string | null
   readonly lastErrorAt: number | null
   /** UIDVALIDITY as text and the last UID that was taken (RFC 9051 §2.3.1.1); null before the first time. */
-  readonly checkpoint: { readonly uidValidity: string; readonly lastUid: number } | null
+  readonly checkpoint: Checkpoint | null
+  /** Mails that could not be read and were left out, since the source was made. */
+  readonly skipped?: number | undefined
+}
+
+/** How far a mailbox has been read; another UIDVALIDITY makes its UIDs mean nothing. */
+export interface Checkpoint {
+  readonly uidValidity: string
+  readonly lastUid: number
 }
 
 export const seenKey = (organizationId: string, sourceId: string): readonly Element[] => [organizationId, 'ingest.seen', sourceId]

@@ -1,12 +1,5 @@
 /** Passkeys: registering, listing, removing, and signing in by one. WebAuthn Level 3 §7. */
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type AuthenticationResponseJSON,
-  type RegistrationResponseJSON,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
@@ -37,6 +30,9 @@ export interface PasskeyOptions {
   readonly notices: PasskeyNotices
 }
 
+/** Loaded when a passkey is first used: the package takes 10 MB of memory that the work on mail should not carry. */
+const webauthn = () => import('@simplewebauthn/server')
+
 const passkeysMax = 20
 /** EdDSA, ES256 and RS256 (RFC 9053 §2, RFC 8812 §2): what every authenticator has one of. */
 const algorithms = [-8, -7, -257]
@@ -64,6 +60,7 @@ export class Passkeys {
   /** What the browser needs to make a passkey; in the JSON of WebAuthn Level 3 §5.1.9. */
   async creationOptions(user: User): Promise<string> {
     const { challenges, clock } = this.#options
+    const { generateRegistrationOptions } = await webauthn()
     const options = await generateRegistrationOptions({
       rpName: 'Postern',
       rpID: this.#id(),
@@ -82,6 +79,7 @@ export class Passkeys {
   /** What the browser needs to ask for any passkey of this service; WebAuthn Level 3 §5.1.10. */
   async requestOptions(): Promise<string> {
     const { challenges, clock } = this.#options
+    const { generateAuthenticationOptions } = await webauthn()
     const challenge = challenges.issue(signInPurpose, clock.now())
     return JSON.stringify(await generateAuthenticationOptions({ rpID: this.#id(), challenge, userVerification: 'required' }))
   }
@@ -155,6 +153,7 @@ export class Passkeys {
 
   async #verify({ record }: Stored<Passkey>, response: AuthenticationResponseJSON, now: number) {
     const { relyingParty, challenges, database } = this.#options
+    const { verifyAuthenticationResponse } = await webauthn()
     let challenge = ''
     const checked = await verifyAuthenticationResponse({
       response,
@@ -170,6 +169,7 @@ export class Passkeys {
   async #verifyNew(user: User, answer: string, now: number) {
     const { relyingParty, challenges, database } = this.#options
     const parsed = readAnswer(answer)
+    const { verifyRegistrationResponse } = await webauthn()
     let challenge = ''
     const checked =
       parsed &&

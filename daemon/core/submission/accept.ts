@@ -3,7 +3,7 @@ import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
-import { pack, type Element } from '#store/tuple.ts'
+import { keyName, pack, type Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'
 import { foldAddress } from '../addresses.ts'
@@ -11,6 +11,7 @@ import { captures, type Capture, type CaptureReason } from '../capture/capture.t
 import { pendingReadKey } from '../capture/pending-read.ts'
 import type { Clock } from '../clock.ts'
 import { suppressionsAgainst, withoutSuppressed } from '../feedback/suppressed-recipients.ts'
+import { suppressions } from '../feedback/suppression.ts'
 import { Refusal } from '../refusals.ts'
 import { matchRoute, type Route } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
@@ -20,7 +21,7 @@ import { giveReturnPaths } from '../trace/return-paths.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
 import type { Tracking } from '../tracking/tracking.ts'
-import { limitKey, passGates } from './gates.ts'
+import { passGates } from './gates.ts'
 import { questionOf, type Acceptance, type AcceptedStatus, type Submission } from './submission.ts'
 import type { Attachment } from './attachments.ts'
 import type { ContentDraftInStore } from './draft.ts'
@@ -77,12 +78,16 @@ export class Accept {
   async accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
     const work = this.#accept(submission)
     this.#underWay.add(work)
-    const { acceptance, follow } = await work
-      .finally(() => this.#underWay.delete(work))
-      .catch(async (error: unknown) => {
-        await submission.draft.discard()
-        throw error
-      })
+    let accepted: Accepted
+    try {
+      accepted = await work
+    } catch (error) {
+      await submission.draft.discard()
+      throw error
+    } finally {
+      this.#underWay.delete(work)
+    }
+    const { acceptance, follow } = accepted
     if (follow) follow()
     else await submission.draft.discard()
     return acceptance
@@ -130,7 +135,9 @@ export class Accept {
     const tracking = wish && (await this.#options.tracking.apply(wish, { traceId, organization: policy.organization, isRelayed, draft }))
     const inMemory = isRelayed ? draft.inMemory() : undefined
     const whole = { ...traceOf(submission, route, decision, draft.seal(change), nowMs), ...(tracking && { tracking }) }
-    const trace = this.#withReturnPaths(change, submission, policy, await this.#withoutSuppressed(submission, whole))
+    const isUnchecked = whole.status !== 'queued' || database.isKnownEmpty(suppressions, scope.organizationId)
+    const allowed = isUnchecked ? whole : await this.#withoutSuppressed(submission, whole)
+    const trace = this.#withReturnPaths(change, submission, policy, allowed)
     change.insertUnchecked(traces, scope.organizationId, trace).add(storedTracesCounter(scope.organizationId), 1)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', scope.organizationId, trace.projectId, nowMs)
     if (trace.outcome !== 'relayed') meter(change, 'captures', scope.organizationId, trace.projectId, nowMs)
@@ -147,7 +154,7 @@ export class Accept {
     const [status] = statusToTell(trace)
     if (result.ok)
       return { acceptance: { traceId, outcome: trace.outcome, ...(status && { status }), repeated: false }, follow: () => follow(inMemory) }
-    if (result.reason === 'limit') throw limits.get(limitKey(result.key)) ?? new Error('a counter without a refusal')
+    if (result.reason === 'limit') throw limits.get(keyName(result.key)) ?? new Error('a counter without a refusal')
     const winner = await this.#knownKey(submission, nowMs)
     if (!winner?.fresh) throw new Refusal('conflict', 'The message collided with another write; send it again.')
     return again(winner.fresh)
@@ -155,7 +162,6 @@ export class Accept {
 
   /** What is captured goes to nobody, so the suppression list has no say in it. */
   async #withoutSuppressed({ scope }: Submission, trace: Trace): Promise<Trace> {
-    if (trace.status !== 'queued') return trace
     const hits = await suppressionsAgainst(this.#options.database, scope.organizationId, trace, trace.createdAt)
     return withoutSuppressed(trace, hits, trace.createdAt)
   }
@@ -250,7 +256,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     destinationId: decision.destinationId,
     route: { by: route.by, ruleId: route.ruleId, reason: route.reason },
     ...(submission.template && { template: submission.template }),
-    ...(submission.hasUnsubscribeLink && { hasUnsubscribeLink: true as const }),
+    ...(submission.unsubscribeLink && { hasUnsubscribeLink: true as const }),
     content,
     prefix: facts.prefix,
     eightBit: facts.eightBit,

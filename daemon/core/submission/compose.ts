@@ -80,8 +80,13 @@ function joined(pieces: readonly Piece[]): (Buffer | Base64File)[] {
   return [...whole, Buffer.from(text)]
 }
 
-/** RFC 5322 §3.3 date-time in UTC. */
-export const rfc5322Date = (ms: number): string => new Date(ms).toUTCString().replace('GMT', '+0000')
+/** RFC 5322 §3.3 date-time in UTC. Kept from call to call, because every message asks for the second of now. */
+export function rfc5322Date(ms: number): string {
+  const second = Math.floor(ms / 1000)
+  if (second !== kept.second) kept = { second, text: new Date(ms).toUTCString().replace('GMT', '+0000') }
+  return kept.text
+}
+let kept = { second: NaN, text: '' }
 
 /** A mailbox as it stands in a header field. Domains are A-labels already. */
 export function formatMailbox({ name, address }: Mailbox): string {

@@ -3,6 +3,7 @@
  * a step. Counters are read and nothing is written. A check that `accept` learns belongs into `walk` too, at the same place.
  */
 import { Change } from '#store/change.ts'
+import { keyName } from '#store/tuple.ts'
 import { passOver, type FailoverHealth } from '../delivery/failover.ts'
 import type { Suppression } from '../feedback/suppression.ts'
 import { Refusal, type RefusalCode } from '../refusals.ts'
@@ -11,7 +12,7 @@ import { decideOutcome, type Decision } from '../routing/outcome.ts'
 import type { Policy } from '../routing/policy.ts'
 import type { Project } from '../tenancy/organization.ts'
 import type { Outcome } from '../trace/trace.ts'
-import { limitKey, passGates, type Candidate, type Sendable } from './gates.ts'
+import { passGates, type Candidate, type Sendable } from './gates.ts'
 import { questionOf, type Routable } from './submission.ts'
 
 /** One thing that was looked at. `decided` settles the outcome, `refused` ends the walk. */
@@ -132,7 +133,7 @@ async function lookAtLimits(walk: Walk, submission: Sketch, ground: Ground, deci
   const refusals = attempt(walk, 'limits', () => passGates({ submission, organization, project, decision, ...limits }, change))
   if (!refusals) return
   for (const { key, delta, limit } of change.adds) {
-    const refusal = refusals.get(limitKey(key))
+    const refusal = refusals.get(keyName(key))
     if (limit === undefined || !refusal) continue
     const used = await counter(key)
     if (used + delta > limit) return refuse(walk, 'limits', refusal)

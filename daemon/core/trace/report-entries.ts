@@ -21,7 +21,13 @@ function entryOf(report: TraceReport, createdAt: number): TimelineEntry {
   }
 }
 
-const words = { delivered: 'Delivered to', bounced: 'Bounced for', complained: 'Complaint of', deferred: 'Delayed for' } as const
+const words = {
+  delivered: 'Delivered to',
+  bounced: 'Bounced for',
+  complained: 'Complaint of',
+  deferred: 'Delayed for',
+  bounce_unparsed: 'An unreadable mail about',
+} as const
 
 const detailOf = (report: TraceReport): Record<string, unknown> => ({
   recipient: report.recipient,

@@ -30,6 +30,7 @@ export interface TimelineEntry {
     | 'bounced'
     | 'complained'
     | 'deferred'
+    | 'bounce_unparsed'
     | 'auto_suppressed'
   readonly message: string
   readonly detail: Readonly<Record<string, unknown>>

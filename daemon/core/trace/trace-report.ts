@@ -11,7 +11,7 @@ import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
 
 /** In the order in which they usually follow one another. */
-export const reportTypes = ['deferred', 'delivered', 'bounced', 'complained'] as const
+export const reportTypes = ['bounce_unparsed', 'deferred', 'delivered', 'bounced', 'complained'] as const
 export type ReportType = (typeof reportTypes)[number]
 
 /**

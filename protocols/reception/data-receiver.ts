@@ -19,7 +19,7 @@ const lineEnd = 0x0a
  * also the rest of the chunk that held DATA; and `_write` reads commands again when it is not, one after the other within
  * the call for as long as their handlers answer at once.
  */
-export class SubmissionStream extends SMTPStream {
+export class ReceptionStream extends SMTPStream {
   #receiver: DataReceiver | undefined
   /** Does the reading of several commands that came together, so that their replies can go out together (RFC 2920 §3.2). */
   onPipelined = (read: () => void): void => read()

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
-import { NegativeReply, toSmtpReply } from '../../../protocols/submission/smtp-reply.ts'
+import { NegativeReply, toSmtpReply } from '../../../protocols/reception/smtp-reply.ts'
 
 test('toSmtpReply() gives every refusal the reply of its row, enhanced code once', (t) => {
   for (const [code, { smtp }] of Object.entries(refusals)) {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { DataScanner, lineOctetsMax } from '../../../protocols/submission/data-scanner.ts'
+import { DataScanner, lineOctetsMax } from '../../../protocols/reception/data-scanner.ts'
 
 interface Read {
   readonly content: string

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
-import { headOctetsMax, MessageIntake } from '../../../protocols/submission/message-intake.ts'
-import { DraftDouble } from './door-double.ts'
+import { headOctetsMax, MessageIntake } from '../../../protocols/reception/message-intake.ts'
+import { DraftDouble } from '../submission/door-double.ts'
 
 const intakeOf = (t: ExecutionContext, draft: DraftDouble, max = 10_000_000): MessageIntake =>
   new MessageIntake(draft, max, (error) => t.fail(`reported: ${String(error)}`))

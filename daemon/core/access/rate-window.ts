@@ -26,15 +26,20 @@ export class RateWindow {
 
   /** Counts one try. Throws `rate_limit_exceeded`, which counts nothing. */
   take(key: string): void {
+    const recent = this.check(key)
+    this.#young.set(key, [...recent, this.#clock.monotonic()])
+    if (this.#young.size < keysMax / 2) return
+    this.#old = this.#young
+    this.#young = new Map()
+  }
+
+  /** The tries that count now. Throws `rate_limit_exceeded` when there are too many; counts nothing. */
+  check(key: string): readonly number[] {
     const now = this.#clock.monotonic()
     const { windowMs, most, message } = this.#limit
     const recent = (this.#young.get(key) ?? this.#old.get(key) ?? []).filter((at) => at > now - windowMs)
     const [oldest = now] = recent
-    if (recent.length >= most)
-      throw new Refusal('rate_limit_exceeded', message, { retryAfterSeconds: Math.ceil((oldest + windowMs - now) / 1000) })
-    this.#young.set(key, [...recent, now])
-    if (this.#young.size < keysMax / 2) return
-    this.#old = this.#young
-    this.#young = new Map()
+    if (recent.length < most) return recent
+    throw new Refusal('rate_limit_exceeded', message, { retryAfterSeconds: Math.ceil((oldest + windowMs - now) / 1000) })
   }
 }
