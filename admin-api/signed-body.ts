@@ -20,6 +20,12 @@ export interface SignedRequest {
   readonly body: BodyStream
 }
 
+/** Who can sign, and the octets of all bodies that are looked at at a time. */
+export interface SignatureChecks {
+  readonly sources: SignedSources
+  readonly memory: BodyMemory
+}
+
 /** A body whose signature was right. */
 export interface SignedBody {
   readonly signed: SignedSource
@@ -30,7 +36,7 @@ export interface SignedBody {
 
 /** Reads and checks a body, and runs `work` with it. Throws `invalid_signature`, `unsupported_media_type` and `request_too_large`. */
 export async function withSignedBody<T>(
-  { sources, memory }: { readonly sources: SignedSources; readonly memory: BodyMemory },
+  { sources, memory }: SignatureChecks,
   { query, headers, body }: SignedRequest,
   work: (body: SignedBody) => Promise<T>,
 ): Promise<T> {

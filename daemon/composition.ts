@@ -186,11 +186,6 @@ function addCore(add: Add, foundation: Foundation): void {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the recording of an opening or click', error, id)
     return new Engagements({ ...base(c), admission: c.resolve(T.Admission), onError })
   })
-  add(T.Ingest, (c) => {
-    const onError = (error: unknown): void => c.resolve(T.Observer).broke('feedback', error)
-    const outside = { guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }
-    return ingestCore({ ...base(c), ...outside, writes: c.resolve(T.Writes), onError })
-  })
   add(T.Administration, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a removal', error, id)
     const parts = { writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), attempts: c.resolve(T.Attempts), onError }
@@ -225,7 +220,7 @@ function addCore(add: Add, foundation: Foundation): void {
   )
 }
 
-/** The queue and what it does with a message. */
+/** The queue, what it does with a message, and what is told of it afterwards. */
 function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
   add(T.Attempts, (c) => {
     const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = config.delivery
@@ -244,6 +239,11 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
       health: c.resolve(T.Board),
       random: Math.random,
     })
+  })
+  add(T.Ingest, (c) => {
+    const onError = (error: unknown): void => c.resolve(T.Observer).broke('feedback', error)
+    const outside = { guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }
+    return ingestCore({ ...settingsOf(secrets)(c), ...outside, writes: c.resolve(T.Writes), onError })
   })
   add(T.Queue, (c) => {
     const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery

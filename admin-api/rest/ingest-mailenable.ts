@@ -9,7 +9,7 @@ import { readReport } from '#ingest/report.ts'
 import { asSent } from '../body-stream.ts'
 import { operation, type Operation } from '../operation.ts'
 import { BodyMemory } from '../request-body.ts'
-import { inflated, withSignedBody } from '../signed-body.ts'
+import { inflated, withSignedBody, type SignatureChecks } from '../signed-body.ts'
 import { activityAnswer, bounceEnvelopeAnswer, healthcheckAnswer, sourceQuery } from '../wire/ingest.ts'
 import { toWireTime } from '../wire/time.ts'
 import type { RestCore } from './core.ts'
@@ -18,80 +18,84 @@ import { ingestMemoryBytes, signedOperation } from './ingest.ts'
 
 const json = asSent({ 'application/json': z.unknown() })
 
-export const mailEnableIngestOperations = ({ ingest, clock }: RestCore): readonly Operation[] => {
-  const { signed: sources, mailEnable } = ingest
-  const checks = { sources, memory: new BodyMemory(ingestMemoryBytes) }
-  return [
-    operation({
-      ...signedOperation,
-      method: 'POST',
-      path: '/v1/ingest/mailenable',
-      operationId: 'ingestMailEnable',
-      summary: 'Take bounces of MailEnable',
-      description: 'Up to 500 events. With any postoffice mapping of the source, events of postoffices without one are dropped and counted.',
-      query: sourceQuery,
-      body: json,
-      response: bounceEnvelopeAnswer,
-      handle: (input) =>
-        withSignedBody(checks, input, async (body) => {
-          requireProvider(body.signed, 'mailenable')
-          const envelope = readBounceEnvelope(await inflated(body), body.signed.source.id)
-          if ('problems' in envelope) throw invalid(envelope.problems)
-          return toWireBounces(envelope, await mailEnable.bounces(body.signed, envelope.entries.map(toTold)))
-        }),
-    }),
-    operation({
-      ...signedOperation,
-      method: 'POST',
-      path: '/v1/ingest/mailenable/healthcheck',
-      operationId: 'checkMailEnable',
-      summary: 'Try the secret of a MailEnable source when its agent is installed',
-      status: 200,
-      query: sourceQuery,
-      body: json,
-      response: healthcheckAnswer,
-      handle: (input) =>
-        withSignedBody(checks, input, async (body) => {
-          requireProvider(body.signed, 'mailenable')
-          const check = readHealthcheck(await inflated(body))
-          if ('problems' in check) throw invalid(check.problems)
-          await sources.seen(body.signed, agentName(check.agent))
-          const { isMultiTenant, postoffices } = await mailEnable.tenants(body.signed)
-          const now = clock.now()
-          return {
-            ok: true,
-            provider: 'mailenable',
-            bounce_source_config_id: body.signed.source.id,
-            nonce: check.nonce,
-            server_time: toWireTime(now),
-            clock_skew_seconds: check.sentAt === null ? null : Math.round((check.sentAt - now) / 1000),
-            multi_tenant: isMultiTenant,
-            postoffices: [...postoffices],
-          }
-        }),
-    }),
-    operation({
-      ...signedOperation,
-      method: 'POST',
-      path: '/v1/ingest/activity-logs',
-      operationId: 'ingestActivityLog',
-      summary: 'Take lines of MailEnable’s SMTP activity log',
-      description: 'Up to 5,000 lines. Accepted recipients become deliveries; refusals are counted and make no bounce.',
-      query: sourceQuery.extend({ source: z.literal('mailenable') }),
-      body: json,
-      response: activityAnswer,
-      handle: (input) =>
-        withSignedBody(checks, input, async (body) => {
-          requireProvider(body.signed, 'mailenable')
-          const envelope = readActivityEnvelope(await inflated(body), body.signed.source.id)
-          if ('problems' in envelope) throw invalid(envelope.problems)
-          const taken = await mailEnable.activity(body.signed, body.bytes, envelope)
-          const { acceptedLines, rejected, cursorEnd } = envelope
-          return { accepted_lines: acceptedLines, ...taken, rejected: [...rejected], cursor: cursorEnd }
-        }),
-    }),
-  ]
+export const mailEnableIngestOperations = (core: RestCore): readonly Operation[] => {
+  const checks = { sources: core.ingest.signed, memory: new BodyMemory(ingestMemoryBytes) }
+  return [takeBounces(core, checks), tryInstallation(core, checks), takeActivity(core, checks)]
 }
+
+const takeBounces = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChecks): Operation =>
+  operation({
+    ...signedOperation,
+    method: 'POST',
+    path: '/v1/ingest/mailenable',
+    operationId: 'ingestMailEnable',
+    summary: 'Take bounces of MailEnable',
+    description: 'Up to 500 events. With any postoffice mapping of the source, events of postoffices without one are dropped and counted.',
+    query: sourceQuery,
+    body: json,
+    response: bounceEnvelopeAnswer,
+    handle: (input) =>
+      withSignedBody(checks, input, async (body) => {
+        requireProvider(body.signed, 'mailenable')
+        const envelope = readBounceEnvelope(await inflated(body), body.signed.source.id)
+        if ('problems' in envelope) throw invalid(envelope.problems)
+        return toWireBounces(envelope, await mailEnable.bounces(body.signed, envelope.entries.map(toTold)))
+      }),
+  })
+
+const tryInstallation = ({ ingest: { mailEnable }, clock }: RestCore, checks: SignatureChecks): Operation =>
+  operation({
+    ...signedOperation,
+    method: 'POST',
+    path: '/v1/ingest/mailenable/healthcheck',
+    operationId: 'checkMailEnable',
+    summary: 'Try the secret of a MailEnable source when its agent is installed',
+    status: 200,
+    query: sourceQuery,
+    body: json,
+    response: healthcheckAnswer,
+    handle: (input) =>
+      withSignedBody(checks, input, async (body) => {
+        requireProvider(body.signed, 'mailenable')
+        const check = readHealthcheck(await inflated(body))
+        if ('problems' in check) throw invalid(check.problems)
+        await checks.sources.seen(body.signed, agentName(check.agent))
+        const { isMultiTenant, postoffices } = await mailEnable.tenants(body.signed)
+        const now = clock.now()
+        return {
+          ok: true,
+          provider: 'mailenable',
+          bounce_source_config_id: body.signed.source.id,
+          nonce: check.nonce,
+          server_time: toWireTime(now),
+          clock_skew_seconds: check.sentAt === null ? null : Math.round((check.sentAt - now) / 1000),
+          multi_tenant: isMultiTenant,
+          postoffices: [...postoffices],
+        }
+      }),
+  })
+
+const takeActivity = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChecks): Operation =>
+  operation({
+    ...signedOperation,
+    method: 'POST',
+    path: '/v1/ingest/activity-logs',
+    operationId: 'ingestActivityLog',
+    summary: 'Take lines of MailEnable’s SMTP activity log',
+    description: 'Up to 5,000 lines. Accepted recipients become deliveries; refusals are counted and make no bounce.',
+    query: sourceQuery.extend({ source: z.literal('mailenable') }),
+    body: json,
+    response: activityAnswer,
+    handle: (input) =>
+      withSignedBody(checks, input, async (body) => {
+        requireProvider(body.signed, 'mailenable')
+        const envelope = readActivityEnvelope(await inflated(body), body.signed.source.id)
+        if ('problems' in envelope) throw invalid(envelope.problems)
+        const taken = await mailEnable.activity(body.signed, body.bytes, envelope)
+        const { acceptedLines, rejected, cursorEnd } = envelope
+        return { accepted_lines: acceptedLines, ...taken, rejected: [...rejected], cursor: cursorEnd }
+      }),
+  })
 
 function toTold(entry: BounceEntry): ToldBounce {
   const { postoffice, notice, event } = entry

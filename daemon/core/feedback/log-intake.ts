@@ -85,13 +85,8 @@ export class LogIntake {
 }
 
 /** A complaint about no message in particular names domains. */
-export const withDomains = ({
-  event,
-  domains,
-}: {
-  readonly event: FeedbackEvent
-  readonly domains: readonly string[]
-}): FeedbackEvent => (domains.length === 0 ? event : { ...event, clues: { ...event.clues, domains } })
+export const withDomains = ({ event, domains }: { readonly event: FeedbackEvent; readonly domains: readonly string[] }): FeedbackEvent =>
+  domains.length === 0 ? event : { ...event, clues: { ...event.clues, domains } }
 
 export const noCounts: TakenCounts = { accepted: 0, unmatched: 0, duplicates: 0, ignored: 0 }
 

@@ -153,7 +153,9 @@ export class MailEnableIntake {
     const place = { organizationId, sourceId: source.id }
     const before = dropped.length === 0 ? new Map() : await droppedPostoffices(database, organizationId, source.id)
     const groups = Map.groupBy(dropped, foldPostoffice)
-    const counts = new Map([...groups].map(([folded, names]) => [folded, { postoffice: (names[0] ?? '').slice(0, 255), events: names.length }]))
+    const counts = new Map(
+      [...groups].map(([folded, names]) => [folded, { postoffice: (names[0] ?? '').slice(0, 255), events: names.length }]),
+    )
     await feedback.take({ ...place, channel: 'signed' }, [], (change) => {
       countDropped(change, place, before, counts, clock.now())
       also(change)

@@ -46,9 +46,5 @@ export interface FeedbackTaker {
    * One outcome for each event, in order. Resolves when everything is durable. `also` adds to the last write, which is made even
    * when no event changes anything; it can be called again when that write is tried again. Taking the same events again adds nothing.
    */
-  take(
-    origin: FeedbackOrigin,
-    events: readonly FeedbackEvent[],
-    also?: (change: Change) => void,
-  ): Promise<readonly FeedbackOutcome[]>
+  take(origin: FeedbackOrigin, events: readonly FeedbackEvent[], also?: (change: Change) => void): Promise<readonly FeedbackOutcome[]>
 }

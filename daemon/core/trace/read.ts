@@ -7,6 +7,7 @@ import { isAlive } from '../tenancy/organization-list.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { readAttempts, type AttemptRecord } from './attempt-record.ts'
 import { Refusal } from '../refusals.ts'
+import { readKeptReport } from './kept-report.ts'
 import { engagements, type Engagement } from './engagement.ts'
 import { readReports, type TraceReport } from './trace-report.ts'
 import { redactTrace, type SharedTrace } from './redact.ts'
@@ -60,6 +61,14 @@ export class TraceReader {
     const engagement = trace.tracking && (await this.#database.get(engagements, scope, traceId))?.record
     const attempts = await readAttempts(this.#database, scope.organizationId, traceId)
     return { trace, attempts, engagement, reports: await this.#reports(scope.organizationId, traceId) }
+  }
+
+  /** The beginning of the mail that a report came as. Throws `not_found`. */
+  async reportMail(scope: Scope, traceId: string, reportId: string): Promise<Uint8Array> {
+    const stored = await this.#database.get(traces, scope, traceId)
+    const mail = stored && (await readKeptReport(this.#database, scope.organizationId, `${traceId}/${reportId}`))
+    if (!mail) throw new Refusal('not_found', 'No mail of such a report is kept; report_id stands in the timeline of the trace.')
+    return mail
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. */

@@ -29,7 +29,10 @@ export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[], re
   recipients: trace.recipients
     .filter(({ bcc }) => !bcc)
     .map(({ address, status }) => ({ address: maskAddress(address), status: withoutComplaint(status) })),
-  timeline: [...timelineOf(trace, attempts), ...reportEntries(trace, reportsForAll(trace, reports))].map(({ at, event }) => ({ at, event })),
+  timeline: [...timelineOf(trace, attempts), ...reportEntries(trace, reportsForAll(trace, reports))].map(({ at, event }) => ({
+    at,
+    event,
+  })),
 })
 
 /** Who complains does so in confidence; the message had reached them. */

@@ -104,6 +104,9 @@ export function reportId(traceId: string, recipient: string | null, type: Report
   return `${traceId}/${rest}`
 }
 
+/** The part of the id that tells the reports of one trace apart. */
+export const shortReportId = ({ id, traceId }: TraceReport): string => id.slice(traceId.length + 1)
+
 /** All reports of a trace, in the order in which they came. */
 export async function readReports(database: Database, organizationId: string, traceId: string): Promise<Stored<TraceReport>[]> {
   const rows: Stored<TraceReport>[] = []

@@ -7,6 +7,8 @@ import { hmacSecretPlace, ingestSources } from '#core/ingest-sources/ingest-sour
 import { organizations } from '#core/tenancy/organization.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
+import { waitingEntry } from '#core/trace/waiting-entry.ts'
+import { dequeueIfThere } from '#store/queue.ts'
 import { addDestination, type Rig } from './rig.ts'
 
 export const secrets = new SecretBox(Buffer.alloc(32, 7))
@@ -64,8 +66,7 @@ export function post({ address }: Rig, path: string, bytes: Uint8Array, headers:
   return promise
 }
 
-export const signature = (secret: string, bytes: Uint8Array): string =>
-  `sha256=${createHmac('sha256', secret).update(bytes).digest('hex')}`
+export const signature = (secret: string, bytes: Uint8Array): string => `sha256=${createHmac('sha256', secret).update(bytes).digest('hex')}`
 
 /** Posts signed to a path with the id of the source. */
 export function postSigned(
@@ -90,7 +91,8 @@ export async function sentMessage(rig: Rig, to: readonly string[], changes: Part
   if (!stored) throw new Error('no trace')
   const recipients = stored.record.recipients.map((one) => ({ ...one, status: 'sent' as const }))
   const record = { ...stored.record, status: 'sent' as const, nextAttemptAt: null, recipients, ...changes }
-  await database.commit(new Change().replace(traces, organizationId, stored, record))
+  const change = new Change().replace(traces, organizationId, stored, record)
+  await database.commit(await dequeueIfThere(database, change, waitingEntry(organizationId, stored.record)))
   return record
 }
 

@@ -75,6 +75,7 @@ const expected = [
   'GET /v1/templates/{id}/versions/{version}',
   'GET /v1/traces',
   'GET /v1/traces/{trace_id}',
+  'GET /v1/traces/{trace_id}/reports/{report_id}',
   'GET /v1/usage',
   'GET /v1/webhooks',
   'GET /v1/webhooks/attempts',

@@ -6,6 +6,8 @@ import { createHmac } from 'node:crypto'
 import { inboxes } from '#core/capture/capture.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { traceToken } from '#core/trace/trace-token.ts'
+import { keepReport } from '#core/trace/kept-report.ts'
+import { reportId, shortReportId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { clickToken } from '#core/tracking/click-token.ts'
 import { openPurpose } from '#core/tracking/tracking.ts'
 import { announce } from '#core/webhooks/announce.ts'
@@ -71,6 +73,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
   const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
   const attempt = await announceTo(database, organizationId, webhook)
+  const report = await addReport(database, organizationId, trace, project)
   const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
   const sourceOf = async (provider: string): Promise<MadeSource> => {
     const { id, hmac_secret: secret } = await rest.must('POST', '/v1/ingest-sources', { provider })
@@ -97,6 +100,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       webhook,
       attempt,
       suppression,
+      report,
       stalwart: stalwart.id,
       stalwartSecret: stalwart.secret,
       mailEnable: mailEnable.id,
@@ -136,6 +140,20 @@ async function announceTo(database: Database, organizationId: string, endpointId
   await database.commit(change)
   const { rows } = await database.list(webhookDeliveries, { organizationId }, { limit: 1 })
   return rows[0]?.record.id ?? ''
+}
+
+/** A report of the trace with the mail it came as. */
+async function addReport(database: Database, organizationId: string, traceId: string, projectId: string): Promise<string> {
+  const report: TraceReport = {
+    ...{ id: reportId(traceId, 'ada@example.ch', 'bounced', false), traceId, projectId, type: 'bounced', at: 1, occurredAt: null },
+    ...{ recipient: 'ada@example.ch', finalRecipient: null, format: 'dsn', sourceId: null, proof: 'reference', isUnverified: false },
+    ...{ bounce: 'hard', category: null, reason: 'x', action: null, status: null, smtpCode: null, diagnostic: null, remoteMta: null },
+    ...{ reportingMta: null, feedbackType: null, suppression: null, rawBytes: 1 },
+  }
+  const change = new Change().insert(traceReports, organizationId, report)
+  keepReport(change, organizationId, report, Buffer.from('x'))
+  await database.commit(change)
+  return shortReportId(report)
 }
 
 /** By operation id. Those that end things come last, in an order in which the owner can make all of them. */
@@ -196,6 +214,7 @@ const readingOne = (made: Made): Record<string, Request> => {
     readTemplate: { ...refused, params: { id: made.template } },
     listTemplateVersions: { ...refused, params: { id: made.template } },
     readTemplateVersion: { ...refused, params: { id: made.template, version: '1' } },
+    readReportMail: { ...refused, params: { trace_id: made.trace, report_id: made.report } },
     readTrace: { ...refused, params: { trace_id: made.trace } },
     diagnoseBounce: { ...own, query: `message_id=${made.trace}` },
     readReplay: { ...refused, params: { job_id: made.replay } },

@@ -90,7 +90,6 @@ export interface Rig {
   readonly organizationId: string
   readonly bell: CaptureBell
   readonly engagements: Engagements
-  readonly ingest: Ingest
   /** Not started: a test that wants deliveries does that. */
   readonly webhookDispatcher: Dispatcher
   /** What removes the rows of what was deleted. */
@@ -190,7 +189,6 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     await reader[Symbol.asyncDispose]()
     await rewriter[Symbol.asyncDispose]()
     await core.engagements.settled()
-    await core.ingest.pendingReports.stop()
     await kv[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
@@ -201,7 +199,6 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
-    ingest: core.ingest,
     webhookDispatcher: core.webhookDispatcher,
     people: core.people,
     claims: core.claims,

@@ -43,7 +43,10 @@ test('a bounce makes the message bounced, and its trace says why', async (t) => 
   t.regex(story.at(-1) ?? '', /^bounced: Bounced for anna@example\.net: /)
   await sound(t, house)
   t.true(await removeTrace(house.database, organizationId, trace.id, house.clock.now()))
-  t.deepEqual((await house.keys(trace.id)).filter((key) => !key.includes('feedback.key') && !key.includes('expire')), [])
+  t.deepEqual(
+    (await house.keys(trace.id)).filter((key) => !key.includes('feedback.key') && !key.includes('expire')),
+    [],
+  )
   await sound(t, house)
 })
 
@@ -339,10 +342,7 @@ test('the shared view tells of bounces, and neither of complaints nor of what fo
   const { feedback } = intakeOf(house)
   const bounced = await sentMessage(house)
   const complained = await sentMessage(house)
-  await feedback.take(signed, [
-    event({ clues: tokenOf(bounced) }),
-    complaint({ clues: tokenOf(complained) }),
-  ])
+  await feedback.take(signed, [event({ clues: tokenOf(bounced) }), complaint({ clues: tokenOf(complained) })])
   const first = await house.traces.shared(bounced.id)
   t.deepEqual([first.status, first.timeline.at(-1)?.event], ['bounced', 'bounced'])
   const second = await house.traces.shared(complained.id)
