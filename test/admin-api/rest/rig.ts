@@ -18,8 +18,6 @@ import { Claims, type ClaimOptions } from '#core/claims/claims.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
-import type { MissingOptions } from '#core/diagnose/context.ts'
-import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
@@ -48,7 +46,6 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { TraceReader } from '#core/trace/read.ts'
-import type { Trace } from '#core/trace/trace.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
 import type { PlanName } from '#config/plans.ts'
@@ -66,7 +63,7 @@ import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
-import { ingestCore, type Ingest } from '../../../daemon/ingest-core.ts'
+import { ingestCore } from '../../../daemon/ingest-core.ts'
 import { webhookCore, type WebhookParts } from '../../../daemon/webhook-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
 import { authority } from '../../protocols/relay/certificates.ts'
@@ -74,6 +71,7 @@ import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 import { playedResolver, PlayedRecords, PlayedTransport } from './played.ts'
+import { readers } from './readers.ts'
 
 export const baseUrl = 'https://post.example.ch'
 export const operatorKey = `svcop_${'o'.repeat(43)}`
@@ -297,13 +295,6 @@ function assemble(
 
 const webhooksOf = (base: Pick<WebhookParts, 'database' | 'writes' | 'policies' | 'secrets' | 'clock'>) =>
   webhookCore({ ...base, resolver: playedResolver, allowed: [{ cidr: '127.0.0.1/32' }], trusted: [authority], onError: rethrow })
-
-/** What reads traces for people. */
-function readers(base: Pick<MissingOptions, 'database' | 'policies' | 'secrets' | 'clock'>, probes: Probes, records: RecordResolver) {
-  const reader = new TraceReader(base.database, base.secrets)
-  const waiting = (id: string, trace: Trace) => probes.waiting(id, trace)
-  return { traces: reader, diagnoses: new Diagnoses({ ...base, traces: reader, resolver: playedResolver, records, waiting }) }
-}
 
 const claimsOf = (base: Omit<ClaimOptions, 'people' | 'sandboxes'>, house: People): Claims =>
   new Claims({ ...base, people: house, sandboxes: new Sandboxes({ ...base, onDeleted() {} }) })
