@@ -154,6 +154,7 @@ function addCore(add: Add, foundation: Foundation): void {
   const { config, secrets, metrics } = foundation
   addHealth(add, foundation)
   addDelivery(add, foundation)
+  addWebhooks(add, foundation)
   const base = settingsOf(secrets)
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
   add(T.Policies, (c) => new Policies(c.resolve(T.Database), config.systemMail.destination))
@@ -201,11 +202,6 @@ function addCore(add: Add, foundation: Foundation): void {
     const parts = { writes: c.resolve(T.Writes), people: c.resolve(T.People), sandboxes: c.resolve(T.OAuth).sandboxes }
     return new Claims({ ...base(c), ...parts, audit: new Audit(base(c)) })
   })
-  add(T.Webhooks, (c) => {
-    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
-    const allowed = config.outbound.allow.webhooks
-    return webhookCore({ ...base(c), writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed, onError, metrics })
-  })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
   add(T.OAuth, (c) =>
@@ -218,6 +214,22 @@ function addCore(add: Add, foundation: Foundation): void {
       onDeleted: () => c.resolve(T.Administration).removals.wake(),
     }),
   )
+}
+
+/** Events for the servers of tenants. */
+function addWebhooks(add: Add, { config, secrets, metrics }: Foundation): void {
+  add(T.Webhooks, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
+    const allowed = config.outbound.allow.webhooks
+    return webhookCore({
+      ...settingsOf(secrets)(c),
+      writes: c.resolve(T.Writes),
+      resolver: c.resolve(T.Resolver),
+      allowed,
+      onError,
+      metrics,
+    })
+  })
 }
 
 /** The queue, what it does with a message, and what is told of it afterwards. */

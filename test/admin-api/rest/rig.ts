@@ -247,8 +247,7 @@ function assemble(
     ...base,
     tracking: new Tracking({ secrets, rewriter, publicUrl: baseUrl }),
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
-    ...limits,
-    bounceDomain,
+    ...{ ...limits, bounceDomain },
   })
   const destinations = new Destinations({ ...base, guard: loopbackGuard, resolver: playedResolver, connectionsUnlessTold: 10 })
   const probes = new Probes({
