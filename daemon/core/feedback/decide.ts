@@ -32,6 +32,7 @@ export function reportOf({ event, attribution, isUnverified, sourceId, rawBytes 
   return {
     ...told,
     ...{ id: reportId(traceId, recipient, type, isUnverified), traceId, projectId, type, at: nowMs },
+    occurredAt: event.occurredAt === null ? null : Math.round(event.occurredAt),
     ...{ recipient, finalRecipient: isElsewhere ? last : null, sourceId, proof, isUnverified },
     bounce: type === 'bounced' ? (judged?.bounce ?? null) : type === 'bounce_unparsed' ? 'soft' : null,
     category: type === 'bounce_unparsed' ? type : (judged?.category ?? null),
