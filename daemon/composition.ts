@@ -203,8 +203,8 @@ function addCore(add: Add, foundation: Foundation): void {
   })
   add(T.Webhooks, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
-    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed: config.outbound.allow.webhooks, onError }
-    return webhookCore({ ...base(c), ...parts })
+    const allowed = config.outbound.allow.webhooks
+    return webhookCore({ ...base(c), writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed, onError, metrics })
   })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))

@@ -100,6 +100,9 @@ async function build(
   return { daemon, ownerLink }
 }
 
+/** What receivers have not answered by then is sent again after the next start, under the same delivery id. */
+const webhooksEndMs = 2000
+
 /** In order: what works in the background, then the doors; so the doors close first. */
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
@@ -116,12 +119,8 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
   await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'probes', start: async () => {}, stop: () => probes.stop() })
-  await lifecycle.start({
-    name: 'webhooks',
-    start: () => webhooks.webhookDispatcher.start(),
-    stop: () => webhooks.webhookDispatcher.stop((seconds * 1000) / 2),
-    stopSeconds: seconds,
-  })
+  const { webhookDispatcher } = webhooks
+  await lifecycle.start({ name: 'webhooks', start: () => webhookDispatcher.start(), stop: () => webhookDispatcher.stop(webhooksEndMs) })
   await lifecycle.start({
     name: 'delivery',
     start: () => queue.start(),

@@ -13,6 +13,7 @@ import type { WebhookSettingsSource } from '#core/webhooks/settings.ts'
 import { TestDeliveries } from '#core/webhooks/test-delivery.ts'
 import { Webhooks } from '#core/webhooks/webhooks.ts'
 import type { Database } from '#store/database.ts'
+import type { Metrics } from './metrics.ts'
 import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
 
 export interface WebhookParts {
@@ -27,6 +28,7 @@ export interface WebhookParts {
   /** Certificates in PEM that are trusted besides the well-known ones. */
   readonly trusted?: readonly string[]
   readonly onError: (error: unknown, id: string) => void
+  readonly metrics?: Pick<Metrics, 'watch'>
 }
 
 export interface WebhookCore {
@@ -36,14 +38,16 @@ export interface WebhookCore {
   readonly webhookDispatcher: Dispatcher
 }
 
-export function webhookCore({ allowed, trusted = [], ...parts }: WebhookParts): WebhookCore {
+export function webhookCore({ allowed, trusted = [], metrics, ...parts }: WebhookParts): WebhookCore {
   const guard = addressGuard(allowed)
   const sender = new Sender({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
   const webhooks = new Webhooks({ ...parts, guard })
+  const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender }) })
+  metrics?.watch('webhooks_active', 'Webhook deliveries under way.', () => dispatcher.active)
   return {
     webhooks,
     webhookDeliveries: new Deliveries({ ...parts, audit: new Audit(parts) }),
     webhookTests: new TestDeliveries({ clock: parts.clock, webhooks, sender }),
-    webhookDispatcher: new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender }) }),
+    webhookDispatcher: dispatcher,
   }
 }

@@ -158,10 +158,10 @@ const attempts = (core: RestCore): readonly Operation[] => [
     tags,
     right: 'api:read',
     errors: ['not_found'],
-    query: z.strictObject({ ...webhookAttemptFilters, endpoint_id: id.optional(), project: pagingFields.project }),
+    query: z.strictObject({ ...webhookAttemptFilters, endpoint_id: id.optional(), trace_id: id.optional(), project: pagingFields.project }),
     response: pageOf(webhookAttemptShape),
-    async handle({ scope, query: { endpoint_id, project, ...filter } }) {
-      const page = await core.webhookDeliveries.list(scope, { ...filter, endpointId: endpoint_id, projectId: project })
+    async handle({ scope, query: { endpoint_id, trace_id, project, ...filter } }) {
+      const page = await core.webhookDeliveries.list(scope, { ...filter, endpointId: endpoint_id, traceId: trace_id, projectId: project })
       return { data: page.rows.map(toWireWebhookAttempt), next_cursor: page.nextCursor ?? null }
     },
   }),

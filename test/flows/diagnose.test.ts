@@ -1,4 +1,5 @@
 /** Diagnoses through the whole daemon: mail that a smart host takes, defers and refuses, and mail that never got that far. */
+import { createHmac } from 'node:crypto'
 import ava, { type TestFn } from 'ava'
 import { Daemon } from '../support/daemon.ts'
 import { within } from '../support/deadline.ts'
@@ -190,6 +191,65 @@ test.serial('a destination that cannot be reached is named, with the test that s
   t.is(lost.verdict, 'deferred')
   t.regex(lost.hypotheses[0]?.explanation ?? '', /The host refused the connection/)
 })
+
+test.serial('a bounce notice that comes later is told with the words of the server that sent it', async (t) => {
+  const { rest, daemon, sink, send, settled, missing, bounce } = t.context
+  const id = await send('ada@later.example')
+  const delivery = await within(
+    60_000,
+    'the message is there',
+    sink.delivered(({ to }) => to.includes('ada@later.example')),
+  )
+  await settled(id, ({ status }) => status === 'sent')
+  const reference = /^X-Service-Ref: \S+/m.exec(delivery.content.toString('latin1'))?.[0] ?? ''
+  const source = await rest.must('POST', '/v1/ingest-sources', { provider: 'arf' })
+  const notice = Buffer.from(noticeAbout(reference))
+  const signature = createHmac('sha256', String(source['hmac_secret'])).update(notice).digest('hex')
+  const answer = await fetch(`http://${daemon.addresses.http}/v1/ingest/arf?source_id=${String(source['id'])}`, {
+    method: 'POST',
+    headers: { 'content-type': 'message/rfc822', 'x-service-signature': `sha256=${signature}` },
+    body: notice,
+  })
+  t.is(answer.status, 202, await answer.text())
+  const seen = await bounce(id)
+  t.deepEqual([seen.stage, seen.source, seen.bounce, seen.category], ['after_acceptance', 'dsn', 'soft', 'mailbox_full'])
+  t.deepEqual([seen.reply.code, seen.reply.enhanced], [552, '5.2.2'])
+  t.is((await missing('ada@later.example')).verdict, 'bounced')
+})
+
+const noticeAbout = (reference: string): string =>
+  [
+    'From: MAILER-DAEMON@mx.later.example',
+    'To: shop@example.com',
+    'Subject: Undelivered Mail Returned to Sender',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+    '',
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    'Your message could not be delivered.',
+    '',
+    '--b',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.later.example',
+    '',
+    'Final-Recipient: rfc822; ada@later.example',
+    'Action: failed',
+    'Status: 5.2.2',
+    'Remote-MTA: dns; mx.later.example',
+    'Diagnostic-Code: smtp; 552 5.2.2 Mailbox is full',
+    '',
+    '--b',
+    'Content-Type: text/rfc822-headers',
+    '',
+    reference,
+    'Subject: x',
+    '',
+    '--b--',
+    '',
+  ].join('\r\n')
 
 test.serial('another organization and another project find nothing', async (t) => {
   const { rest, daemon, send, settled, missing, bounce } = t.context

@@ -75,7 +75,12 @@ test('an unsubscribe link that nobody outside could open stays in captures', asy
     await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
     const answer = await rest.call('POST', '/v1/messages', mail)
     t.is(answer.status, status)
-    if (status === 200) await within(60_000, 'the mail', sink.delivered(() => true))
+    if (status === 200)
+      await within(
+        60_000,
+        'the mail',
+        sink.delivered(() => true),
+      )
     else t.regex(JSON.stringify(answer.body), /list_unsubscribe: needs the public https address .* POSTERN_BASE_URL/)
   }
   t.is(sink.deliveries.length, 1)

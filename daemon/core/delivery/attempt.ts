@@ -105,7 +105,10 @@ export class Attempts {
     const destination = settings.destinations.get(entry.destinationId)
     const passing = destination && passOver(settings, health, stored.record, destination)
     if (passing) return this.#pass(entry, stored, afterUnknown ? this.#waiting(entry, passing) : passing)
-    const log = new AttemptLog(database, entry.organizationId, stored.record.id, { number: stored.record.attempts + 1, startedAt: clock.now() })
+    const log = new AttemptLog(database, entry.organizationId, stored.record.id, {
+      number: stored.record.attempts + 1,
+      startedAt: clock.now(),
+    })
     return this.#breakable(entry.organizationId, stored.record.projectId, turn.signal, async (signal) => {
       const report =
         locked === undefined

@@ -107,7 +107,7 @@ function ofRefusal(seen: RefusalSeen, { trace }: TraceStory, related: Related): 
 }
 
 function trend({ reply }: RefusalSeen, { sameReplyLast24h: same, isComplete }: Related): string[] {
-  if (!reply) return []
+  if (!reply || reply.text === '') return []
   if (same === 0) return isComplete ? ['No other message got this reply in the last 24 hours.'] : []
   return [`${isComplete ? '' : 'At least '}${same} other ${same === 1 ? 'message' : 'messages'} got the same reply in the last 24 hours.`]
 }
@@ -126,7 +126,10 @@ function ofOther({ address, status }: TraceRecipient, { trace }: TraceStory): { 
   const reason = otherWords[status] ?? 'It was given up without a reply of any server; its timeline tells why.'
   if (status === 'complained')
     return { reason, actions: ['Send nothing more to this recipient, and look at how the address came onto your list.'] }
-  return { reason, actions: [`Ask for GET /v1/diagnose/missing?recipient=${address}, or read the timeline of the trace ${trace.id}.`] }
+  return {
+    reason,
+    actions: [`Ask for GET /v1/diagnose/missing?recipient=${encodeURIComponent(address)}, or read the timeline of the trace ${trace.id}.`],
+  }
 }
 
 function suppressActions({ recommended, done, flag }: BounceDiagnosis['suppress'], { address }: TraceRecipient): string[] {

@@ -84,7 +84,9 @@ const verdictFor = ({ recipients = [] }: AttemptRecord, address: string): Recipi
 function byAttempt(attempt: AttemptRecord, { address, status }: TraceRecipient): RefusalSeen {
   const seen = verdictFor(attempt, address)
   const reply = seen?.reply
-  const diagnostic = reply ? `${reply.code} ${reply.text.replaceAll(/\s+/g, ' ')}` : (attempt.error?.message ?? null)
+  // the status of an answer over HTTP is no reply code
+  const smtpCode = attempt.provider === undefined || attempt.provider === 'smtp' ? (reply?.code ?? null) : null
+  const diagnostic = reply ? `${smtpCode ?? ''} ${reply.text.replaceAll(/\s+/g, ' ')}`.trim() : (attempt.error?.message ?? null)
   return {
     at: attempt.endedAt ?? attempt.startedAt,
     source: 'smtp',
@@ -95,7 +97,7 @@ function byAttempt(attempt: AttemptRecord, { address, status }: TraceRecipient):
     classification: judged(
       classify({
         status: reply?.enhanced ?? null,
-        smtpCode: reply?.code ?? null,
+        smtpCode,
         diagnostic,
         remoteMta: attempt.host ?? null,
         recipient: address,

@@ -37,7 +37,7 @@ export async function relatedTo(
   nowMs: number,
 ): Promise<Related> {
   const folded = foldEmail(recipient)
-  const print = replyText === undefined ? undefined : fingerprint(replyText)
+  const print = replyText === undefined ? undefined : fingerprint(replyText) || undefined
   const day = { from: nowMs - dayMs, to: nowMs + 1 }
   const others = (
     await tracesTo(database, scope, recipient, { from: nowMs - recipientDays * dayMs, to: nowMs + 1 }, toRecipientMax)

@@ -41,25 +41,17 @@ export interface KeptWindow extends Window {
 
 /** The part of the window whose traces are still kept. Empty, with `from` at `to`, when it is wholly before that. */
 export async function keptWindow(database: Database, organization: Organization, window: Window, nowMs: number): Promise<KeptWindow> {
+  const { plan, id } = organization
   const { retentionDays, tracesStored } = limitsOf(organization)
-  if (retentionDays !== undefined && window.from < nowMs - retentionDays * dayMs) {
-    const from = Math.min(nowMs - retentionDays * dayMs, window.to)
-    return {
-      from,
-      to: window.to,
-      cut: `The plan ${organization.plan} keeps traces for ${retentionDays} days; what was before ${textOf(from)} is gone.`,
-    }
-  }
-  if (tracesStored === undefined || billsOverage(organization)) return { ...window, cut: undefined }
-  const stored = await database.kv.counter(pack(storedTracesCounter(organization.id)))
-  const oldest = stored < tracesStored ? undefined : await oldestTrace(database, organization.id)
-  if (oldest === undefined || oldest <= window.from) return { ...window, cut: undefined }
-  const from = Math.min(oldest, window.to)
-  return {
-    from,
-    to: window.to,
-    cut: `The plan ${organization.plan} stores ${tracesStored} traces; what was before ${textOf(from)} is gone.`,
-  }
+  const since = retentionDays === undefined ? 0 : nowMs - retentionDays * dayMs
+  const isFull =
+    tracesStored !== undefined && !billsOverage(organization) && (await database.kv.counter(pack(storedTracesCounter(id)))) >= tracesStored
+  const oldest = isFull ? await oldestTrace(database, id) : undefined
+  const kept = Math.max(since, oldest ?? 0)
+  if (kept <= window.from) return { ...window, cut: undefined }
+  const from = Math.min(kept, window.to)
+  const why = kept === since ? `keeps traces for ${retentionDays ?? 0} days` : `stores ${tracesStored ?? 0} traces`
+  return { from, to: window.to, cut: `The plan ${plan} ${why}; what was before ${textOf(from)} is gone.` }
 }
 
 async function oldestTrace(database: Database, organizationId: string): Promise<number | undefined> {

@@ -16,7 +16,10 @@ import { checkSendAt } from './schedule.ts'
 import type { Submission } from './submission.ts'
 
 /** What the gates look at: a submission, or a message that goes again. */
-export type Sendable = Pick<Submission, 'scope' | 'rcptTo' | 'attachments' | 'unsubscribeLink' | 'sendAt' | 'submittedBy' | 'ratePerMinute'> & {
+export type Sendable = Pick<
+  Submission,
+  'scope' | 'rcptTo' | 'attachments' | 'unsubscribeLink' | 'sendAt' | 'submittedBy' | 'ratePerMinute'
+> & {
   readonly door: Door | 'replay'
   readonly draft: Pick<Submission['draft'], 'size'>
 }

@@ -65,9 +65,17 @@ export function announceFailures(
 ): void {
   if (!endpoints.has(after.projectId)) return
   const earlier = new Map(before.recipients.map(({ address, status }) => [address, status]))
-  for (const { address, status, reply } of after.recipients) {
+  for (const recipient of after.recipients) {
+    const { address, status, reply } = recipient
     if (status !== 'failed' || earlier.get(address) === 'failed') continue
     const reason = reply ? `The last reply was ${reply.code} ${reply.text.replaceAll('\n', ' ')}` : because
-    announce(change, endpoints, { organizationId, type: 'failed', trace: after, recipient: address, reason, at })
+    announce(change, endpoints, {
+      organizationId,
+      type: 'failed',
+      trace: { ...after, recipients: [recipient] },
+      recipient: address,
+      reason,
+      at,
+    })
   }
 }

@@ -30,6 +30,7 @@ export interface DeliveriesOptions {
 export interface DeliveryFilter {
   readonly endpointId?: string | undefined
   readonly projectId?: string | undefined
+  readonly traceId?: string | undefined
   readonly status?: DeliveryStatus | undefined
 }
 
@@ -42,15 +43,10 @@ export class Deliveries {
     this.#options = options
   }
 
-  /** Newest first. Throws `not_found` for an endpoint or a project out of reach. */
+  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for an endpoint or a project out of reach. */
   async list(
     scope: Scope,
-    {
-      endpointId,
-      projectId,
-      status = undefined,
-      ...page
-    }: DeliveryFilter & { readonly limit: number; readonly cursor?: string | undefined },
+    { endpointId, projectId, traceId, status, ...page }: DeliveryFilter & { readonly limit: number; readonly cursor?: string | undefined },
   ): Promise<Page<WebhookDelivery>> {
     const { database, policies } = this.#options
     const { projects } = await policies.of(scope.organizationId)
@@ -59,10 +55,13 @@ export class Deliveries {
     const reach = project === undefined ? scope : { ...scope, projectId: project, bound: true }
     const { rows, nextCursor } = await database.list(webhookDeliveries, reach, {
       ...page,
-      index: 'listed',
-      values: [endpointId ?? project ?? '', status ?? ''],
+      ...(traceId === undefined
+        ? { index: 'listed', values: [endpointId ?? project ?? '', status ?? ''] }
+        : { index: 'trace', values: [traceId] }),
     })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+    const isMeant = (delivery: WebhookDelivery): boolean =>
+      (endpointId === undefined || delivery.endpointId === endpointId) && (status === undefined || delivery.status === status)
+    return { rows: rows.map(({ record }) => record).filter(isMeant), nextCursor }
   }
 
   /** With the attempts that are kept. Throws `not_found` alike for missing and foreign ids. */

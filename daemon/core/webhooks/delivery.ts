@@ -65,7 +65,7 @@ export const webhookDeliveries = defineRecord<WebhookDelivery>({
     createdAt: z.int(),
     updatedAt: z.int(),
   }),
-  indexes: { listed: listedUnder },
+  indexes: { listed: listedUnder, trace: ({ traceId }) => [[traceId]] },
   projectOf: ({ projectId }) => projectId,
 })
 

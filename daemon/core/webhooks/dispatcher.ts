@@ -129,7 +129,7 @@ export class Dispatcher {
       const limit = readMax + lane.underWay.size
       const rows: DueRow[] = []
       for await (const row of this.#options.database.kv.range({ ...within(dueKey(lane.endpointId)), limit })) rows.push(toDueRow(row))
-      lane.fill(rows, rows.length < limit, this.#options.clock.now())
+      lane.load(rows, rows.length < limit, this.#options.clock.now())
     } catch (error) {
       this.#options.onError(error, lane.endpointId)
       lane.nextDueMs = this.#options.clock.now() + defectPauseMs

@@ -46,7 +46,7 @@ export class Lane {
   }
 
   /** Takes the head of the endpoint's rows in the store. `isWhole`: there are no more of them. */
-  fill(rows: readonly DueRow[], isWhole: boolean, now: number): void {
+  load(rows: readonly DueRow[], isWhole: boolean, now: number): void {
     this.nextDueMs = Infinity
     for (const row of rows) {
       if (row.dueMs > now) {

@@ -38,7 +38,8 @@ export interface MintedEndpoint {
   readonly secret: string
 }
 
-const endpointsMax = 100
+/** Of a project: each event is as many rows of the write that announces it. */
+const endpointsMax = 20
 
 export class Webhooks {
   readonly #options: WebhookOptions
@@ -47,23 +48,19 @@ export class Webhooks {
     this.#options = options
   }
 
-  /** Throws `validation_failed` for an address that may not be sent to, and `conflict` when the organization has as many as it may. */
+  /** Throws `validation_failed` for an address that may not be sent to, and `conflict` when the project has as many as it may. */
   async create(
     scope: Scope,
     request: Omit<WebhookRequest, 'projectId'> & { readonly projectId?: string | undefined },
   ): Promise<MintedEndpoint> {
-    const { database, writes, policies, secrets, clock } = this.#options
+    const { writes, policies, secrets, clock } = this.#options
     // outside the turn of settings, as a look-up can take its time
     const targetUrl = await checkTargetUrl(request.targetUrl, this.#options)
     const secret = newWebhookSecret()
     return writes.act(scope, 'webhook_endpoint.created', async (change) => {
       const { projects } = await policies.of(scope.organizationId)
       const projectId = owningProject(scope, projects, request.projectId)
-      const there = await database.all(webhookEndpoints, { organizationId: scope.organizationId })
-      if (there.length >= endpointsMax)
-        throw new Refusal('conflict', `An organization has at most ${endpointsMax} webhook endpoints; delete one first.`, {
-          nextAction: 'delete_endpoint',
-        })
+      await this.#requireRoom(scope.organizationId, projectId)
       const now = clock.now()
       const id = newId('whk', now)
       const { name, eventTypes } = request
@@ -91,7 +88,7 @@ export class Webhooks {
     return (await this.#stored(scope, id)).record
   }
 
-  /** Changes what is given; another project moves it there. What was announced before stays on its way to it. */
+  /** Changes what is given; another project moves it there. What was announced before stays on its way to it. Throws as `create` does. */
   async update(
     scope: Scope,
     id: string,
@@ -103,6 +100,8 @@ export class Webhooks {
     return writes.act(scope, 'webhook_endpoint.updated', async (change) => {
       const { projects } = await policies.of(scope.organizationId)
       const projectId = changes.projectId === undefined ? undefined : owningProject(scope, projects, changes.projectId)
+      const { record: before } = await this.#stored(scope, id)
+      if (projectId !== undefined && projectId !== before.projectId) await this.#requireRoom(scope.organizationId, projectId)
       return this.#change(change, scope, id, (record) => ({
         ...record,
         projectId: projectId ?? record.projectId,
@@ -130,6 +129,13 @@ export class Webhooks {
       const stored = await database.get(webhookEndpoints, scope, id)
       if (stored) leaveLeftovers(change.remove(webhookEndpoints, scope.organizationId, stored), scope.organizationId, id)
     })
+  }
+
+  async #requireRoom(organizationId: string, projectId: string): Promise<void> {
+    const all = await this.#options.database.all(webhookEndpoints, { organizationId, projectId, bound: true })
+    if (all.length < endpointsMax) return
+    const message = `A project has at most ${endpointsMax} webhook endpoints; delete one of them first.`
+    throw new Refusal('conflict', message, { nextAction: 'delete_endpoint' })
   }
 
   async #change(change: Change, scope: Scope, id: string, next: (record: WebhookEndpoint) => WebhookEndpoint): Promise<WebhookEndpoint> {

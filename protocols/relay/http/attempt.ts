@@ -178,6 +178,9 @@ export class HttpAttempt {
         phase: 'final',
         class: 'misconfigured',
       }
+    else if (kind === 'transient' && answer && answer.status >= 500)
+      // it meets every message alike, so that the breaker of the destination counts it
+      this.#error = { code: 'provider_failed', message: `${title} has a fault of its own: ${words}`, phase: 'final' }
     this.#note(recipients, kind === 'permanent' ? 'permanent' : 'transient', answer && this.#reply(answer, message))
   }
 

@@ -1,76 +1,12 @@
-/** Diagnoses at the door: every verdict that needs no delivery, reports that came later, DNS, windows and ids. */
+/** Why mail did not arrive, at the door: every verdict that needs no delivery, DNS, windows, and who sees what. */
 import test from 'ava'
 import { destinations } from '#core/routing/destination.ts'
-import { afterReport } from '#core/feedback/decide.ts'
-import { giveReturnPaths } from '#core/trace/return-paths.ts'
 import { engagements } from '#core/trace/engagement.ts'
-import { reportId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
-import { traces, type Trace } from '#core/trace/trace.ts'
-import { SecretBox } from '#core/access/secret-box.ts'
-import { serviceRef } from '#core/trace/trace-token.ts'
-import { ResolveError } from '#core/outbound/resolver.ts'
+import { traces } from '#core/trace/trace.ts'
+import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
-import type { RestClient } from '../../support/rest.ts'
-import { addDestination, objectOf, refusal, startRig, type Rig } from './rig.ts'
-
-const plain = { from: 'shop@example.ch', subject: 'Order', text: 'x' }
-const secrets = new SecretBox(Buffer.alloc(32, 7))
-const hour = 3_600_000
-
-const send = async (rest: RestClient, to: string, changes: object = {}): Promise<string> =>
-  String((await rest.must('POST', '/v1/messages', { ...plain, to, ...changes }))['trace_id'])
-const missing = (rest: RestClient, recipient: string, time_window?: string) =>
-  rest.must(
-    'GET',
-    `/v1/diagnose/missing?${new URLSearchParams({ recipient, ...(time_window !== undefined && { time_window }) }).toString()}`,
-  )
-const bounce = (rest: RestClient, message_id: string) =>
-  rest.must('GET', `/v1/diagnose/bounce?${new URLSearchParams({ message_id }).toString()}`)
-
-interface Told {
-  readonly id: string
-  readonly rank: number
-  readonly confidence: number
-  readonly explanation: string
-  readonly next_action: { readonly text: string; readonly tool?: string; readonly arguments?: Readonly<Record<string, string>> }
-}
-const hypothesesOf = (answer: Readonly<Record<string, unknown>>): Told[] => answer['hypotheses'] as Told[]
-const idsOf = (answer: Readonly<Record<string, unknown>>): string[] => hypothesesOf(answer).map(({ id }) => id)
-
-/** Writes what the delivery and later reports would have written. */
-async function rewrite({ database, organizationId }: Rig, traceId: string, change: (trace: Trace) => Trace): Promise<void> {
-  const stored = await database.get(traces, { organizationId }, traceId)
-  if (!stored) throw new Error('no trace')
-  await database.commit(new Change().rewrite(traces, organizationId, stored, change(stored.record)))
-}
-
-const taken = (rig: Rig, traceId: string): Promise<void> =>
-  rewrite(rig, traceId, (trace) => ({
-    ...trace,
-    ...{ status: 'sent', nextAttemptAt: null },
-    recipients: trace.recipients.map((one) => ({
-      ...one,
-      status: 'sent',
-      reply: { code: 250, enhanced: '2.0.0', text: 'Ok: queued as 4bXyZ91Qwz' },
-    })),
-  }))
-
-async function report(rig: Rig, traceId: string, changes: Partial<TraceReport>): Promise<void> {
-  const { database, organizationId, clock } = rig
-  const { record } = (await database.get(traces, { organizationId }, traceId)) ?? {}
-  if (!record) throw new Error('no trace')
-  const recipient = record.recipients[0]?.address ?? ''
-  const { type = 'bounced', isUnverified = false } = changes
-  const made: TraceReport = {
-    ...{ id: reportId(traceId, recipient, type, isUnverified), traceId, projectId: record.projectId, type, isUnverified, recipient },
-    ...{ at: clock.now(), occurredAt: null, finalRecipient: null, format: 'dsn', sourceId: null, proof: 'return_path', bounce: 'hard' },
-    ...{ category: null, reason: 'It came back.', action: 'failed', status: null, smtpCode: null, diagnostic: null, remoteMta: null },
-    ...{ reportingMta: null, feedbackType: null, suppression: null, rawBytes: 0 },
-    ...changes,
-  }
-  await database.commit(new Change().insert(traceReports, organizationId, made))
-  await rewrite(rig, traceId, (trace) => afterReport(trace, made))
-}
+import { addDestination, refusal, startRig } from './rig.ts'
+import { hour, send, missing, bounce, hypothesesOf, idsOf, rewrite, taken, report } from './diagnosed.ts'
 
 test('mail that was captured names the reason and the one call that changes it', async (t) => {
   const { rest } = await startRig(t)
@@ -171,11 +107,11 @@ test('nothing sent says so, with the last message before the window', async (t) 
 })
 
 test('addresses that look like the one asked for are named, the nearest first', async (t) => {
-  const { rest } = await startRig(t)
-  await send(rest, 'ada.lovelace@gmial.com')
-  await send(rest, 'ada.lovelase@gmail.com')
-  await send(rest, 'ada.lovelace+shop@gmail.com')
-  await send(rest, 'ada.lovelace@example.org')
+  const { rest, clock } = await startRig(t)
+  for (const to of ['ada.lovelace@gmial.com', 'ada.lovelase@gmail.com', 'ada.lovelace+shop@gmail.com', 'ada.lovelace@example.org']) {
+    clock.advance(1000)
+    await send(rest, to)
+  }
   const lost = await missing(rest, 'Ada.Lovelace@gmail.com')
   t.is(lost['verdict'], 'not_sent')
   const near = hypothesesOf(lost).filter(({ id }) => id === 'near_miss')
@@ -208,13 +144,22 @@ test('a project key is told of its project alone, and that it cannot see the oth
 })
 
 test('what retention took is not taken for never sent', async (t) => {
-  const { rest, clock } = await startRig(t, { plan: 'free' })
+  const { rest, clock, database, organizationId } = await startRig(t, { plan: 'free' })
   const cut = await missing(rest, 'ada@example.ch', '30d')
   t.is((cut['window'] as { from: string }).from, new Date(clock.now() - 7 * 24 * hour).toISOString())
   t.regex(JSON.stringify(cut['not_checked']), /The plan free keeps traces for 7 days/)
   const day = (ago: number) => new Date(clock.now() - ago * 24 * hour).toISOString()
   const gone = await missing(rest, 'ada@example.ch', `${day(20)}/${day(19)}`)
   t.deepEqual([gone['verdict'], idsOf(gone)], ['unknown', ['not_kept']])
+  // the oldest go before their time where more are stored than the plan has room for
+  await send(rest, 'eva@example.ch')
+  const oldest = new Date(clock.now()).toISOString()
+  t.notRegex(JSON.stringify((await missing(rest, 'ada@example.ch'))['not_checked']), /The plan free/)
+  await database.commit(new Change().add(storedTracesCounter(organizationId), 999))
+  clock.advance(hour)
+  const full = await missing(rest, 'ada@example.ch')
+  t.is((full['window'] as { from: string }).from, oldest)
+  t.regex(JSON.stringify(full['not_checked']), /The plan free stores 1000 traces/)
 })
 
 test('a domain that takes no mail is told, and DNS that fails is told as not checked', async (t) => {
@@ -230,93 +175,6 @@ test('a domain that takes no mail is told, and DNS that fails is told as not che
   const failing = await missing(rest, 'a@broken.example.ch')
   t.false(idsOf(failing).includes('domain_takes_no_mail'))
   t.true((failing['not_checked'] as { what: string }[]).some(({ what }) => what === 'Whether the domain of the recipient takes mail'))
-})
-
-test('mail that bounced later is told with the record of the sender to change and its present value', async (t) => {
-  const rig = await startRig(t)
-  const { rest, records } = rig
-  const destination_id = await addDestination(rest, {}, true)
-  const id = await send(rest, 'ada@gmail.com', { destination_id })
-  await taken(rig, id)
-  records.txt.set('example.ch', ['google-site-verification=x', 'v=spf1 -all'])
-  records.txt.set('_dmarc.example.ch', new ResolveError('timeout', 'nobody answered'))
-  const diagnostic =
-    '550-5.7.26 Your email has been blocked: SPF and DMARC did not pass. https://support.google.com/mail/answer/81126 - gsmtp'
-  await report(rig, id, {
-    status: '5.7.26',
-    smtpCode: 550,
-    diagnostic,
-    remoteMta: 'gmail-smtp-in.l.google.com',
-    bounce: 'block',
-    rawBytes: 512,
-  })
-  const seen = await bounce(rest, id)
-  t.like(seen, { found: true, stage: 'after_acceptance', source: 'dsn', bounce: 'block', category: 'authentication', provider: 'gmail' })
-  t.deepEqual([seen['raw_report_available'], seen['provider_link']], [true, 'https://support.google.com/mail/answer/81126'])
-  t.regex(String(seen['plain_reason']), /^The set-up of the sender is at fault, not the address\. Neither SPF nor DKIM passed/)
-  const actions = (seen['next_actions'] as string[]).join('\n')
-  t.true(actions.includes('The SPF record (TXT at example.ch) is now: v=spf1 -all'), actions)
-  t.true(actions.includes('The DMARC record (TXT at _dmarc.example.ch) could not be looked up now.'), actions)
-  t.true(actions.includes('The message was not signed here'), actions)
-  const lost = await missing(rest, 'ada@gmail.com')
-  t.deepEqual([lost['verdict'], hypothesesOf(lost)[0]?.next_action.tool], ['bounced', 'email_diagnose_bounce'])
-})
-
-test('every id that somebody may have leads to the message', async (t) => {
-  const rig = await startRig(t)
-  const { rest, database, organizationId, addOrganization, clock } = rig
-  const destination_id = await addDestination(rest, {}, true)
-  const id = await send(rest, 'ada@example.ch', { destination_id })
-  const stored = await database.get(traces, { organizationId }, id)
-  if (!stored) throw new Error('no trace')
-  const change = new Change()
-  const given = giveReturnPaths(change, secrets, organizationId, stored.record, 'in.example.ch')
-  await database.commit(change.rewrite(traces, organizationId, stored, { ...given, messageId: 'Own.Id@cms.example' }))
-  await taken(rig, id)
-  const verp = given.recipients[0]?.verp ?? ''
-  const { rest: stranger } = await addOrganization()
-  const all = [id, id.toUpperCase(), serviceRef(secrets, id), verp, `<${verp}>`, '<Own.Id@cms.example>', 'Own.Id@cms.example', '4bXyZ91Qwz']
-  for (const messageId of all) {
-    t.is((await bounce(rest, messageId))['trace_id'], id, messageId)
-    t.is((await bounce(stranger, messageId))['found'], false, messageId)
-  }
-  for (const messageId of ['other@cms.example', `${id}@example.ch`, 'Ok']) t.is((await bounce(rest, messageId))['found'], false, messageId)
-  // an id of our own is not searched, and others are among the latest messages only; with the recipient, all to it are
-  clock.advance(hour)
-  const narrowed = objectOf(await rest.call('GET', '/v1/diagnose/bounce?message_id=4bXyZ91Qwz&recipient=ADA@example.ch'))
-  t.is(narrowed['trace_id'], id)
-  t.is(objectOf(await rest.call('GET', '/v1/diagnose/bounce?message_id=4bXyZ91Qwz&recipient=eva@example.ch'))['found'], false)
-})
-
-test('a report that nobody vouches for is shown as such', async (t) => {
-  const rig = await startRig(t)
-  const destination_id = await addDestination(rig.rest, {}, true)
-  const id = await send(rig.rest, 'ada@example.ch', { destination_id })
-  await taken(rig, id)
-  await report(rig, id, { isUnverified: true, status: '5.1.1', proof: 'message_id' })
-  const seen = await bounce(rig.rest, id)
-  t.regex(String(seen['plain_reason']), /^Nobody vouches for this report, so it changed nothing\./)
-  t.deepEqual(
-    [seen['bounced_at'], seen['bounce'], seen['category'], (seen['suppress'] as { recommended: boolean }).recommended],
-    [null, null, 'recipient_unknown', false],
-  )
-  t.is((await missing(rig.rest, 'ada@example.ch'))['verdict'], 'accepted_by_remote')
-})
-
-test('soft bounces on three days make a suppression advisable; one does not', async (t) => {
-  const rig = await startRig(t)
-  const destination_id = await addDestination(rig.rest, {}, true)
-  let last = ''
-  for (const recommended of [false, false, true]) {
-    rig.clock.advance(24 * hour)
-    last = await send(rig.rest, 'ada@example.ch', { destination_id })
-    await taken(rig, last)
-    await report(rig, last, { status: '5.2.2', bounce: 'soft' })
-    t.is(((await bounce(rig.rest, last))['suppress'] as { recommended: boolean }).recommended, recommended)
-  }
-  const seen = await bounce(rig.rest, last)
-  t.like(seen, { bounce: 'soft', category: 'mailbox_full', retry: { useful: true, when: 'another day' } })
-  t.is((seen['related'] as { same_recipient: number }).same_recipient, 2)
 })
 
 test('a delay that is reported later, a complaint and an opening are told', async (t) => {

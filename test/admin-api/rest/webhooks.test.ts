@@ -183,6 +183,12 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   t.is((await listed(`/v1/webhooks/attempts?project=${await rig.addProject()}`)).length, 0)
   t.deepEqual(new Set((await listed('/v1/webhooks/attempts?status=succeeded')).map(({ endpoint_id }) => endpoint_id)), new Set([a]))
   t.is((await listed(`/v1/webhooks/${String(a)}/attempts?status=parked`)).length, 0)
+  const ofTrace = `/v1/webhooks/attempts?trace_id=${String(rows[0]?.['trace_id'])}`
+  t.deepEqual(
+    (await listed(ofTrace)).map(({ endpoint_id }) => endpoint_id),
+    [b, a],
+  )
+  t.deepEqual(await listed(`${ofTrace}&status=failed&endpoint_id=${String(b)}`), [rows[0]])
   t.is((await rest.call('GET', '/v1/webhooks/attempts?status=open')).status, 400)
   t.is((await rest.call('GET', '/v1/webhooks/attempts?endpoint_id=whk_none')).status, 404)
   const { id, ...row } = rows[0]!
@@ -260,14 +266,15 @@ test('a test sends an event like any other at once, tells what was said, and lea
   t.is((await slow).status, 200)
 })
 
-test('an organization has at most a hundred endpoints', async (t) => {
-  const { rest } = await startRig(t)
-  for (let n = 0; n < 100; n++) await rest.must('POST', '/v1/webhooks', { name: `n${n}`, target_url: target })
-  t.deepEqual(refusal(await rest.call('POST', '/v1/webhooks', { name: 'x', target_url: target })), [
-    409,
-    'conflict',
-    'An organization has at most 100 webhook endpoints; delete one first.',
-  ])
+test('a project has at most 20 endpoints, also by moves', async (t) => {
+  const rig = await startRig(t)
+  const { rest } = rig
+  const other = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target, project_id: await rig.addProject() })
+  for (let n = 0; n < 20; n++) await rest.must('POST', '/v1/webhooks', { name: `n${n}`, target_url: target })
+  const full = [409, 'conflict', 'A project has at most 20 webhook endpoints; delete one of them first.'] as const
+  t.deepEqual(refusal(await rest.call('POST', '/v1/webhooks', { name: 'x', target_url: target })), full)
+  const path = `/v1/webhooks/${String(other['id'])}`
+  t.deepEqual(refusal(await rest.call('PATCH', path, { project_id: await projectOf(rig) })), full)
 })
 
 test('the OpenAPI document describes each event as it is sent', async (t) => {

@@ -137,6 +137,7 @@ export const providerReplies: readonly Reply[] = [
 export const genericReplies: readonly Reply[] = repliesOf(null, 'mx.example.ch', [
   ['525 5.7.13 User account disabled', 'auth_client', 'block'],
   ['535 5.7.8 Error: authentication failed', 'auth_client', 'block'],
+  ['535 authentication failed', 'auth_client', 'block'],
   ['554 5.7.1 Service unavailable; client [192.0.2.1] blocked using zen.spamhaus.org', 'reputation', 'block'],
   ['550 5.1.1 <ada@example.ch>: blocked, the sender is on our blacklist', 'reputation', 'block'],
   ['550 5.1.1 <shop@example.net>: Sender address rejected: User unknown in virtual mailbox table', 'sender', 'block'],

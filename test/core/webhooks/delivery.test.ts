@@ -3,7 +3,9 @@ import { createHmac } from 'node:crypto'
 import test from 'ava'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
+import { dueKey } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { Change, encode } from '#store/change.ts'
 import { FakeClock, startOfTime } from '../fake-clock.ts'
 import { organizationId, scope, until } from '../house.ts'
 import { receiverOf, webhookRig } from './rig.ts'
@@ -213,4 +215,29 @@ test('a deletion that a crash cuts short goes on with the next start, and an eve
   await until('it is gone', async () => (await next.deliveries()).length === 0)
   t.is(receiver.connections, 0)
   t.deepEqual(await next.problems(), [])
+})
+
+test('a name that led to the internet when it was set, and inside when it is sent to, is not connected to', async (t) => {
+  const inside = await receiverOf(t, { host: '127.0.0.2' })
+  const rig = await webhookRig(t)
+  rig.names.set('hooks.test', ['8.8.8.8'])
+  await rig.endpoint(`https://hooks.test:${inside.port}/`)
+  rig.names.set('hooks.test', ['127.0.0.2', '10.0.0.1'])
+  await rig.announce()
+  await rig.reaches('failed')
+  t.like(await rig.delivery(), { lastStatusCode: null, lastError: 'The host has no address that this service may connect to.' })
+  t.is(inside.connections, 0)
+})
+
+test('verify finds a delivery that nothing would send, and a row that sends what is not due', async (t) => {
+  const receiver = await receiverOf(t)
+  const rig = await webhookRig(t, { isIdle: true })
+  await rig.endpoint(receiver.url)
+  await rig.announce()
+  const { id, endpointId, nextAttemptAt } = await rig.delivery()
+  const change = new Change().delete(dueKey(endpointId, nextAttemptAt ?? 0, id))
+  await rig.house.database.commit(change.set(dueKey(endpointId, 5, id), encode(organizationId)))
+  const problems = (await rig.problems()).join('\n')
+  t.regex(problems, /it waits for its next attempt, and nothing finds it then/)
+  t.regex(problems, new RegExp(`the delivery ${id} is not due then`))
 })

@@ -1,10 +1,12 @@
 /** What goes, and when: old deliveries, and everything of deleted projects and organizations. */
 import test from 'ava'
+import { removeTrace } from '#core/retention/remove-trace.ts'
 import { Retention } from '#core/retention/retention.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { officeOf } from '../administration/office.ts'
-import { organizationId, scope } from '../house.ts'
+import { organizationId, quiet, scope, until } from '../house.ts'
+import { take } from '../scripted-transport.ts'
 import { receiverOf, webhookRig, type WebhookRig } from './rig.ts'
 
 const day = 86_400_000
@@ -60,10 +62,18 @@ test('a plan that keeps traces for 7 days keeps no delivery longer', async (t) =
 test('a trace that goes leaves the event of it on its way', async (t) => {
   const receiver = await receiverOf(t)
   const rig = await webhookRig(t, { isIdle: true })
+  const { house } = rig
+  await house.destination()
+  await house.rule({ domain: 'example.com' })
   await rig.endpoint(receiver.url)
-  await rig.announce() // its trace is not in the store
+  house.transport.script = (call) => take(call, 'permanent')
+  const { traceId } = await house.submit()
+  await until('it is given up', async () => (await house.trace(traceId)).status === 'failed')
+  await quiet(house)
+  t.true(await removeTrace(house.database, organizationId, traceId, house.clock.now()))
   await rig.core.webhookDispatcher.start()
   await rig.reaches('succeeded')
+  t.like(JSON.parse(receiver.received[0]?.body ?? ''), { data: { trace_id: traceId } })
   t.deepEqual(await rig.problems(), [])
 })
 

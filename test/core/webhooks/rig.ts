@@ -18,11 +18,13 @@ export const address = 'anna@example.net'
 export class WebhookRig {
   readonly house: House
   readonly core: WebhookCore
+  /** Addresses by name, as DNS has them now. */
+  readonly names = new Map<string, readonly string[]>()
 
   constructor(house: House) {
     this.house = house
     const { database, policies, clock, writes, errors } = house
-    const resolver = { resolve4: () => Promise.resolve([]), resolve6: () => Promise.resolve([]) }
+    const resolver = { resolve4: (name: string) => Promise.resolve(this.names.get(name) ?? []), resolve6: () => Promise.resolve([]) }
     const onError = (error: unknown): void => void errors.push(error)
     this.core = webhookCore({ database, policies, clock, writes, secrets, resolver, allowed: [{ cidr: '127.0.0.1/32' }], onError })
   }
