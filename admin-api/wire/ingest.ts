@@ -42,7 +42,10 @@ export const reportAnswer = z
         bounce: z.enum(['hard', 'soft', 'block']).nullable(),
         feedback_type: z.string().nullable(),
         trace_id: z.string().nullable(),
-        verified: z.boolean().nullable().meta({ description: 'False: it is shown in the trace and changes nothing, as anybody could have written it.' }),
+        verified: z
+          .boolean()
+          .nullable()
+          .meta({ description: 'False: it is shown in the trace and changes nothing, as anybody could have written it.' }),
         suppressed: z.boolean(),
         result,
       }),

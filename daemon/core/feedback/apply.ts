@@ -123,7 +123,8 @@ class Work {
     if (news.length === 0) return change
     const reports = await this.#suppress(change, news)
     const { record, version } = this.#stored
-    if (this.#trace === record) change.check([this.#organizationId, traces.name, record.id], version) // so that nothing outlives its trace
+    if (this.#trace === record)
+      change.check([this.#organizationId, traces.name, record.id], version) // so that nothing outlives its trace
     else change.rewrite(traces, this.#organizationId, this.#stored, this.#trace)
     for (const report of reports) {
       change.insert(traceReports, this.#organizationId, report)
