@@ -57,6 +57,7 @@ import { mailDoors, submissionServer } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
+import { OwnListeners } from './own-listeners.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
@@ -87,6 +88,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     removals: c.resolve(T.Administration).removals,
     submission: c.resolve(T.Submission),
     mailDoors: c.resolve(T.MailDoors),
+    ownListeners: c.resolve(T.OwnListeners),
     people: c.resolve(T.People),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
@@ -113,6 +115,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
   add(T.Database, () => new Database(kv))
   add(T.Observer, () => new Observer(log, metrics))
   add(T.Health, () => new Readiness())
+  add(T.OwnListeners, () => new OwnListeners())
   add(T.Guard, () => addressGuard(config.outbound.allow.destinations))
   add(T.Resolver, (c) => replace.resolver ?? new SystemResolver({ servers: config.outbound.dnsServers, clock: c.resolve(T.Clock) }))
   add(
@@ -124,6 +127,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
           resolver: c.resolve(T.Resolver),
           guard: c.resolve(T.Guard),
           heloName: config.smtpHost,
+          isOwn: (address, port) => c.resolve(T.OwnListeners).has(address, port),
           clock: c.resolve(T.Clock),
         }),
         new HttpTransport({ resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard), clock: c.resolve(T.Clock) }),

@@ -41,6 +41,7 @@ import type { MailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
 import type { OAuthServer } from './oauth-core.ts'
+import type { OwnListeners } from './own-listeners.ts'
 import type { Readiness } from './readiness.ts'
 import type { WebhookCore } from './webhook-core.ts'
 
@@ -80,6 +81,7 @@ export interface Daemon {
   readonly removals: Removals
   readonly submission: SubmissionServer
   readonly mailDoors: MailDoors
+  readonly ownListeners: OwnListeners
   readonly people: People
   readonly http: AdminApi
   readonly health: Readiness
@@ -115,6 +117,7 @@ export const T = {
   MailDoors: token<MailDoors>('MailDoors'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
+  OwnListeners: token<OwnListeners>('OwnListeners'),
   People: token<People>('People'),
   Probes: token<Probes>('Probes'),
   Policies: token<Policies>('Policies'),

@@ -145,6 +145,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stopSeconds: seconds,
   })
   await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
+  daemon.ownListeners.set([...listening.submission, ...listening.submissions, ...listening.mx])
   await lifecycle.start({
     name: 'http',
     async start() {

@@ -3,7 +3,7 @@ import type { ContentDraft } from '#core/submission/submission.ts'
 import type { BoxMail } from './postmaster-box.ts'
 
 /** Reports say what they have to say before the message they return, so that more is never needed. */
-export const keptOctetsMax = 1024 * 1024
+const keptOctetsMax = 512 * 1024
 
 export class MailDraft implements ContentDraft {
   size = 0

@@ -38,6 +38,8 @@ export interface Rig {
   readonly clock: StepClock
   /** Addresses by the names that dialogs use. */
   readonly names: Readonly<Record<string, string>>
+  /** The folder of the postmaster's box. */
+  readonly box: string
   connect(): Promise<LineClient>
   /** The mails in the box of the postmaster. */
   kept(): Promise<string[]>
@@ -91,7 +93,7 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
     const names = await readdir(join(folder.path, 'new')).catch((): string[] => [])
     return Promise.all(names.toSorted().map((name) => readFile(join(folder.path, 'new', name), 'latin1')))
   }
-  return { server, feedback, events, clock, names: namesOf(anna, ben), connect, kept }
+  return { server, feedback, events, clock, names: namesOf(anna, ben), box: folder.path, connect, kept }
 }
 
 function namesOf(anna: string, ben: string): Record<string, string> {
