@@ -47,7 +47,7 @@ async function only(chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of chunks) if (chunk.length === 0) throw new Error('an empty piece')
 }
 
-const [source = 'postfix', way = 'reader', count = '1000000'] = process.argv.slice(2) as [LogSource, Way, string]
+const [source, way, count] = process.argv.slice(2) as [LogSource, Way, string]
 const lines = Number(count)
 const read = (n: number): Promise<number> =>
   way === 'plain' ? readPlain(shippedLog(source, n)) : readEvents(source, shippedLog(source, n))
