@@ -13,7 +13,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   h3: ['admin-api/**'],
   htmlparser2: ['ingest/**'],
   imapflow: ['protocols/imap-dsn/**'],
-  'ipaddr.js': ['config/**', 'daemon/core/**'],
+  'ipaddr.js': ['config/**', 'daemon/core/**', 'ingest/inspect/**'],
   jose: ['daemon/core/oauth/**'],
   level: ['store/**'],
   mailauth: ['ingest/**', 'protocols/relay/**'],
@@ -30,6 +30,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   'sanitize-html': ['ingest/**'],
   'smtp-server': ['protocols/submission/**'],
   srvx: ['admin-api/**'],
+  tldts: ['ingest/inspect/**'],
   tsyringe: ['daemon/composition.ts', 'daemon/parts.ts'],
   zod: ['config/**', 'store/**', 'daemon/core/**', 'admin-api/**'],
 }
