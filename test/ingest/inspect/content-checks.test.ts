@@ -1,6 +1,6 @@
 /** Checks 12 to 17, one mail for each outcome: header, subject and sender, MIME, unsubscribing, HTML, links. */
 import { domainToASCII } from 'node:url'
-import { alternative, letter, newsletter, now, type Changes, type Header } from './golden.ts'
+import { alternative, letter, newsletter, now, signed, type Changes, type Header } from './golden.ts'
 import { prove, type Fixture } from './one-check.ts'
 
 const header = (fields: Header): Changes => ({ header: fields })
@@ -12,7 +12,7 @@ const raw = (from: string, to: string): Changes => ({ sign: () => '', after: (te
 const hard: readonly (readonly [string, Changes])[] = [
   ['two From fields', header({ From: ['A <orders@example.com>', 'B <orders@example.com>'] })],
   ['two authors without Sender', header({ From: 'A <a@example.com>, B <b@example.com>' })],
-  ['no From', header({ From: null })],
+  ['no From', { ...header({ From: null }), sign: () => '' }],
   ['no Date', header({ Date: null })],
   ['a Date that is none', dated('yesterday')],
   ['two subjects', header({ Subject: ['One', 'Two'] })],
@@ -120,7 +120,7 @@ const attached = (name: string, octets: Buffer): Changes =>
   only(
     'multipart/mixed; boundary="b1"',
     `--b1\r\nContent-Type: text/plain\r\n\r\n${text}\r\n--b1\r\nContent-Type: application/octet-stream\r\nContent-Disposition: attachment; filename="${name}"\r\n` +
-      `Content-Transfer-Encoding: base64\r\n\r\n${octets.toString('base64')}\r\n--b1--\r\n`,
+      `Content-Transfer-Encoding: base64\r\n\r\n${octets.toString('base64').replaceAll(/.{76}/g, '$&\r\n')}\r\n--b1--\r\n`,
   )
 const zip = (flag: number, name = 'a.txt'): Buffer =>
   Buffer.concat([
@@ -177,11 +177,8 @@ prove([
   { what: 'no One-Click', status: 'warn', points: 3, ...list({ 'List-Unsubscribe-Post': null }) },
   { what: 'mailto alone', status: 'warn', points: 3, ...list({ 'List-Unsubscribe': '<mailto:leave@example.com>' }) },
   {
-    ...{ what: 'fields that are not signed', check: 'list_unsubscribe', status: 'warn', points: 3, mail: newsletter },
-    changes: {
-      after: (message) =>
-        message.replace(/:List-Unsubscribe:List-Unsubscribe-Post|List-Unsubscribe:\r\n\tList-Unsubscribe-Post/, ':X-A:X-B'),
-    },
+    ...{ what: 'fields that the signature leaves out', check: 'list_unsubscribe', status: 'warn', points: 3, mail: newsletter },
+    changes: { sign: (message) => signed(message.replaceAll(/List-Unsubscribe[^\r]*\r\n/g, '')) },
   },
   { what: 'no field', status: 'fail', points: 0, ...list({ 'List-Unsubscribe': null }) },
   { what: 'a field without an address', status: 'fail', points: 0, ...list({ 'List-Unsubscribe': 'no' }) },
