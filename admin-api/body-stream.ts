@@ -9,11 +9,13 @@ export interface StreamShape {
   readonly kind: 'stream'
   /** By media type, in lower case and without parameters. The schemas are for the OpenAPI document; the handler checks. */
   readonly mediaTypes: Readonly<Record<string, z.ZodType>>
+  /** Whatever the header fields call the body, the handler gets it as it was sent, compressed or not. */
+  readonly takesAsSent?: boolean
 }
 
 /** A body on its way in. */
 export interface BodyStream {
-  /** One of the declared ones. */
+  /** One of the declared ones; what the client wrote where the body is taken as sent. */
   readonly mediaType: string
   /**
    * The body, to be read once; the client sends no faster than it is read. Throws `request_too_large` at the limit, and
@@ -27,12 +29,17 @@ export function streamed(mediaTypes: StreamShape['mediaTypes']): StreamShape {
   return { kind: 'stream', mediaTypes }
 }
 
+/** Declares a body that is taken as it was sent: its signature is over those bytes. */
+export const asSent = (mediaTypes: StreamShape['mediaTypes']): StreamShape => ({ kind: 'stream', mediaTypes, takesAsSent: true })
+
 export const isStreamed = (body: z.ZodType | StreamShape | undefined): body is StreamShape => body !== undefined && 'kind' in body
 
 /** Opens the body before anything of it is read. Throws `unsupported_media_type` and `request_too_large`. */
-export function openBodyStream(req: IncomingMessage, res: ServerResponse, { mediaTypes }: StreamShape, bytesMax: number): BodyStream {
-  assertNotEncoded(req)
-  const mediaType = acceptedType(req.headers['content-type'] ?? '', Object.keys(mediaTypes))
+export function openBodyStream(req: IncomingMessage, res: ServerResponse, shape: StreamShape, bytesMax: number): BodyStream {
+  const { mediaTypes, takesAsSent = false } = shape
+  if (!takesAsSent) assertNotEncoded(req)
+  const given = req.headers['content-type'] ?? ''
+  const mediaType = takesAsSent ? given : acceptedType(given, Object.keys(mediaTypes))
   const declared = Number(req.headers['content-length'] ?? 0)
   if (declared > bytesMax) throw tooLarge(bytesMax, `this one has ${declared}`)
   return { mediaType, bytes: bytesOf(req, res, bytesMax) }

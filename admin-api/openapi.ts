@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { refusals, type RefusalCode } from '#core/refusals.ts'
 import { SchemaCollection, type Json } from './openapi-schemas.ts'
+import { describeWebhooks } from './openapi-webhooks.ts'
 import { isStreamed, type StreamShape } from './body-stream.ts'
 import type { Operation } from './operation.ts'
 
@@ -31,6 +32,7 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
     servers: [{ url: service.baseUrl }],
     tags: tags.map((name) => ({ name })),
     paths,
+    ...(tags.includes('webhooks') && { webhooks: describeWebhooks(schemas) }),
     components: {
       schemas: schemas.named(),
       headers: { RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } } },

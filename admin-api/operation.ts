@@ -48,8 +48,8 @@ export interface OperationFacts {
   readonly refusalAs?: RefusalForm
 }
 
-/** The form that refusals have outside the error envelope. */
-export type RefusalForm = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer
+/** The form that refusals have outside the error envelope; undefined is the envelope all the same. */
+export type RefusalForm = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer | undefined
 
 /** What a handler gets; everything in it has been checked. */
 export interface HandlerInput<P, Q, B, S> {

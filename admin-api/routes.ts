@@ -8,8 +8,8 @@ import { noBody } from './answer.ts'
 import { Exchange, type ExchangeSurroundings, type Incoming } from './exchange.ts'
 import type { Operation, RefusalForm } from './operation.ts'
 
-/** The app that serves the operations, whose ids and routes differ. */
-export function buildApp(operations: readonly Operation[], around: ExchangeSurroundings): H3 {
+/** The app that serves the operations, whose ids and routes differ. `nothingAs` tells who comes to an address where nothing is. */
+export function buildApp(operations: readonly Operation[], around: ExchangeSurroundings, nothingAs?: RefusalForm): H3 {
   assertDistinct(operations)
   const run = (served: Operation) => (event: H3Event) => runExchange(served, event, around)
   const malformed = refusing('malformedUrl', () => invalid([{ path: 'path', message: 'has a broken percent escape' }]))
@@ -22,10 +22,8 @@ export function buildApp(operations: readonly Operation[], around: ExchangeSurro
     if (there.some(({ openToPages }) => openToPages)) app.on('OPTIONS', toRoute(path), run(preflight))
     app.all(toRoute(path), run(wrongMethod(there)))
   }
-  app.all(
-    '/**',
-    run(refusing('nothingThere', () => new Refusal('not_found', 'There is nothing at this address; /openapi.json lists all of them.'))),
-  )
+  const nothing = () => new Refusal('not_found', 'There is nothing at this address; /openapi.json lists all of them.')
+  app.all('/**', run(refusing('nothingThere', nothing, nothingAs)))
   return app
 }
 

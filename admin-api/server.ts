@@ -10,7 +10,7 @@ import { noOperator, type Authenticate } from './authentication.ts'
 import type { ProtectedResource } from './challenge.ts'
 import type { AdminApiEvents, Exchange, ExchangeSurroundings } from './exchange.ts'
 import { answerHttpFault } from './http-faults.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, RefusalForm } from './operation.ts'
 import { BodyMemory } from './request-body.ts'
 import { buildApp } from './routes.ts'
 import { systemOperations, type Health, type MetricsSource } from './system-operations.ts'
@@ -43,6 +43,8 @@ export interface AdminApiOptions {
   readonly version: string
   readonly operations: readonly Operation[]
   readonly authenticate: Authenticate
+  /** How they are told who come to an address where nothing is; without it, by the error envelope. */
+  readonly nothingAs?: RefusalForm
   /** Throws unless the request carries the operator's key; without it nobody is the operator. */
   readonly authenticateOperator?: ((headers: IncomingHttpHeaders) => void) | undefined
   /** Throws `feature_disabled` while the flag is off for the organization. */
@@ -89,7 +91,7 @@ export class AdminApi {
     const { listen, trustProxy, operations } = this.#options
     const around = this.#surroundings()
     const system = systemOperations({ ...this.#options, isDraining: () => this.#draining }, operations)
-    const served = serve(buildApp([...operations, ...system], around), {
+    const served = serve(buildApp([...operations, ...system], around, this.#options.nothingAs), {
       hostname: listen.host,
       port: listen.port,
       silent: true,

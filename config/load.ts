@@ -58,13 +58,17 @@ export function publicUrl(config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: E
   return `http://${formatEndpoint({ host: everywhere ? config.smtpHost : bound.host, port: bound.port })}`
 }
 
+/** Address of the pages for people, to which links lead and sessions and passkeys are bound: that of the authorization server. */
+export const pagesUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl'>, bound: Endpoint): string =>
+  config.authUrl ?? publicUrl(config, bound)
+
 /** The issuer of access tokens, and the resources that they are for (RFC 8707 §2). */
 export function oauthUrls(
   config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl' | 'mcpUrl'>,
   bound: Endpoint,
 ): { readonly issuer: string; readonly resources: { readonly mcp: string; readonly rest: string } } {
   const base = publicUrl(config, bound)
-  return { issuer: config.authUrl ?? base, resources: { mcp: config.mcpUrl ?? `${base}/mcp`, rest: `${base}/v1` } }
+  return { issuer: pagesUrl(config, bound), resources: { mcp: config.mcpUrl ?? `${base}/mcp`, rest: `${base}/v1` } }
 }
 
 function readConfigFile(path: string, readFile: ConfigSources['readFile']): Record<string, unknown> {

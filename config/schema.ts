@@ -76,11 +76,29 @@ const mx = section({
   listen: listOf(
     {
       description:
-        'Where mail from other servers will be received: nothing listens there yet, until inbound mail is part of Postern. Empty: nowhere.',
+        'Where other servers deliver bounces and mail for the postmaster (RFC 5321). Port 25 of a public address in production. Empty: nowhere.',
       limit: endpointsLimit,
     },
     endpoint,
     ['127.0.0.1:2526'],
+  ),
+  maxMessageBytes: whole(
+    'Largest message from another server, in bytes (RFC 1870 §4); bounces can return a whole message.',
+    mebibyte / 16,
+    256 * mebibyte,
+    40 * mebibyte,
+  ),
+  maxConnections: whole('Most sessions with other servers at a time, over all listeners.', 1, 100_000, 200),
+  maxConnectionsPerAddress: whole('Most sessions at a time from one server address (an IPv6 /64 counts as one).', 1, 100_000, 20),
+})
+
+const imap = section({
+  caFile: optionalWritten(
+    {
+      description: 'PEM file with certificates that are trusted for polled mailboxes, beside those of public authorities.',
+      limit: pathLimit,
+    },
+    path,
   ),
 })
 
@@ -183,7 +201,8 @@ export const schema = section({
   ),
   authUrl: optionalWritten(
     {
-      description: 'Address of the authorization server (OAuth 2.1), which the HTTP side serves. Without it, the base URL.',
+      description:
+        'Address of the authorization server (OAuth 2.1) and of the pages for people, which the HTTP side serves. Without it, the base URL.',
       limit: 'an http or https address without a path, such as https://auth.example.org',
     },
     origin,
@@ -196,7 +215,11 @@ export const schema = section({
     mcpAddress,
   ),
   inboundDomain: optionalWritten(
-    { description: 'Domain whose addresses receive mail for inboxes, routes and bounces.', limit: hostNameLimit },
+    {
+      description:
+        'Domain of the return paths by which bounces come back (VERP), and of postmaster@ and abuse@. Its MX record leads to mx.listen.',
+      limit: hostNameLimit,
+    },
     hostName,
   ),
   smtpHost: optionalWritten(
@@ -244,6 +267,7 @@ export const schema = section({
   http: http.prefault({}),
   submission: submission.prefault({}),
   mx: mx.prefault({}),
+  imap: imap.prefault({}),
   tls: tls.prefault({}),
   outbound: outbound.prefault({}),
   delivery: delivery.prefault({}),

@@ -4,7 +4,7 @@
  */
 import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
-import { publicUrl } from '#config/load.ts'
+import { pagesUrl, publicUrl } from '#config/load.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
@@ -30,7 +30,6 @@ import { Policies } from '#core/routing/policy.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept, type AcceptanceListener } from '#core/submission/accept.ts'
 import { ReplayRunner } from '#core/submission/replay-runner.ts'
-import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
@@ -45,20 +44,24 @@ import { claimOperations } from '../admin-api/pages/claims.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { operatorLinkOperation } from '../admin-api/operator-link.ts'
 import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
+import { nothingPage } from '../admin-api/pages/refusal-page.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
 import { RelayTransport } from '../protocols/relay/transport.ts'
-import { SubmissionServer } from '../protocols/submission/server.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { ingestCore } from './ingest-core.ts'
+import { mailDoors, submissionServer } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
+import { OwnListeners } from './own-listeners.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
+import { webhookCore } from './webhook-core.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
 const waitingWritesMax = 20_000
@@ -84,11 +87,15 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     replayRunner: c.resolve(T.ReplayRunner),
     removals: c.resolve(T.Administration).removals,
     submission: c.resolve(T.Submission),
+    mailDoors: c.resolve(T.MailDoors),
+    ownListeners: c.resolve(T.OwnListeners),
     people: c.resolve(T.People),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
     rewriter: c.resolve(T.Rewriter),
     engagements: c.resolve(T.Engagements),
+    ingest: c.resolve(T.Ingest),
+    webhooks: c.resolve(T.Webhooks),
   }
 }
 
@@ -108,6 +115,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
   add(T.Database, () => new Database(kv))
   add(T.Observer, () => new Observer(log, metrics))
   add(T.Health, () => new Readiness())
+  add(T.OwnListeners, () => new OwnListeners())
   add(T.Guard, () => addressGuard(config.outbound.allow.destinations))
   add(T.Resolver, (c) => replace.resolver ?? new SystemResolver({ servers: config.outbound.dnsServers, clock: c.resolve(T.Clock) }))
   add(
@@ -119,6 +127,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
           resolver: c.resolve(T.Resolver),
           guard: c.resolve(T.Guard),
           heloName: config.smtpHost,
+          isOwn: (address, port) => c.resolve(T.OwnListeners).has(address, port),
           clock: c.resolve(T.Clock),
         }),
         new HttpTransport({ resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard), clock: c.resolve(T.Clock) }),
@@ -149,6 +158,7 @@ function addCore(add: Add, foundation: Foundation): void {
   const { config, secrets, metrics } = foundation
   addHealth(add, foundation)
   addDelivery(add, foundation)
+  addWebhooks(add, foundation)
   const base = settingsOf(secrets)
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
   add(T.Policies, (c) => new Policies(c.resolve(T.Database), config.systemMail.destination))
@@ -188,7 +198,7 @@ function addCore(add: Add, foundation: Foundation): void {
   })
   add(T.People, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('mail of the service', error)
-    const baseUrl = publicUrl(config, config.http.listen)
+    const baseUrl = pagesUrl(config, config.http.listen)
     const { signUp, systemMail } = config
     return people({ ...base(c), signUp, systemMail, writes: c.resolve(T.Writes), accept: c.resolve(T.Accept), baseUrl, onError })
   })
@@ -204,12 +214,29 @@ function addCore(add: Add, foundation: Foundation): void {
       fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
       rightsOfMember: c.resolve(T.People).members.rightsOf,
       events: c.resolve(T.Observer),
+      notices: c.resolve(T.People).notices,
       onDeleted: () => c.resolve(T.Administration).removals.wake(),
     }),
   )
 }
 
-/** The queue and what it does with a message. */
+/** Events for the servers of tenants. */
+function addWebhooks(add: Add, { config, secrets, metrics }: Foundation): void {
+  add(T.Webhooks, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
+    const allowed = config.outbound.allow.webhooks
+    return webhookCore({
+      ...settingsOf(secrets)(c),
+      writes: c.resolve(T.Writes),
+      resolver: c.resolve(T.Resolver),
+      allowed,
+      onError,
+      metrics,
+    })
+  })
+}
+
+/** The queue, what it does with a message, and what is told of it afterwards. */
 function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
   add(T.Attempts, (c) => {
     const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = config.delivery
@@ -228,6 +255,11 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
       health: c.resolve(T.Board),
       random: Math.random,
     })
+  })
+  add(T.Ingest, (c) => {
+    const onError = (error: unknown): void => c.resolve(T.Observer).broke('feedback', error)
+    const outside = { guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }
+    return ingestCore({ ...settingsOf(secrets)(c), ...outside, writes: c.resolve(T.Writes), onError })
   })
   add(T.Queue, (c) => {
     const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
@@ -282,41 +314,23 @@ function addHealth(add: Add, { config, secrets }: Foundation): void {
 
 /** SMTP and HTTP in front of the core. */
 function addDoors(add: Add, foundation: Foundation): void {
-  const { config, secrets, metrics, certificate, version } = foundation
+  const { config, secrets, metrics, version } = foundation
   const base = settingsOf(secrets)
-  const { submission } = config
-  add(
-    T.SmtpDoor,
-    (c) =>
-      new SubmissionDoor({
-        ...base(c),
-        accept: c.resolve(T.Accept),
-        admission: c.resolve(T.Admission),
-        hostname: config.smtpHost,
-        messageBytesMax: submission.maxMessageBytes,
-      }),
-  )
-  add(
-    T.Submission,
-    (c) =>
-      new SubmissionServer({
-        listen: submission.listen,
-        tlsListen: submission.implicitTlsListen,
-        hostname: config.smtpHost,
-        tls: certificate,
-        cleartextAuth: submission.cleartextAuth,
-        limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },
-        door: c.resolve(T.SmtpDoor),
-        events: c.resolve(T.Observer),
-        clock: c.resolve(T.Clock),
-      }),
-  )
+  add(T.Submission, (c) => {
+    const parts = { accept: c.resolve(T.Accept), admission: c.resolve(T.Admission), events: c.resolve(T.Observer) }
+    return submissionServer(foundation, { ...base(c), ...parts })
+  })
+  add(T.MailDoors, (c) => {
+    const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
+    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Ingest).feedback })
+  })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
     const { operatorKey } = config
     const oauth = c.resolve(T.OAuth)
     const baseUrl = publicUrl(config, config.http.listen)
-    const make = async (email: string) => baseUrl + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
+    const make = async (email: string) =>
+      pagesUrl(config, config.http.listen) + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
     return new AdminApi({
       listen: config.http.listen,
       baseUrl,
@@ -326,12 +340,13 @@ function addDoors(add: Add, foundation: Foundation): void {
         ...claimOperations({ people: c.resolve(T.People), claims: core.claims }),
         ...(operatorKey === null ? [] : operatorOperations(core)),
         ...oauthOperations(oauth),
-        ...pageOperations({ people: c.resolve(T.People) }),
+        ...pageOperations({ ...core, people: c.resolve(T.People) }),
         ...allowingOperations(
           allowingCore(oauth, { ...base(c), people: c.resolve(T.People), projects: c.resolve(T.Administration).projects }),
         ),
         operatorLinkOperation({ token: foundation.operatorToken, make }),
       ],
+      nothingAs: nothingPage,
       authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
       requireFlag: flagCheck(c.resolve(T.Policies)),
       authenticate: bearerAuthentication(bearerCheck(c.resolve(T.ApiKeys), oauth.tokenCheck)),
@@ -365,7 +380,9 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     reader: c.resolve(T.Reader),
     bell: c.resolve(T.Bell),
     engagements: c.resolve(T.Engagements),
+    ingest: c.resolve(T.Ingest),
     ...c.resolve(T.Administration),
+    ...c.resolve(T.Webhooks),
   }
 }
 

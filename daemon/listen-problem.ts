@@ -11,12 +11,13 @@ export interface Listener {
   readonly variable: string
 }
 
-/** Every address that `serve` listens on. Inbound mail is not received yet, so its addresses are not among them. */
-export function listenersOf({ http, submission }: Config): Listener[] {
+/** Every address that `serve` listens on. */
+export function listenersOf({ http, submission, mx }: Config): Listener[] {
   const all: readonly [string, readonly Endpoint[]][] = [
     ['POSTERN_HTTP_LISTEN', [http.listen]],
     ['POSTERN_SUBMISSION_LISTEN', submission.listen],
     ['POSTERN_SUBMISSIONS_LISTEN', submission.implicitTlsListen],
+    ['POSTERN_MX_LISTEN', mx.listen],
   ]
   return all.flatMap(([variable, endpoints]) => endpoints.map((endpoint) => ({ endpoint, variable })))
 }

@@ -1,5 +1,5 @@
 /** `postern login-link`: a sign-in link for an address, from the running daemon, or straight from the store when none runs. */
-import { publicUrl, type Config } from '#config/load.ts'
+import { pagesUrl, type Config } from '#config/load.ts'
 import { systemClock } from '#core/clock.ts'
 import { operatorLink } from '#core/people/operator-link.ts'
 import { Refusal } from '#core/refusals.ts'
@@ -40,7 +40,7 @@ async function fromStore(config: Config, email: string): Promise<string> {
     )
   await using kv = await LevelKv.open(storeFolder(config.dataDir))
   try {
-    return publicUrl(config, config.http.listen) + (await operatorLink(new Database(kv), systemClock, email))
+    return pagesUrl(config, config.http.listen) + (await operatorLink(new Database(kv), systemClock, email))
   } catch (error) {
     if (error instanceof Refusal) throw new StartRefused(error.message, exitCodes.failed, { cause: error })
     throw error

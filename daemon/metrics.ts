@@ -14,6 +14,7 @@ export class Metrics {
   readonly #breakers = this.#counter('breaker_changes', 'Circuit breakers of destinations that changed, by new state.', ['state'])
   readonly #sessions = this.#counter('smtp_sessions', 'SMTP sessions opened, by listener.', ['listener'])
   readonly #requests = this.#counter('http_requests', 'HTTP requests answered, by route and status.', ['route', 'status'])
+  readonly #polls = this.#counter('mailbox_polls', 'Looks into polled mailboxes, by result.', ['result'])
   readonly #openSessions: Gauge<'listener'>
   readonly #acknowledgements: Histogram<'door'>
   readonly #groups: Histogram
@@ -70,6 +71,11 @@ export class Metrics {
 
   smtpSessionClosed(listener: string): void {
     this.#openSessions.dec({ listener })
+  }
+
+  /** `result` is `ok`, or what went wrong. */
+  mailboxPolled(result: string): void {
+    this.#polls.inc({ result })
   }
 
   /** `route` is the pattern of the operation, such as `/v1/traces/{id}`, never the path of the request. */

@@ -2,6 +2,7 @@
 import { oauthUrls, type Config } from '#config/load.ts'
 import type { RightsOfMember } from '#core/access/members.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
+import { Audit } from '#core/audit.ts'
 import type { Clock } from '#core/clock.ts'
 import type { Projects } from '#core/administration/projects.ts'
 import { Applications } from '#core/consent/applications.ts'
@@ -16,7 +17,7 @@ import { Revocation } from '#core/oauth/revocation.ts'
 import { Sandboxes } from '#core/oauth/sandboxes.ts'
 import { SigningKeys } from '#core/oauth/signing-keys.ts'
 import { TokenCheck } from '#core/oauth/token-check.ts'
-import { TokenEndpoint, type TokenEvents } from '#core/oauth/token-endpoint.ts'
+import { TokenEndpoint, type TokenEvents, type TokenNotices } from '#core/oauth/token-endpoint.ts'
 import { usualScopes } from '#core/oauth/scopes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Fetch } from '#core/outbound/fetch.ts'
@@ -41,6 +42,7 @@ export interface OAuthParts {
   readonly fetch: Fetch
   readonly rightsOfMember: RightsOfMember
   readonly events: TokenEvents
+  readonly notices: TokenNotices
   /** A sandbox was deleted, and its rows are to be removed. */
   readonly onDeleted: () => void
 }
@@ -58,18 +60,19 @@ export interface OAuthServer extends OAuthCore {
 
 export function oauthServer(parts: OAuthParts): OAuthServer {
   const { config, database, clock } = parts
+  const audit = new Audit({ database, clock })
   const urls = oauthUrls(config, config.http.listen)
   const registrations = new Registrations(parts)
   const clients = new Clients({ ...parts, registrations, documents: new ClientMetadataDocuments(parts) })
   const signingKeys = new SigningKeys(parts)
   const tokens = new AccessTokens({ keys: signingKeys, urls, clock })
-  const grants = new Grants(parts)
+  const grants = new Grants({ ...parts, audit })
   const sandboxes = new Sandboxes(parts)
   return {
     ...{ urls, signingKeys, registrations, clients, sandboxes, grants },
-    authorizations: new Authorizations({ ...parts, urls, clients, registrations }),
+    authorizations: new Authorizations({ ...parts, urls, clients, registrations, grants, audit }),
     restResource: { metadataUrl: resourceMetadataUrl(urls, 'rest'), usualScopes: usualScopes('rest') },
-    tokenCheck: new TokenCheck({ database, policies: parts.policies, rightsOfMember: parts.rightsOfMember, tokens, grants, clock }),
+    tokenCheck: new TokenCheck({ database, rightsOfMember: parts.rightsOfMember, tokens, grants, clock }),
     tokenEndpoint: new TokenEndpoint({ ...parts, urls, clients, tokens, grants, sandboxes }),
     revocation: new Revocation({ database, clients, tokens, grants }),
   }

@@ -2,10 +2,12 @@
 import type { AttemptListener } from '#core/delivery/attempt.ts'
 import type { BreakerListener, BreakerView } from '#core/delivery/health-board.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
+import type { Grant } from '#core/oauth/grant.ts'
 import type { TokenEvents } from '#core/oauth/token-endpoint.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import type { AdminApiEvents } from '../admin-api/exchange.ts'
-import type { SessionFacts, SubmissionEvents } from '../protocols/submission/settings.ts'
+import type { SessionFacts } from '../protocols/reception/settings.ts'
+import type { SubmissionEvents } from '../protocols/submission/settings.ts'
 import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -81,8 +83,8 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
     this.#log.error({ err: error, request_id: where.requestId, operation: where.operationId }, 'unexpected error in a request')
   }
 
-  tokenReused(what: string, grantId: string): void {
-    this.#log.warn({ grant_id: grantId, reused: what }, 'an oauth grant was revoked, because a token of it came again')
+  tokenReused(what: string, { id }: Grant): void {
+    this.#log.warn({ grant_id: id, reused: what }, 'an oauth grant was revoked, because a token of it came again')
   }
 
   connectionDropped(): void {

@@ -24,7 +24,6 @@ import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
 import type { Accept } from '#core/submission/accept.ts'
 import type { ReplayRunner } from '#core/submission/replay-runner.ts'
-import type { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import type { Database } from '#store/database.ts'
@@ -36,11 +35,15 @@ import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
+import type { Ingest } from './ingest-core.ts'
 import type { Logger } from './logging.ts'
+import type { MailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
 import type { OAuthServer } from './oauth-core.ts'
+import type { OwnListeners } from './own-listeners.ts'
 import type { Readiness } from './readiness.ts'
+import type { WebhookCore } from './webhook-core.ts'
 
 /** What leaves the process or is time; tests put their own in its place. */
 export interface Replacements {
@@ -77,11 +80,15 @@ export interface Daemon {
   readonly replayRunner: ReplayRunner
   readonly removals: Removals
   readonly submission: SubmissionServer
+  readonly mailDoors: MailDoors
+  readonly ownListeners: OwnListeners
   readonly people: People
   readonly http: AdminApi
   readonly health: Readiness
   readonly rewriter: WorkerMessageRewriter
   readonly engagements: Engagements
+  readonly ingest: Ingest
+  readonly webhooks: WebhookCore
 }
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
@@ -106,8 +113,11 @@ export const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  Ingest: token<Ingest>('Ingest'),
+  MailDoors: token<MailDoors>('MailDoors'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
+  OwnListeners: token<OwnListeners>('OwnListeners'),
   People: token<People>('People'),
   Probes: token<Probes>('Probes'),
   Policies: token<Policies>('Policies'),
@@ -118,8 +128,8 @@ export const T = {
   Resolver: token<Resolver & RecordResolver>('Resolver'),
   Rest: token<readonly Operation[]>('Rest'),
   Rewriter: token<WorkerMessageRewriter>('Rewriter'),
-  SmtpDoor: token<SubmissionDoor>('SmtpDoor'),
   Submission: token<SubmissionServer>('Submission'),
   Transport: token<Transport>('Transport'),
+  Webhooks: token<WebhookCore>('Webhooks'),
   Writes: token<SettingWrites>('Writes'),
 }

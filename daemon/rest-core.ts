@@ -20,12 +20,14 @@ import type { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { Database } from '#store/database.ts'
+import type { IngestCore } from '../admin-api/rest/ingest-core.ts'
 import type { RestCore } from '../admin-api/rest/operations.ts'
 import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
+import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
@@ -40,10 +42,11 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { moveResource } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
+import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 
-export interface RestParts {
+export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
   readonly config: Config
   readonly secrets: SecretBox
   readonly database: Database
@@ -64,6 +67,7 @@ export interface RestParts {
   readonly reader: MessageReader
   readonly bell: CaptureBell
   readonly engagements: Engagements
+  readonly ingest: IngestCore
   readonly projects: Projects
   readonly organizations: Organizations
 }
@@ -76,6 +80,7 @@ export function restCore(parts: RestParts): RestCore {
   const usage = new Usage(settings)
   const baseUrl = publicUrl(config, config.http.listen)
   const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
+  const traces = new TraceReader(database, secrets)
   return {
     apiKeys: parts.apiKeys,
     members: parts.people.members,
@@ -100,20 +105,31 @@ export function restCore(parts: RestParts): RestCore {
     failoverPolicies: new FailoverPolicies(settings),
     projects: parts.projects,
     organizations: parts.organizations,
-    move: (scope, request) => moveResource({ ...settings, templates, smtpCredentials, destinations: parts.destinations }, scope, request),
+    move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
+    webhooks: parts.webhooks,
+    webhookDeliveries: parts.webhookDeliveries,
+    webhookTests: parts.webhookTests,
     replays: new Replays({
       ...settings,
       traces: new TraceReader(database),
       onJob: (organizationId, id) => replayRunner.wake(organizationId, id),
     }),
     scheduledSends: new ScheduledSends(settings),
-    traces: new TraceReader(database, secrets),
+    traces,
+    diagnoses: new Diagnoses({
+      ...settings,
+      traces,
+      resolver: parts.resolver,
+      records: parts.resolver,
+      waiting: (organizationId, trace) => parts.probes.waiting(organizationId, trace),
+    }),
     templates,
     sendMessages: new SendMessages({ ...settings, templates, unsubscribes, accept: parts.accept }),
     suppressions: new Suppressions(settings),
     suppressionImport: new SuppressionImport(settings),
     unsubscribes,
     engagements: parts.engagements,
+    ingest: parts.ingest,
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,

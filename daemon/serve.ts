@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/formats.ts'
-import { publicUrl, type Config } from '#config/load.ts'
+import { pagesUrl, publicUrl, type Config } from '#config/load.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/operator-link.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
@@ -16,6 +16,7 @@ import { prepareDataFolder, storeFolder } from './data-folder.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './lifecycle.ts'
 import { explainListen } from './listen-problem.ts'
 import { createLogger, type Logger } from './logging.ts'
+import type { MailDoors } from './mail-doors.ts'
 import { checkMasterKey, masterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { clearOperatorFile, writeOperatorFile } from './operator-file.ts'
@@ -43,7 +44,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
     start: () => writeOperatorFile(config.dataDir, listening.http, operatorToken),
     stop: () => clearOperatorFile(config.dataDir),
   })
-  if (ownerLink !== undefined) showOwnerLink(publicUrl(config, listening.http) + loginLinkPath(ownerLink))
+  if (ownerLink !== undefined) showOwnerLink(pagesUrl(config, listening.http) + loginLinkPath(ownerLink))
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
@@ -99,20 +100,27 @@ async function build(
   return { daemon, ownerLink }
 }
 
+/** What receivers have not answered by then is sent again after the next start, under the same delivery id. */
+const webhooksEndMs = 2000
+
 /** In order: what works in the background, then the doors; so the doors close first. */
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
     daemon
-  const { rewriter, engagements, people } = daemon
+  const { rewriter, engagements, people, ingest, webhooks } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'openings and clicks', start: async () => {}, stop: () => engagements.settled() })
+  const { pendingReports } = ingest
+  await lifecycle.start({ name: 'early reports', start: async () => pendingReports.wake(), stop: () => pendingReports.stop() })
   await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
   await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
   await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
   await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'probes', start: async () => {}, stop: () => probes.stop() })
+  const { webhookDispatcher } = webhooks
+  await lifecycle.start({ name: 'webhooks', start: () => webhookDispatcher.start(), stop: () => webhookDispatcher.stop(webhooksEndMs) })
   await lifecycle.start({
     name: 'delivery',
     start: () => queue.start(),
@@ -121,7 +129,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
   await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
-  await lifecycle.start({ name: 'mail of the service', start: async () => {}, stop: () => people.background.idle() })
+  await lifecycle.start({ name: 'mail of the service', start: async () => people.outbox.wake(), stop: () => people.background.idle() })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     submission: [],
@@ -136,6 +144,8 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stop: () => submission.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
+  await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
+  daemon.ownListeners.set([...listening.submission, ...listening.submissions, ...listening.mx])
   await lifecycle.start({
     name: 'http',
     async start() {
@@ -156,10 +166,29 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   return listening
 }
 
+/** Reports that come back as mail. */
+async function startMailDoors(
+  { mx, poller }: MailDoors,
+  config: Config,
+  lifecycle: Lifecycle,
+  listening: { mx: Listening['mx'] },
+  seconds: number,
+): Promise<void> {
+  await lifecycle.start({
+    name: 'mx',
+    async start() {
+      listening.mx = await explainListen(config, () => mx.listen())
+    },
+    stop: () => mx.close((seconds * 1000) / 3),
+    stopSeconds: seconds,
+  })
+  await lifecycle.start({ name: 'polled mailboxes', start: async () => poller.start(), stop: () => poller.stop() })
+}
+
 function announce(config: Config, log: Logger, listening: Listening): void {
-  const { http, submission, submissions } = listening
-  const addresses = { http: formatEndpoint(http), submission: submission.map(formatEndpoint), submissions: submissions.map(formatEndpoint) }
-  log.info({ ...addresses, url: publicUrl(config, http) }, 'ready')
+  const { http, ...smtp } = listening
+  const addresses = Object.fromEntries(Object.entries(smtp).map(([name, endpoints]) => [name, endpoints.map(formatEndpoint)]))
+  log.info({ http: formatEndpoint(http), ...addresses, url: publicUrl(config, http) }, 'ready')
   const { destinations, webhooks } = config.outbound.allow
   if (destinations.length + webhooks.length > 0)
     log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')

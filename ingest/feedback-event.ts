@@ -45,7 +45,7 @@ export function feedbackEvent(found: Found): FeedbackEvent {
 export const eventKey = (parts: readonly (string | number | null)[]): string => hash('sha256', JSON.stringify(parts), 'hex')
 
 /** Text on one line without control characters, cut to the length of a diagnostic. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   const cut = text.slice(0, 2 * diagnosticMax).replaceAll(/[\p{Cc}\s]+/gu, ' ')
   return cut.trim().slice(0, diagnosticMax).toWellFormed()
 }

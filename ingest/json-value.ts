@@ -10,7 +10,7 @@ export interface Unreadable {
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** A body that is read as a whole may be this long when it is inflated, in octets. */
-export const bodyBytesMax = 5 * 1024 * 1024
+const bodyBytesMax = 5 * 1024 * 1024
 
 /** A body as JSON. Deep nesting is harmless here: parsing does not recurse, and neither do the readers. */
 export function parseBody(body: Uint8Array): { readonly value: unknown } | Unreadable {

@@ -1,7 +1,7 @@
 /** Lines out of octets in pieces of any size, in groups, holding one group at a time. */
 
 /** Lines in a group. */
-export const groupMax = 1000
+const groupMax = 1000
 /** Longest line in UTF-16 units; some shippers send a list of records as one line. */
 const lineMax = 1_048_576
 /** A group ends early when its lines have so many units, so that long lines do not add up. */

@@ -7,9 +7,6 @@ import { lineGroups, type LineGroup } from './log-lines.ts'
 import { readPostfixGroup } from './postfix-log.ts'
 import { readStalwartGroup } from './stalwart-log.ts'
 
-/** An inflated log may be this long, in octets: a million lines and more. */
-export const logBytesMax = 512 * 1024 * 1024
-
 export const logSources = ['stalwart', 'postfix'] as const
 export type LogSource = (typeof logSources)[number]
 

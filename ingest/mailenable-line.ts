@@ -22,7 +22,7 @@ export interface ActivityLine {
   /** The authenticated account, and the subject. */
   readonly account: string | null
   readonly subject: string | null
-  /** The first eight columns as written. */
+  /** The first eight columns as written; empty for AUTH. */
   readonly identity: string
 }
 
@@ -56,7 +56,7 @@ export function readActivityLine(given: string): ActivityLine | string | null {
     replyCode: code === undefined ? null : Number(code),
     account: columns[10]?.trim() || null,
     subject: columns[11]?.trim() || null,
-    identity: columns.slice(0, columnsMin).join('\t'),
+    identity: verb === 'AUTH' ? '' : columns.slice(0, columnsMin).join('\t'),
   }
 }
 

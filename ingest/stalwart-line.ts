@@ -20,6 +20,8 @@ export function readStalwartText(line: string): Outcome {
 const key = /([A-Za-z][A-Za-z0-9]{0,40}) = /y
 /** A quote ends a string when the text ends behind it, or the next key begins. */
 const closing = /"(?=$|, [A-Za-z][A-Za-z0-9]{0,40} = )/g
+/** A bracket ends a list likewise; addresses can hold brackets of their own. */
+const closingBracket = /\](?=$|, [A-Za-z][A-Za-z0-9]{0,40} = )/g
 const separator = ', '
 
 function fieldsIn(text: string): JsonObject {
@@ -40,8 +42,9 @@ function fieldsIn(text: string): JsonObject {
 function valueEnd(name: string, text: string, from: number): number {
   if (text[from] === '"') return stringEnd(name, text, from + 1)
   if (text[from] === '[') {
-    const end = text.indexOf(']', from)
-    return end < 0 ? text.length : end + 1
+    closingBracket.lastIndex = from
+    const end = closingBracket.exec(text)
+    return end ? end.index + 1 : text.length
   }
   const end = text.indexOf(separator, from)
   return end < 0 ? text.length : end

@@ -40,7 +40,7 @@ export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreada
 }
 
 /** The events in a body or a line; undefined for what is neither an event nor a list. */
-export function eventsIn(value: unknown): readonly unknown[] | undefined {
+function eventsIn(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value
   const fields = objectIn(value)
   if (fields && Array.isArray(fields['events'])) return fields['events']

@@ -30,6 +30,8 @@ export class Change implements Write {
   readonly settingsOf = new Set<string>()
   /** What this write may fill, of kinds that are often empty; see `Database.isEmpty`. */
   readonly fills = new Set<string>()
+  /** What this write leaves to do, as names of places to look at, by the name of who does it; see `Database.onWork`. */
+  readonly work = new Map<string, Set<string>>()
   /** What this write does to records of the kinds that are tracked. */
   readonly touched: Touched[] = []
 
@@ -115,6 +117,12 @@ export class Change implements Write {
   /** `add` for a key that is packed already. */
   addPacked(key: Bytes, delta: number, limit?: number): this {
     this.adds.push(limit === undefined ? { key, delta } : { key, delta, limit })
+    return this
+  }
+
+  /** Says who finds work at a place when this write is durable. */
+  leave(worker: string, place: string): this {
+    this.work.set(worker, (this.work.get(worker) ?? new Set()).add(place))
     return this
   }
 

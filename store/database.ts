@@ -46,6 +46,7 @@ export class CursorInvalid extends Error {
 export class Database {
   readonly kv: Kv
   readonly #generations = new Map<string, number>()
+  readonly #workers = new Map<string, (places: ReadonlySet<string>) => void>()
   #commits = 0
   /** What is known to be empty, and how many writes that fill have begun or ended. */
   readonly #empty = new Set<string>()
@@ -70,13 +71,20 @@ export class Database {
     const result = await this.kv.write(change)
     this.#commits++
     if (change.fills.size > 0) this.#forgetEmpty(change.fills)
-    if (result.ok) for (const id of change.settingsOf) this.#generations.set(id, this.generation(id) + 1)
+    if (!result.ok) return result
+    for (const id of change.settingsOf) this.#generations.set(id, this.generation(id) + 1)
+    for (const [worker, places] of change.work) this.#workers.get(worker)?.(places)
     return result
   }
 
   /** Whether `isEmpty` was found to be so and holds still; false is no answer. */
   isKnownEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): boolean {
     return this.#empty.has(fillName(kind.name, organizationId))
+  }
+
+  /** Who does what changes leave to do (`Change.leave`) hears of it as soon as it is durable. What was left before is in the store. */
+  onWork(worker: string, hear: (places: ReadonlySet<string>) => void): void {
+    this.#workers.set(worker, hear)
   }
 
   /** Whether the organization has no record of a kind that is often empty. Found out once, and remembered until this process writes one. */

@@ -1,8 +1,8 @@
 /** Answers of the OAuth endpoints: JSON that nobody keeps, and errors in the form of RFC 6749 §5.2. */
+import type { IncomingHttpHeaders } from 'node:http'
 import { OAuthError, type OAuthErrorCode } from '#core/oauth/oauth-error.ts'
 import { refusals, type FieldProblem, type Refusal } from '#core/refusals.ts'
 import { answer, raw, type Answer } from '../answer.ts'
-import type { RefusalForm } from '../operation.ts'
 
 /** RFC 6749 §5.1. */
 const unkept = { 'cache-control': 'no-store', pragma: 'no-cache' } as const
@@ -21,7 +21,7 @@ const errorOf: Partial<Record<Refusal['code'], string>> = {
 }
 
 /** Error and description as JSON, with the status of the refusal. */
-export const oauthRefusal: RefusalForm = (refusal, headers) => {
+export const oauthRefusal = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => {
   const error = refusal instanceof OAuthError ? refusal.error : (errorOf[refusal.code] ?? 'invalid_request')
   const status = refusal instanceof OAuthError ? refusal.http : refusals[refusal.code].http
   const { retryAfterSeconds } = refusal
@@ -42,7 +42,7 @@ export const oauthRefusal: RefusalForm = (refusal, headers) => {
 }
 
 /** The same for the registration endpoint, which has codes of its own for what is wrong with the body (RFC 7591 §3.2.2). */
-export const registrationRefusal: RefusalForm = (refusal, headers) => {
+export const registrationRefusal = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => {
   if (refusal instanceof OAuthError || refusal.code !== 'validation_failed') return oauthRefusal(refusal, headers)
   const [first] = (refusal.details?.['fields'] ?? []) as readonly FieldProblem[]
   const error: OAuthErrorCode = first?.path.startsWith('redirect_uris') ? 'invalid_redirect_uri' : 'invalid_client_metadata'

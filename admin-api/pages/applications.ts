@@ -1,5 +1,6 @@
 /** Applications with access to projects of the user, and taking that back. */
 import type { Application, Applications } from '#core/consent/applications.ts'
+import { changesSettings } from '#core/oauth/scopes.ts'
 import type { Answer } from '../answer.ts'
 import type { Operation } from '../operation.ts'
 import { csrfField } from './confirm-first.ts'
@@ -46,7 +47,7 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
         <h2 id="allowed">Allowed by you</h2>
         ${
           list.length > 0
-            ? html`<p class="meta">None of them can do more than your role. Revoking ends all access at once.</p>
+            ? html`<p class="meta">None of them can do more than your role. Revoking ends all of its tokens at once.</p>
                 <ul class="rows">
                   ${list.map((application) => row(application, csrfField(visitor)))}
                 </ul>`
@@ -64,6 +65,7 @@ const row = (application: Application, csrf: Html): Html => {
       <p class="meta">
         In the project ${project.name} of ${organization.name}, since ${timeOf(since)}. May ${scopesInWords(scopes)}.
         ${verifiedHost === undefined && 'Nobody vouches for its name.'}
+        ${scopes.some(changesSettings) && 'Keys and logins that it made stay when you revoke it: look through them.'}
       </p>
     </div>
     <form class="side" method="post" action="${applicationsPath}/revoke">

@@ -10,6 +10,7 @@ import { doneNotice, faultSummary, textField, type FieldFault } from './fields.t
 import { html, type Html } from './html.ts'
 import { page, type Visitor } from './layout.ts'
 import { membersPath } from './organizations.ts'
+import { underOwnAddress } from './own-address.ts'
 import { Pages, seeOther, type PagesCore, type SignedInRequest } from './page-operation.ts'
 import { doneWords, timeOf } from './words.ts'
 
@@ -23,7 +24,11 @@ export interface ClaimPagesCore extends PagesCore {
 
 export function claimOperations(core: ClaimPagesCore): readonly Operation[] {
   const pages = new Pages(core)
-  return [...listing(pages, core.claims), ...claiming(pages, core.claims), ...undoing(pages, core.claims)]
+  return underOwnAddress(core.people.relyingParty.origin, [
+    ...listing(pages, core.claims),
+    ...claiming(pages, core.claims),
+    ...undoing(pages, core.claims),
+  ])
 }
 
 const listing = (pages: Pages, claims: Claims): readonly Operation[] => [

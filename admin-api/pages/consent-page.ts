@@ -30,6 +30,7 @@ export function consentPage(view: ConsentView): Answer {
   return page({
     title: fault ? `Problem: Allow ${client.name}?` : `Allow ${client.name}?`,
     visitor,
+    keepsOpener: true,
     formAction: redirectSource(redirectUri),
     ...(fault && { status: 400 }),
     content: html`<div class="sheet">

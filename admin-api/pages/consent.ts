@@ -1,7 +1,7 @@
 /** Consent of people to applications: the `AuthorizationUi` of the authorization endpoint. Who is not signed in does that first. */
 import type { Authorizations, PendingAuthorization } from '#core/oauth/authorizations.ts'
 import type { Consents, Decision } from '#core/consent/consents.ts'
-import { parseScopes } from '#core/oauth/scopes.ts'
+import { changesSettings, parseScopes } from '#core/oauth/scopes.ts'
 import type { SignedIn } from '#core/people/sessions.ts'
 import { Refusal, type FieldProblem } from '#core/refusals.ts'
 import type { Answer } from '../answer.ts'
@@ -32,9 +32,11 @@ export function consentUi(pages: Pages, { authorizations, consents }: ConsentCor
     if (pending.prompts.includes('none')) return redirectTo(authorizations.deny(pending, 'consent_required'))
     return show(pending, signedIn, noForm)
   }
-  const approve = async (pending: PendingAuthorization, signedIn: SignedIn, form: URLSearchParams): Promise<Answer> => {
+  const approve = async (pending: PendingAuthorization, signedIn: SignedIn, form: URLSearchParams, path: string): Promise<Answer> => {
     try {
-      return redirectTo(await consents.approve(signedIn.user.id, pending, readDecision(form)))
+      const decision = readDecision(form)
+      if (decision.scopes.some(changesSettings) && !people.sessions.isFresh(signedIn.session)) return signInFirst(path, true)
+      return redirectTo(await consents.approve(signedIn.user.id, pending, decision))
     } catch (error) {
       const fault = faultOf(error)
       if (!fault) throw error
@@ -58,7 +60,7 @@ export function consentUi(pages: Pages, { authorizations, consents }: ConsentCor
       people.sessions.requireCsrfToken(signedIn.session, form.get('csrf') ?? '')
       const decision = form.get('decision')
       if (decision === 'deny') return redirectTo(authorizations.deny(pending))
-      return browsers.kept(await approve(pending, signedIn, form), signedIn, request.headers)
+      return browsers.kept(await approve(pending, signedIn, form, pathOf(request)), signedIn, request.headers)
     },
   }
 }

@@ -25,6 +25,8 @@ export interface Page {
   readonly hasScript?: boolean
   /** Another origin that forms of this page may lead to; browsers look at redirects too. */
   readonly formAction?: string
+  /** The page stands on the way of an application, which may have opened a window for it and waits for what comes back there. */
+  readonly keepsOpener?: boolean
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -47,7 +49,7 @@ export function page(wanted: Page): Answer {
   })
 }
 
-const safety = ({ hasScript, formAction }: Page): Readonly<Record<string, string>> => ({
+const safety = ({ hasScript, formAction, keepsOpener }: Page): Readonly<Record<string, string>> => ({
   'cache-control': 'no-store',
   'content-security-policy': [
     "default-src 'none'",
@@ -58,7 +60,7 @@ const safety = ({ hasScript, formAction }: Page): Readonly<Record<string, string
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
+  ...(!keepsOpener && { 'cross-origin-opener-policy': 'same-origin' }),
   // the origin of a form must be told to ourselves, and nothing to anybody else: links hold secrets
   'referrer-policy': 'same-origin',
   'x-robots-tag': 'noindex, nofollow',

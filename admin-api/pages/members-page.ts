@@ -8,6 +8,8 @@ import { confirmFirst, csrfField } from './confirm-first.ts'
 import { doneNotice, faultSummary, selectField, textField, type FieldFault } from './fields.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
+import { leaveForm } from './leave-form.ts'
+import { organizationEndPath } from './organization-end.ts'
 import { membersPath } from './organizations.ts'
 import type { Pages, SignedInRequest } from './page-operation.ts'
 import { roleWords, timeOf } from './words.ts'
@@ -60,6 +62,7 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, d
           ${list.map((person) => memberRow(person, reader))}
         </ul>
         ${isFresh && leaveForm(id, name, reader.csrf)}
+        ${reader.rights.owns && html`<p class="after"><a href="${organizationEndPath(id)}">Delete this organization</a></p>`}
       </section>
       ${
         (reader.mayChange || invited.rows.length > 0) &&
@@ -182,13 +185,3 @@ function invitationRow({ id, email, role, expiresAt }: Invitation, { mayChange, 
     }
   </li>`
 }
-
-const leaveForm = (id: string, name: string, csrf: Html): Html =>
-  html`<details class="after">
-    <summary>Leave this organization</summary>
-    <form class="acts" method="post" action="/organizations/${id}/leave">
-      ${csrf}
-      <p>You lose access to ${name} at once.</p>
-      <div><button class="danger">Leave ${name}</button></div>
-    </form>
-  </details>`

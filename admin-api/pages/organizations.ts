@@ -1,6 +1,7 @@
 /** The start page: the organizations of the user, and invitations to others. */
 import type { Membership } from '#core/people/members.ts'
 import type { InvitationView } from '#core/people/invitations.ts'
+import { rightsOfRole } from '#core/people/role.ts'
 import { userNameMax } from '#core/people/user.ts'
 import type { Answer } from '../answer.ts'
 import type { Operation } from '../operation.ts'
@@ -9,6 +10,7 @@ import { doneNotice, faultSummary, textField, type FieldFault } from './fields.t
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
 import { seeOther, type Pages, type SignedInRequest } from './page-operation.ts'
+import { usagePath } from './usage.ts'
 import { doneWords, roleWords, timeOf } from './words.ts'
 
 const path = '/organizations'
@@ -95,7 +97,10 @@ const organizationRow = ({ organization: { id, name }, member: { role } }: Membe
       <h3>${name}</h3>
       <p class="meta">${roleWords[role].label}: ${roleWords[role].meaning}.</p>
     </div>
-    ${role !== 'billing' && html`<p class="side"><a class="button quiet" href="${membersPath(id)}" aria-label="Members of ${name}">Members</a></p>`}
+    <p class="side">
+      ${rightsOfRole(role).seesBilling && html`<a class="button quiet" href="${usagePath(id)}" aria-label="Usage of ${name}">Usage</a>`}
+      ${role !== 'billing' && html`<a class="button quiet" href="${membersPath(id)}" aria-label="Members of ${name}">Members</a>`}
+    </p>
   </li>`
 
 const nowhere = (email: string, mayFound: boolean): Html =>

@@ -1,11 +1,13 @@
 /** Refusals as pages: what happened, in the words of the refusal, and where to go on. */
-import type { Refusal, RefusalCode } from '#core/refusals.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import type { Answer } from '../answer.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
 
 const titles: Partial<Record<RefusalCode, string>> = {
   not_found: 'Nothing here',
+  misdirected: 'Another address',
   unauthorized: 'Sign in first',
   insufficient_scope: 'Not allowed',
   rate_limit_exceeded: 'Too many tries',
@@ -19,6 +21,12 @@ const titles: Partial<Record<RefusalCode, string>> = {
 /** The `refusalAs` of pages for people who have an account. */
 export const refusalPage = (refusal: Refusal): Answer =>
   show(refusal, html`<a class="button quiet" href="/organizations">Go to the start page</a>`)
+
+/** For an address where nothing is: a page for who reads it in a browser, and the error envelope for programs. */
+export const nothingPage = (_refusal: Refusal, { accept = '' }: IncomingHttpHeaders): Answer | undefined =>
+  /^text\/html\b/.test(accept)
+    ? refusalPage(new Refusal('not_found', 'There is nothing at this address. Look whether it is complete.'))
+    : undefined
 
 /** The `refusalAs` of pages for people who have none. */
 export const strangerRefusalPage = (refusal: Refusal): Answer => show(refusal)

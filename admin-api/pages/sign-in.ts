@@ -85,6 +85,7 @@ async function signInPage({ people }: Pages, { next, email, again, fault, status
   const hasPasskeys = people.passkeys.areAvailable
   return page({
     title: fault ? `Problem: ${title}` : title,
+    keepsOpener: true,
     hasScript: hasPasskeys,
     ...(status !== undefined && { status }),
     content: html`<div class="sheet">
@@ -109,6 +110,7 @@ const withoutMail = html`<p class="note">
 const sentPage = (email: string, isMailed: boolean): Answer =>
   page({
     title: 'Look at your mail',
+    keepsOpener: true,
     content: html`<div class="sheet">
       <h1>Look at your mail</h1>
       ${
@@ -129,6 +131,7 @@ function linkPage(email: string | null, typed: string, fault: FieldFault | undef
     <p class="lead">Go on as <b>${email}</b>. The link works once.</p>`
   return page({
     title: email === null ? 'Welcome' : 'Sign in',
+    keepsOpener: true,
     ...(fault && { status: 400 }),
     content: html`<div class="sheet">
       ${email === null ? first : known}

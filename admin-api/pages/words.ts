@@ -3,7 +3,7 @@ import type { Role } from '#core/people/role.ts'
 import { html, type Html } from './html.ts'
 
 export const roleWords: Readonly<Record<Role, { readonly label: string; readonly meaning: string }>> = {
-  owner: { label: 'Owner', meaning: 'everything, and makes other owners' },
+  owner: { label: 'Owner', meaning: 'everything, makes other owners, and deletes the organization' },
   admin: { label: 'Admin', meaning: 'everything but making owners' },
   developer: { label: 'Developer', meaning: 'sends, and changes what belongs to projects' },
   viewer: { label: 'Viewer', meaning: 'sees everything, changes nothing' },
@@ -56,6 +56,7 @@ const done: Readonly<Record<string, string>> = {
   claimed: 'The sandbox is yours now. Its agent can go on.',
   undone: 'The session of the agent has ended.',
   founded: 'Your organization is ready.',
+  ended: 'The organization is deleted.',
 }
 
 /** What the query of a page says was done; nothing for words that are not ours. */

@@ -12,6 +12,7 @@ import type { Inboxes } from '#core/capture/inboxes.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import { requireFlag } from '#core/features.ts'
+import type { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
@@ -35,6 +36,10 @@ import type { Projects } from '#core/administration/projects.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
 import type { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
+import type { IngestCore } from './ingest-core.ts'
+import type { Deliveries } from '#core/webhooks/deliveries.ts'
+import type { TestDeliveries } from '#core/webhooks/test-delivery.ts'
+import type { Webhooks } from '#core/webhooks/webhooks.ts'
 
 export interface RestCore {
   readonly apiKeys: ApiKeys
@@ -58,11 +63,16 @@ export interface RestCore {
   readonly replays: Replays
   readonly scheduledSends: ScheduledSends
   readonly traces: TraceReader
+  readonly diagnoses: Diagnoses
   readonly suppressions: Suppressions
   readonly suppressionImport: SuppressionImport
   readonly unsubscribes: Unsubscribes
   readonly engagements: Engagements
+  readonly ingest: IngestCore
   readonly inboxes: Inboxes
+  readonly webhooks: Webhooks
+  readonly webhookDeliveries: Deliveries
+  readonly webhookTests: TestDeliveries
   readonly usage: Usage
   readonly invoices: Invoices
   readonly audit: Audit

@@ -15,7 +15,7 @@ import {
   toWireDestination,
   toWirePreset,
 } from '../wire/destination.ts'
-import { discardQueued } from '../wire/discard-queued.ts'
+import { deletionQuery, toDeletion } from '../wire/discard-queued.ts'
 import { pageOf, pagingFields } from '../wire/paging.ts'
 import { providerShape, wireProviders } from '../wire/provider.ts'
 import { idParams } from '../wire/text.ts'
@@ -138,9 +138,9 @@ const writing = (core: RestCore): readonly Operation[] => [
     status: 204,
     errors: ['not_found', 'conflict'],
     params: idParams,
-    query: z.strictObject({ discard_queued: discardQueued }),
+    query: deletionQuery,
     response: noBody,
-    handle: ({ scope, params, query }) => core.destinations.remove(scope, params.id, { discardQueued: query.discard_queued === 'true' }),
+    handle: ({ scope, params, query }) => core.destinations.remove(scope, params.id, toDeletion(query)),
   }),
 ]
 

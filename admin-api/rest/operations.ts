@@ -7,14 +7,19 @@ import { auditOperations } from './audit.ts'
 import { billingOperations } from './billing.ts'
 import { destinationHealthOperations } from './destination-health.ts'
 import { destinationOperations } from './destinations.ts'
+import { diagnoseOperations } from './diagnose.ts'
 import { domainOperations } from './domains.ts'
 import { failoverPolicyOperations } from './failover-policies.ts'
 import { flagOperations } from './flags.ts'
 import { inboxOperations } from './inboxes.ts'
+import { ingestOperations } from './ingest.ts'
+import { mailEnableIngestOperations } from './ingest-mailenable.ts'
+import { ingestSourceOperations } from './ingest-sources.ts'
 import { invitationOperations } from './invitations.ts'
 import { memberOperations } from './members.ts'
 import { messageOperations } from './messages.ts'
 import { organizationOperations } from './organizations.ts'
+import { postofficeMappingOperations } from './postoffice-mappings.ts'
 import { projectOperations } from './projects.ts'
 import { replayOperations } from './replays.ts'
 import { routingRuleOperations } from './routing-rules.ts'
@@ -26,6 +31,7 @@ import { suppressionOperations } from './suppressions.ts'
 import { traceOperations } from './traces.ts'
 import { trackingOperations } from './tracking.ts'
 import { unsubscribeOperations } from './unsubscribe.ts'
+import { webhookOperations } from './webhooks.ts'
 
 export { flagCheck, type RestCore } from './core.ts'
 
@@ -34,10 +40,15 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...messageOperations(core),
   ...scheduledSendOperations(core),
   ...traceOperations(core),
+  ...diagnoseOperations(core),
   ...replayOperations(core),
   ...suppressionOperations(core),
   ...unsubscribeOperations(core),
   ...trackingOperations(core),
+  ...ingestSourceOperations(core),
+  ...postofficeMappingOperations(core),
+  ...ingestOperations(core),
+  ...mailEnableIngestOperations(core),
   ...destinationOperations(core),
   ...destinationHealthOperations(core),
   ...routingRuleOperations(core),
@@ -53,6 +64,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...memberOperations(core),
   ...invitationOperations(core),
   ...inboxOperations(core),
+  ...webhookOperations(core),
   ...billingOperations(core),
   ...flagOperations(core),
   ...auditOperations(core),

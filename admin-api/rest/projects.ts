@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { noBody } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
-import { discardQueued } from '../wire/discard-queued.ts'
+import { deletionQuery, toDeletion } from '../wire/discard-queued.ts'
 import { pageOf, pagingFields } from '../wire/paging.ts'
 import {
   newProjectBody,
@@ -133,8 +133,8 @@ const writing = (core: RestCore): readonly Operation[] => [
     status: 204,
     errors: ['not_found', 'conflict'],
     params: idParams,
-    query: z.strictObject({ discard_queued: discardQueued }),
+    query: deletionQuery,
     response: noBody,
-    handle: ({ scope, params, query }) => core.projects.remove(scope, params.id, { discardQueued: query.discard_queued === 'true' }),
+    handle: ({ scope, params, query }) => core.projects.remove(scope, params.id, toDeletion(query)),
   }),
 ]

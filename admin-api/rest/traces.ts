@@ -1,7 +1,7 @@
 /** Traces: list, read, and the public redacted view. Spec "Traces, inspect, suppressions". */
 import * as z from 'zod'
 import { traceStatuses } from '#core/trace/states.ts'
-import { answer } from '../answer.ts'
+import { answer, media, raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import { pageOf, pagingFields } from '../wire/paging.ts'
 import { id, line } from '../wire/text.ts'
@@ -16,6 +16,7 @@ import {
   traceSummaryShape,
 } from '../wire/trace.ts'
 import { projectFilter, type RestCore } from './core.ts'
+import { attachmentHeaders } from './download.ts'
 import { unlisted } from './unlisted.ts'
 
 const tags = ['traces']
@@ -65,6 +66,22 @@ export const traceOperations = (core: RestCore): readonly Operation[] => [
     async handle({ scope, params: { trace_id } }) {
       const story = await core.traces.get(scope, trace_id)
       return toWireTrace(story, await core.probes.waiting(scope.organizationId, story.trace))
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/v1/traces/{trace_id}/reports/{report_id}',
+    operationId: 'readReportMail',
+    summary: 'Download the mail that a report came as',
+    description: 'Its first 64 KiB. The report_id stands in the timeline of the trace.',
+    tags,
+    right: 'api:read',
+    errors: ['not_found'],
+    params: params.extend({ report_id: id }),
+    response: media('message/rfc822'),
+    async handle({ scope, params: { trace_id, report_id } }) {
+      const mail = await core.traces.reportMail(scope, trace_id, report_id)
+      return raw(mail, { contentType: 'message/rfc822', headers: attachmentHeaders(`report-${trace_id}.eml`) })
     },
   }),
   operation({

@@ -42,7 +42,8 @@ export const sendBody = z
     send_at: sendTime.nullable().optional(),
     scheduled_at: sendTime.nullable().optional().meta({ description: 'Another name for send_at.' }),
     list_unsubscribe: z.boolean().optional().meta({
-      description: 'Adds a link by which the one recipient gets on the suppression list with one click (RFC 8058).',
+      description:
+        'Adds a link by which the one recipient gets on the suppression list with one click (RFC 8058). Relayed only where the service has a public https address.',
     }),
     verp_enabled: z.boolean().optional().meta({
       description:

@@ -2,6 +2,8 @@
 import * as z from 'zod'
 import { engagementEntries } from '#core/trace/engagement.ts'
 import type { TraceStory } from '#core/trace/read.ts'
+import { reportEntries } from '#core/trace/report-entries.ts'
+import { reportTypes } from '#core/trace/trace-report.ts'
 import type { SharedTrace } from '#core/trace/redact.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import { timelineOf, type TimelineEntry } from '#core/trace/timeline.ts'
@@ -18,6 +20,18 @@ const reply = z.object({ code: z.int(), enhanced: z.string().nullable(), text: z
 const suppression = z
   .object({ id: z.string(), source: z.string(), reason: z.string().nullable() })
   .meta({ description: 'The entry of the suppression list that kept the message from this recipient, as it was then.' })
+
+const report = z
+  .object({
+    type: z.enum(reportTypes),
+    reason: z.string(),
+    bounce: z
+      .enum(['hard', 'soft', 'block'])
+      .nullable()
+      .meta({ description: 'hard: the address is bad. soft: it may work later. block: the sender or the message was refused.' }),
+    at: wireTime,
+  })
+  .meta({ description: 'What was told of this recipient after the message had left, as far as it made the status what it is.' })
 
 const summary = {
   trace_id: z.uuidv4(),
@@ -45,6 +59,7 @@ const summary = {
             'Null without VERP, and where the provider takes none.',
         }),
       suppression: suppression.nullable(),
+      report: report.nullable(),
     }),
   ),
   subject: z.string(),
@@ -106,13 +121,14 @@ export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummarySha
   from: trace.headerFrom,
   mail_from: trace.mailFrom,
   to: trace.recipients.map(({ address }) => address),
-  recipients: trace.recipients.map(({ address, status: state, bcc, reply: last, suppression: hit, verp, returnPath }) => ({
+  recipients: trace.recipients.map(({ address, status: state, bcc, reply: last, suppression: hit, verp, returnPath, report: told }) => ({
     address,
     status: state,
     bcc: bcc === true,
     reply: last ? { code: last.code, enhanced: last.enhanced ?? null, text: last.text } : null,
     return_path: returnPath === undefined ? (verp ?? null) : returnPath,
     suppression: hit ? { id: hit.id, source: hit.source, reason: hit.reason } : null,
+    report: told ? { type: told.type, reason: told.reason, bounce: told.bounce, at: toWireTime(told.at) } : null,
   })),
   subject: decodeEncodedWords(trace.subject),
   message_id: trace.messageId,
@@ -128,7 +144,7 @@ export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummarySha
 
 /** `waiting` is why the message rests now, where it does. */
 export const toWireTrace = (
-  { trace, attempts, engagement }: TraceStory,
+  { trace, attempts, engagement, reports }: TraceStory,
   waiting: TimelineEntry | undefined,
 ): z.input<typeof traceShape> => ({
   ...toWireTraceSummary(trace),
@@ -142,9 +158,12 @@ export const toWireTrace = (
         opens_seen: engagement?.opens ?? 0,
       }
     : null,
-  timeline: [...timelineOf(trace, attempts), ...engagementEntries(trace, engagement), ...(waiting ? [waiting] : [])].map(
-    ({ at, event, message, detail }) => ({ at: toWireTime(at), event, message, detail: { ...detail } }),
-  ),
+  timeline: [
+    ...timelineOf(trace, attempts),
+    ...reportEntries(trace, reports),
+    ...engagementEntries(trace, engagement),
+    ...(waiting ? [waiting] : []),
+  ].map(({ at, event, message, detail }) => ({ at: toWireTime(at), event, message, detail: { ...detail } })),
 })
 
 export const toWireSharedTrace = (trace: SharedTrace): z.input<typeof sharedTraceShape> => ({

@@ -14,6 +14,8 @@ import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { claims } from './claims/claim.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
+import { ingestSources } from './ingest-sources/ingest-source.ts'
+import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
 import { oauthGrants } from './oauth/grant.ts'
 import { invitations } from './people/invitation.ts'
 import { loginLinks } from './people/login-link.ts'
@@ -31,6 +33,10 @@ import { storedTracesCounter } from './tenancy/counters.ts'
 import { engagements, type Engagement } from './trace/engagement.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
 import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
+import { traceReports, type TraceReport } from './trace/trace-report.ts'
+import { checkDelivery, checkDue, checkLoggedAttempt } from './webhooks/integrity.ts'
+import { webhookDeliveries, type WebhookDelivery } from './webhooks/delivery.ts'
+import { webhookEndpoints } from './webhooks/endpoint.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
 const recordKinds = [
@@ -44,6 +50,9 @@ const recordKinds = [
   failoverPolicies,
   traces,
   engagements,
+  traceReports,
+  ingestSources,
+  postofficeMappings,
   captures,
   inboxes,
   replayJobs,
@@ -61,6 +70,8 @@ const recordKinds = [
   prices,
   oauthGrants,
   claims,
+  webhookEndpoints,
+  webhookDeliveries,
 ] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -69,11 +80,28 @@ export function integrityChecks(database: Database): VerifyOptions {
     kinds: recordKinds,
     families: [
       { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
+      { name: 'webhook.attempt', check: ([organizationId, , id]) => checkLoggedAttempt(database, String(organizationId), String(id)) },
+      { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
+      { name: 'webhook.leftovers', global: true },
       { name: 'idempotency' },
       { name: 'settings' },
       { name: 'challenge' },
       { name: 'usage.held' },
       { name: 'usage.stored' },
+      {
+        name: 'feedback.raw',
+        check: async ([organizationId, , id]) =>
+          (await database.get(traceReports, { organizationId: String(organizationId) }, String(id))) ? [] : ['its report is missing'],
+      },
+      { name: 'feedback.soft' },
+      { name: 'feedback.key' },
+      { name: 'feedback.domain' },
+      { name: 'feedback.pending', global: true },
+      { name: 'ingest.seen' },
+      { name: 'ingest.poll' },
+      { name: 'ingest.session' },
+      { name: 'ingest.refused' },
+      { name: 'ingest.dropped' },
       { name: 'capture.pending', global: true },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
@@ -93,6 +121,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'oauth.refresh-token', global: true },
       { name: 'oauth.sandbox', global: true },
       { name: 'oauth.limit', global: true },
+      { name: 'people.outbox', global: true },
     ],
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
@@ -100,7 +129,9 @@ export function integrityChecks(database: Database): VerifyOptions {
       owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
     },
     async checkRecord(kind, organizationId, record) {
+      if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
       if (kind === engagements.name) return missing(database, organizationId, 'trace', (record as Engagement).id)
+      if (kind === webhookDeliveries.name) return checkDelivery(database, record as WebhookDelivery)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
       if (kind !== captures.name) return templateDisagreements(database, kind, organizationId, record)

@@ -13,6 +13,7 @@ export interface RefusalRow {
 export const refusals = {
   validation_failed: { http: 400, smtp: '550 5.6.0', nextAction: 'fix_request' },
   unauthorized: { http: 401, smtp: '535 5.7.8', nextAction: 'authenticate' },
+  invalid_signature: { http: 401, smtp: '535 5.7.8', nextAction: 'check_secret' },
   insufficient_scope: { http: 403, smtp: '550 5.7.1', nextAction: 'use_key_with_scope' },
   sender_not_allowed: { http: 403, smtp: '553 5.7.1', nextAction: 'use_allowed_sender' },
   feature_disabled: { http: 403, smtp: '550 5.7.1', nextAction: 'ask_operator' },
@@ -21,6 +22,7 @@ export const refusals = {
   request_timeout: { http: 408, smtp: '451 4.4.2', nextAction: 'retry_later' },
   conflict: { http: 409, smtp: '451 4.5.0', nextAction: 'read_and_retry' },
   request_too_large: { http: 413, smtp: '552 5.3.4', nextAction: 'reduce_size' },
+  misdirected: { http: 421, smtp: '550 5.1.2', nextAction: 'use_public_address' },
   unsupported_media_type: { http: 415, smtp: '550 5.6.1', nextAction: 'use_application_json' },
   destination_misconfigured: { http: 422, smtp: '554 5.3.5', nextAction: 'fix_destination' },
   no_route: { http: 422, smtp: '550 5.4.4', nextAction: 'create_routing_rule' },

@@ -2,7 +2,7 @@
 import type { SmtpLogin } from '#core/submission/smtp-door.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import type { SubmissionContext } from './context.ts'
-import { isExpected, NegativeReply } from './smtp-reply.ts'
+import { isExpected, NegativeReply } from '../reception/smtp-reply.ts'
 
 const firstDelayMs = 1000
 const longestDelayMs = 3000
@@ -17,7 +17,7 @@ export class LoginGate {
 
   /** Asks the core. A refusal is answered late; the last one a session is granted ends it with 421. */
   async logIn(session: SMTPServerSession, username: string, password: string): Promise<SmtpLogin> {
-    const { door, limits } = this.#context
+    const { door, authFailuresPerSession } = this.#context
     if (!this.#context.mayLogIn(session)) throw new NegativeReply(530, '5.7.0', 'Must issue a STARTTLS command first')
     try {
       return await door.login(username, password, session.remoteAddress)
@@ -26,8 +26,7 @@ export class LoginGate {
       const failures = (this.#failures.get(session) ?? 0) + 1
       this.#failures.set(session, failures)
       await this.#wait(delayOf(failures, Math.random()))
-      if (failures >= limits.authFailuresPerSession)
-        throw new NegativeReply(421, '4.7.0', 'Too many failed logins; closing the connection.')
+      if (failures >= authFailuresPerSession) throw new NegativeReply(421, '4.7.0', 'Too many failed logins; closing the connection.')
       throw error
     }
   }

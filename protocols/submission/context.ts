@@ -1,11 +1,10 @@
-/** What the listeners and sessions of one submission server share. */
+/** What the listeners and sessions of one submission server share: the door, who may log in, and who is logged in. */
 import { BlockList, isIPv6 } from 'node:net'
-import type { Clock } from '#core/clock.ts'
 import type { SmtpDoor, SmtpLogin } from '#core/submission/smtp-door.ts'
 import type { SMTPServerSession } from 'smtp-server'
-import { ConnectionCaps } from './connection-caps.ts'
-import type { SessionFacts, SubmissionEvents, SubmissionLimits, SubmissionOptions } from './settings.ts'
-import { isExpected, NegativeReply, toSmtpReply } from './smtp-reply.ts'
+import { ReceptionContext } from '../reception/context.ts'
+import { NegativeReply } from '../reception/smtp-reply.ts'
+import type { SubmissionEvents, SubmissionOptions } from './settings.ts'
 
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
@@ -13,21 +12,16 @@ loopback.addAddress('::1', 'ipv6')
 
 const isLoopback = (address: string): boolean => loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 
-export class SubmissionContext {
+export class SubmissionContext extends ReceptionContext<SubmissionEvents> {
   readonly door: SmtpDoor
-  readonly events: SubmissionEvents
-  readonly clock: Clock
-  readonly limits: SubmissionLimits
-  readonly caps: ConnectionCaps
+  readonly authFailuresPerSession: number
   readonly #cleartextAuth: SubmissionOptions['cleartextAuth']
 
-  constructor({ door, events, clock, limits, cleartextAuth }: SubmissionOptions) {
-    this.door = door
-    this.events = events
-    this.clock = clock
-    this.limits = limits
-    this.caps = new ConnectionCaps(limits.maxConnections, limits.maxConnectionsPerAddress)
-    this.#cleartextAuth = cleartextAuth
+  constructor(options: SubmissionOptions) {
+    super(options)
+    this.door = options.door
+    this.authFailuresPerSession = options.limits.authFailuresPerSession
+    this.#cleartextAuth = options.cleartextAuth
   }
 
   /** Whether a password may travel on this connection (RFC 4954 §4). */
@@ -41,21 +35,4 @@ export class SubmissionContext {
     if (!login) throw new NegativeReply(530, '5.7.0', 'Authentication required.')
     return login
   }
-
-  /** The reply for something thrown; what was not expected is reported. */
-  replyTo(thrown: unknown, session: SMTPServerSession): NegativeReply {
-    this.report(thrown, session)
-    return toSmtpReply(thrown)
-  }
-
-  /** Reports what is not an expected refusal. */
-  report(thrown: unknown, session: SMTPServerSession): void {
-    if (!isExpected(thrown)) this.events.defect(thrown, factsOf(session))
-  }
-}
-
-export function factsOf(session: SMTPServerSession): SessionFacts {
-  const login = session.user as SmtpLogin | false | undefined
-  const { id, remoteAddress, secure } = session
-  return { sessionId: id, remoteAddress: remoteAddress ?? '', secure, username: login ? login.username : undefined }
 }

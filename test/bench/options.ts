@@ -1,7 +1,7 @@
 /** What the benchmark is asked to do on its command line. */
 import { parseArgs } from 'node:util'
 
-export const sectionNames = ['intake', 'relay', 'rest', 'backlog', 'lookup', 'idle'] as const
+export const sectionNames = ['intake', 'relay', 'rest', 'backlog', 'lookup', 'idle', 'logs'] as const
 export type SectionName = (typeof sectionNames)[number]
 
 export interface BenchOptions {
@@ -15,12 +15,14 @@ export interface BenchOptions {
   readonly backlogs: readonly number[]
   /** Rows in the store when look-ups are timed. */
   readonly rows: number
+  /** Lines of each log that is read. */
+  readonly logLines: number
   readonly output: string
   readonly verbose: boolean
 }
 
 const usage = `npm run bench -- [options]
-  --only intake,relay,rest,backlog,lookup,idle   sections to run (all)
+  --only intake,relay,rest,backlog,lookup,idle,logs   sections to run (all)
   --seconds N    counted seconds of each measurement (5)
   --rounds N     measurements of each server (3)
   --quick        2 seconds, 1 round, small backlogs: does it work?
@@ -59,6 +61,7 @@ function interpret(args: readonly string[]): BenchOptions {
     rounds: positive('rounds', values.rounds ?? (quick ? '1' : '3')),
     backlogs: quick ? [1_000, 10_000] : full ? [10_000, 100_000, 1_000_000] : [10_000, 100_000],
     rows: quick ? 10_000 : full ? 1_000_000 : 100_000,
+    logLines: quick ? 100_000 : 1_000_000,
     output: values.output,
     verbose: values.verbose,
   }

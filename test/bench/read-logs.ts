@@ -1,4 +1,4 @@
-/** Reads a log that it makes itself, in a process of its own: `node read-logs.ts SOURCE WAY LINES` prints lines a second and memory as JSON. */
+/** Reads a log that it makes itself, in a process of its own: `node read-logs.ts SOURCE WAY LINES` prints figures as JSON. */
 import type { LogSession } from '#ingest/log-group.ts'
 import { readLog, type LogSource } from '#ingest/log.ts'
 import { memoryOf } from './resources.ts'
@@ -7,6 +7,7 @@ import { memoryOf } from './resources.ts'
 export type Way = 'plain' | 'reader'
 
 export interface LogFigures {
+  /** Of one processor's time. */
   readonly perSecond: number
   readonly events: number
   /** Highest memory of the process, in MiB. */
@@ -94,8 +95,9 @@ async function only(chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of chunks) if (chunk.length === 0) throw new Error('an empty piece')
 }
 
-const [source = 'postfix', way = 'reader', count = '1000000'] = process.argv.slice(2) as [LogSource, Way, string]
-const lines = Number(count)
+const source = (process.argv[2] ?? 'postfix') as LogSource
+const way = (process.argv[3] ?? 'reader') as Way
+const lines = Number(process.argv[4] ?? 1_000_000)
 const read = (n: number): Promise<number> => (way === 'plain' ? readPlain(shipped(source, n)) : readEvents(source, shipped(source, n)))
 await read(20_000) // warm
 // what making the log costs is not the reader's

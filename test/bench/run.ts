@@ -6,6 +6,7 @@ import { postfixIsInstalled } from '../peers/postfix.ts'
 import { measureBacklog } from './backlog.ts'
 import { measureIdle } from './idle.ts'
 import { measureIntake } from './intake.ts'
+import { measureLogs } from './logs.ts'
 import { measureLookup } from './lookup.ts'
 import { readOptions, type BenchOptions, type SectionName } from './options.ts'
 import { measureRelay } from './relay.ts'
@@ -19,6 +20,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   backlog: measureBacklog,
   lookup: measureLookup,
   idle: measureIdle,
+  logs: measureLogs,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

@@ -143,7 +143,7 @@ test('loadConfig() has one sentence for each invalid setting, by the name the op
   const said = problems(env, { 'c.json': JSON.stringify({ submission: { maxRecipients: 0 }, mx: [], plan: 'gold' }) })
   t.is(said.length, 6)
   t.true(said.includes('submission.maxRecipients in c.json must be a whole number from 1 to 10000.'))
-  t.true(said.includes('mx in c.json must be an object with listen.'))
+  t.true(said.includes('mx in c.json must be an object with listen, maxMessageBytes, maxConnections, maxConnectionsPerAddress.'))
   t.true(said.includes('plan in c.json must be one of anonymous, free, basic, pro, enterprise.'))
   t.true(said.includes('POSTERN_DELIVERY_JITTER must be a number from 0 to 0.5.'))
   t.is(said.filter((sentence) => sentence.startsWith('POSTERN_SUBMISSION_LISTEN must be a list')).length, 1)

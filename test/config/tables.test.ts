@@ -2,31 +2,45 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { planNames, plans } from '#config/plans.ts'
+import { planNames, plans, type includedFeatures } from '#config/plans.ts'
 import { findOAuth2Provider } from '#config/oauth2-providers.ts'
 import { findPreset, keepsEnvelopeFrom, presetIds } from '#config/presets.ts'
 
 test('plans hold the numbers of the specification', (t) => {
+  const none = undefined
+  const cells = planNames.map((name) => {
+    const { sendsPerDay, tracesStored, retentionDays, smtpCredentials, teamOrganizations, monthlyFeeRappen } = plans[name]
+    return [name, sendsPerDay, tracesStored, retentionDays, smtpCredentials, teamOrganizations, monthlyFeeRappen]
+  })
+  // prettier-ignore
+  t.deepEqual(cells, [
+    ['anonymous',     100,     100,    7,    0,    0,    0],
+    ['free',          100,   1_000,    7,    1,    0,    0],
+    ['basic',       5_000,  50_000,   30,   10,    1, 1000],
+    ['pro',        50_000, 500_000,   90,  100,  100, 4900],
+    ['enterprise',   none,    none, none, none, none, none],
+  ])
   t.deepEqual(
-    planNames.map((name) => [name, plans[name].sendsPerDay, plans[name].smtpCredentials]),
+    planNames.map((name) => [plans[name].capturesPerMonth, plans[name].templates]),
     [
-      ['anonymous', 100, 0],
-      ['free', 100, 1],
-      ['basic', 5000, 10],
-      ['pro', 50_000, 100],
-      ['enterprise', undefined, undefined],
+      [none, 3],
+      [5000, 3],
+      [none, 3],
+      [none, none],
+      [none, none],
     ],
   )
-  t.is(plans.free.capturesPerMonth, 5000)
   t.deepEqual(
-    planNames.map((name) => plans[name].templates),
-    [3, 3, 3, undefined, undefined],
+    planNames.filter((name) => plans[name].overageBilled),
+    ['free'],
   )
-  t.true(plans.free.overageBilled)
-  t.deepEqual(
-    planNames.filter((name) => plans[name].attachments),
-    ['pro', 'enterprise'],
-  )
+})
+
+test('what plans include is what the specification says', (t) => {
+  const including = (feature: (typeof includedFeatures)[number]) => planNames.filter((name) => plans[name][feature])
+  for (const feature of ['attachments', 'scheduledSends', 'bulkReplay', 'orgDestinations', 'subProjects'] as const)
+    t.deepEqual(including(feature), ['pro', 'enterprise'], feature)
+  t.deepEqual(including('tracking'), ['basic', 'pro', 'enterprise'])
 })
 
 test('findPreset() gives host, port and security in our words', (t) => {

@@ -4,7 +4,7 @@
  */
 import type { ExecutionContext, SerialFn } from 'ava'
 import { systemClock } from '#core/clock.ts'
-import type { AttemptReport, DeliveryJob, HttpTarget } from '#core/delivery/transport.ts'
+import type { AttemptReport, DeliveryJob, HttpTarget, RecipientReport } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { PartsReader } from '#ingest/parts-reader.ts'
 import { HttpTransport, type HttpTransportOptions } from '../../protocols/relay/http/transport.ts'
@@ -143,6 +143,17 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
     else t.true(double.taken.every(({ recipients }) => recipients.length === 1))
   })
 
+  test(`${name}: of several requests, each has the word of those before it on record before its end`, async (t) => {
+    const { double, transport, target } = await vendorRig(t, rules)
+    const recorded: string[] = []
+    const beforeFinalDot = async (known: readonly RecipientReport[] = []): Promise<void> => {
+      recorded.push(known.map(({ address, verdict }) => `${address} ${verdict}`).join(', '))
+    }
+    await transport.deliver(target, job({ rcptTo: ['x@peer.test', 'y@peer.test'], beforeFinalDot }))
+    const several = ['x@peer.test unknown', 'x@peer.test accepted, y@peer.test unknown']
+    t.deepEqual(recorded, double.handovers === 1 ? [''] : several)
+  })
+
   test(`${name}: a message without any text is still one that the vendor understands`, async (t) => {
     const { double, transport, target } = await vendorRig(t, rules)
     const content = Buffer.from('From: shop@site.test\r\nTo: anna@peer.test\r\nSubject: empty\r\n\r\n')
@@ -172,12 +183,25 @@ function refusals(test: SerialFn, name: string, rules: VendorRules): void {
       const report = await transport.deliver(target, job())
       t.deepEqual(double.faults, [])
       t.deepEqual(verdicts(report), all(verdict))
-      t.is(report.error?.code, code)
+      const isOwnFault = mood === 'transient' && rules.refusals[mood].status >= 500
+      t.is(report.error?.code, isOwnFault ? 'provider_failed' : code)
       t.is(report.retryAfterSeconds, mood === 'rateLimited' ? 17 : undefined)
       t.true(report.recipients.every(({ reply }) => reply?.code === rules.refusals[mood].status && reply.text !== ''))
-      t.is(double.handovers, 1)
+      t.is(double.handovers, mood === 'permanent' ? 3 : 1, 'a message that is refused for several is tried with two alone')
     })
   }
+
+  test(`${name}: one bad recipient does not take the message from the others`, async (t) => {
+    const { double, transport, target } = await vendorRig(t, rules)
+    double.unfit = ({ recipients }) => recipients.includes('bob@peer.test')
+    const report = await transport.deliver(target, job())
+    t.deepEqual(double.faults, [])
+    t.deepEqual(verdicts(report), ['accepted', 'permanent', 'accepted'])
+    t.deepEqual(
+      double.taken.map(({ recipients }) => recipients),
+      [['anna@peer.test'], ['carl@peer.test']],
+    )
+  })
 
   test(`${name}: a wrong key is destination_misconfigured, and is told nowhere`, async (t) => {
     const { double, transport } = await vendorRig(t, rules)
@@ -211,6 +235,17 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
     t.deepEqual(verdicts(report), all('unknown'))
     t.is(report.error?.code, 'connection_lost')
     t.is(double.handovers, 1)
+  })
+
+  test(`${name}: a gateway that waited in vain is unknown, and nothing is sent again`, async (t) => {
+    const { double, transport, target } = await vendorRig(t, rules)
+    for (const status of [504, 524]) {
+      double.mood = { status, body: '<html>gateway time-out</html>' }
+      const report = await transport.deliver(target, job())
+      t.deepEqual(verdicts(report), all('unknown'))
+      t.is(report.error?.code, 'final_timeout')
+    }
+    t.is(double.handovers, 2)
   })
 
   test(`${name}: no answer in time is unknown`, async (t) => {

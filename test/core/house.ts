@@ -32,6 +32,7 @@ import type { Acceptance, ContentFacts, Submission } from '#core/submission/subm
 import { organizations, projects, type Project } from '#core/tenancy/organization.ts'
 import { engagementEntries } from '#core/trace/engagement.ts'
 import { TraceReader } from '#core/trace/read.ts'
+import { reportEntries } from '#core/trace/report-entries.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
@@ -258,8 +259,9 @@ export class House {
 
   /** The timeline's events and messages. */
   async story(traceId: string): Promise<string[]> {
-    const { trace, attempts, engagement } = await this.traces.get(scope, traceId)
-    return [...timelineOf(trace, attempts), ...engagementEntries(trace, engagement)].map(({ event, message }) => `${event}: ${message}`)
+    const { trace, attempts, engagement, reports } = await this.traces.get(scope, traceId)
+    const entries = [...timelineOf(trace, attempts), ...reportEntries(trace, reports), ...engagementEntries(trace, engagement)]
+    return entries.map(({ event, message }) => `${event}: ${message}`)
   }
 
   queueLength(): Promise<number> {

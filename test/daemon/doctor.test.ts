@@ -111,13 +111,14 @@ test('examine() finds a master key that others can read', async (t) => {
   })
 })
 
-test('examine() leaves the addresses for inbound mail alone, as nothing listens there', async (t) => {
+test('examine() looks at the addresses for mail from other servers', async (t) => {
   const { load } = await setUp(t)
-  const findings = await examine(load({ POSTERN_MX_LISTEN: '127.0.0.1:25,127.0.0.1:2526' }))
-  t.deepEqual(
-    findings.filter(({ check }) => check.startsWith('port')),
-    [],
-  )
+  const listening = createServer().listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  const { port } = listening.address() as AddressInfo
+  const finding = named(await examine(load({ POSTERN_MX_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
+  listening.close()
+  t.regex(finding?.detail ?? '', /\(POSTERN_MX_LISTEN\) is in use by /)
 })
 
 test('examine() finds that the master key of stored data is missing', async (t) => {

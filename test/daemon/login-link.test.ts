@@ -53,3 +53,23 @@ test('the first start prints a link for the owner once, and login-link makes oth
   t.is((await runCommand(options, 'login-link', 'ben@example.ch')).code, 0)
   t.regex((await runCommand(options, 'verify')).output, /all agree/)
 })
+
+test('where the authorization server has an address of its own, every link leads there, as sessions and passkeys are bound to it', async (t) => {
+  await using folder = await temporaryFolder('auth-url')
+  const port = await freePort()
+  const authUrl = `http://localhost:${port}`
+  const env = { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}`, POSTERN_BASE_URL: `http://127.0.0.1:${port}`, POSTERN_AUTH_URL: authUrl }
+  const options = { folder: folder.path, env }
+  await using first = await Daemon.start(options)
+  await until('the link of the owner is printed', () => first.log.includes('/sign-in/link/'))
+  t.regex(first.log, new RegExp(`${authUrl}/sign-in/link/`))
+  t.regex((await runCommand(options, 'login-link', 'ben@example.ch')).output, new RegExp(`^${authUrl}/sign-in/link/`))
+  const bootstrap = { grant_type: 'client_credentials', client_id: 'anonymous-bootstrap', resource: `${env.POSTERN_BASE_URL}/v1` }
+  const token = await fetch(`${authUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams(bootstrap) })
+  const { access_token: bearer } = (await token.json()) as { access_token: string }
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  const claim = await fetch(`${env.POSTERN_BASE_URL}/v1/account/claim`, { method: 'POST', headers, body: '{"email":"ben@example.ch"}' })
+  t.is(((await claim.json()) as { integrations_url: string }).integrations_url, `${authUrl}/integrations`)
+  t.is((await first.stop()).code, 0)
+  t.regex((await runCommand(options, 'login-link', 'ben@example.ch')).output, new RegExp(`^${authUrl}/sign-in/link/`))
+})

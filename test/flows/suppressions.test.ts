@@ -55,3 +55,34 @@ test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry
     }
   }
 })
+
+test('an unsubscribe link that nobody outside could open stays in captures', async (t) => {
+  await using folder = await temporaryFolder('unsubscribe-links')
+  await using sink = await Sink.listen()
+  const mail = { from: 'shop@example.com', to: 'ada@example.org', subject: 'x', text: 'x', list_unsubscribe: true }
+  for (const [baseUrl, status] of [
+    [undefined, 400],
+    ['http://mail.example.com', 400],
+    ['https://mail.example.com', 200],
+  ] as const) {
+    await using daemon = await Daemon.start({
+      folder: folder.path,
+      dataDir: `${folder.path}/${status}-${baseUrl?.length}`,
+      ...(baseUrl !== undefined && { env: { POSTERN_BASE_URL: baseUrl } }),
+    })
+    const { rest } = daemon
+    t.is((await rest.must('POST', '/v1/messages', mail))['outcome'], 'captured.no_route')
+    await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
+    const answer = await rest.call('POST', '/v1/messages', mail)
+    t.is(answer.status, status)
+    if (status === 200)
+      await within(
+        60_000,
+        'the mail',
+        sink.delivered(() => true),
+      )
+    else t.regex(JSON.stringify(answer.body), /list_unsubscribe: needs the public https address .* POSTERN_BASE_URL/)
+  }
+  t.is(sink.deliveries.length, 1)
+  t.regex(sink.deliveries[0]?.content.toString('latin1') ?? '', /<https:\/\/mail\.example\.com\/unsubscribe\//)
+})

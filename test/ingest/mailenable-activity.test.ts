@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import { readActivityEnvelope, type ActivityDelivery, type ActivitySession } from '#ingest/mailenable-activity.ts'
+import { readActivityLine } from '#ingest/mailenable-line.ts'
 import { Seeded } from '../support/seeded.ts'
 import { activityLine, endOfData, mailFrom, rcptTo } from './activity-lines.ts'
 import { readable } from './log-reading.ts'
@@ -121,6 +122,7 @@ test('passwords of AUTH lines come out nowhere', (t) => {
   const all = [given, given.read(new Map()), [...given.read(new Map()).remember]]
   t.false(JSON.stringify(all).includes(secret))
   t.is(given.rejected.length, 1)
+  for (const line of auth) t.false(JSON.stringify(readActivityLine(line)).includes(secret))
 })
 
 test('what cannot be read is told by its place, and leaves the other lines alone', (t) => {

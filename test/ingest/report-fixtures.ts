@@ -7,6 +7,9 @@ export interface Expected {
   readonly status_accept: readonly string[]
   readonly class_accept: readonly string[]
   readonly action_accept: readonly string[]
+  /** The word of the collection for why, and whether it holds the address for bad. */
+  readonly reason?: string | undefined
+  readonly hard?: boolean | undefined
 }
 
 export interface ExpectedMail {

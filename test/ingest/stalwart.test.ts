@@ -140,6 +140,18 @@ test('a text line has the key of the webhook that told the same, also with color
   t.deepEqual((await readWholeLog('stalwart', colored)).events[0]?.event, told)
 })
 
+test('addresses with brackets in the list of the envelope hide no field behind them', async (t) => {
+  const found = await textEvent('to = ["a@[192.0.2.1]", "b@[192.0.2.2]"], size = 1, to = "c@[192.0.2.3]", hostname = "mx.example.net"')
+  t.deepEqual([found?.recipient, found?.remoteMta], ['c@[192.0.2.3]', 'mx.example.net'])
+})
+
+test('a quote that is escaped does not end a value', async (t) => {
+  const found = await textEvent('from = "a\\", to = \\"x@y.example", to = "ada@example.net", size = 1, queueId = 7')
+  t.deepEqual([found?.recipient, found?.clues.queueIds.at(-1), found?.clues.returnPaths], ['ada@example.net', '7', []])
+  const last = await textEvent('to = "ada@example.net", hostname = "a\\", to = \\"evil@example.org"')
+  t.is(last?.recipient, 'ada@example.net')
+})
+
 test('the words of a foreign server cannot set fields of the event', async (t) => {
   const own = 'queueId = 7, from = "b1@bounce.example.com", to = "ada@example.net", hostname = "mx.example.net"'
   const lie = 'no", to = "victim@example.org", from = "b2@bounce.example.com", code = 250, details = "x'

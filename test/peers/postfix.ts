@@ -36,6 +36,7 @@ showq unix n - n - - showq
 error unix - - n - - error
 retry unix - - n - - error
 discard unix - - n - - discard
+virtual unix - n n - - virtual
 anvil unix - - n - 1 anvil
 scache unix - - n - 1 scache
 postlog unix-dgram n - n - 1 postlogd

@@ -152,6 +152,19 @@ test('Database.generation() grows with commits of settings only, and only in the
   t.is(database.generation('org_1'), 1, 'a refused write changes no setting')
 })
 
+test('Database.onWork() tells what a change leaves to do once it is durable, and nothing of a change that is refused', async (t) => {
+  const database = await databaseOf(t)
+  const heard: string[][] = []
+  database.onWork('walker', (places) => heard.push([...places]))
+  const change = new Change().insert(pets, 'org_1', pet('pet_1')).leave('walker', 'park').leave('walker', 'lake').leave('walker', 'park')
+  const committed = database.commit(change.leave('nobody', 'street'))
+  t.deepEqual(heard, [])
+  t.true((await committed).ok)
+  t.deepEqual(heard, [['park', 'lake']])
+  t.false((await database.commit(change)).ok)
+  t.is(heard.length, 1)
+})
+
 test('Database.list() goes by id or by index, newest first or oldest first, in pages', async (t) => {
   const database = await databaseOf(t)
   const ids = Array.from({ length: 7 }, (_, i) => `pet_${i}`)

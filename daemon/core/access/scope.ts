@@ -24,6 +24,8 @@ export interface Scope {
   readonly holder?: TokenHolder
   /** A member whose role ends at resources of projects: what belongs to the whole organization can be read and not changed. */
   readonly projectsOnly?: true
+  /** A signed-in owner of the organization. */
+  readonly owns?: true
 }
 
 /** Throws `insufficient_scope` unless the scope includes the right. */

@@ -9,6 +9,7 @@ import type { Destinations } from '../routing/destinations.ts'
 import type { Policies } from '../routing/policy.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import type { Templates } from '../templates/templates.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 
 export interface MoveOptions {
   readonly database: Database
@@ -17,10 +18,11 @@ export interface MoveOptions {
   readonly destinations: Destinations
   readonly smtpCredentials: SmtpCredentials
   readonly templates: Templates
+  readonly webhooks: Webhooks
 }
 
 /** What moves; traces and organization-wide destinations never do. */
-export const movableTypes = ['email_template', 'smtp_credential', 'virtual_inbox', 'destination'] as const
+export const movableTypes = ['email_template', 'smtp_credential', 'virtual_inbox', 'webhook_endpoint', 'destination'] as const
 export type MovableType = (typeof movableTypes)[number]
 
 export interface MoveRequest {
@@ -47,6 +49,10 @@ const moves: Readonly<Record<MovableType, Move>> = {
     return []
   },
   virtual_inbox: moveInbox,
+  async webhook_endpoint({ webhooks }, scope, id, projectId) {
+    await webhooks.update(scope, id, { projectId })
+    return []
+  },
 }
 
 /**

@@ -2,6 +2,7 @@
  * Organizations as their administrators see them: the own one, and the team organizations that it made. A key belongs to one
  * organization, so a team organization begins with an administrator's key of its own. Spec "Limits" 1 and 3.
  */
+import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -14,7 +15,7 @@ import { invalid, Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { meter } from '../tenancy/counters.ts'
-import { teamOrganizations } from '../tenancy/organization-list.ts'
+import { allOrganizations, teamOrganizations } from '../tenancy/organization-list.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
 import { insertProject } from '../new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
@@ -100,7 +101,7 @@ export class Organizations {
    */
   async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     requireWholeOrganization(scope)
-    const { database, writes, policies, clock, onDeleted } = this.#options
+    const { writes, onDeleted } = this.#options
     await writes.act(scope, 'organization.deleted', async (change) => {
       const stored = await this.#stored(scope, id)
       if (id === scope.organizationId)
@@ -108,12 +109,37 @@ export class Organizations {
           'conflict',
           'An organization is deleted with a key of the one that made it; this one was made by nobody or by another.',
         )
-      const policy = await policies.of(id)
-      if (!discardQueued) await refuseWhileQueued(database, policy, new Set(policy.projects.keys()), 'organization')
-      const deletedAt = clock.now()
-      change.replace(organizations, id, stored, { ...stored.record, deletedAt }).set(organizationRemovalKey(deletedAt + graceMs, id))
+      await this.#end(change, stored, discardQueued)
     })
     await onDeleted(id)
+  }
+
+  /**
+   * Ends the organization of a signed-in owner in the same way. Throws `conflict` for the first one, which the service itself
+   * stands on, while there are team organizations, and for queued mail.
+   */
+  async removeOwn(scope: Scope, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
+    if (!scope.owns) throw new Refusal('insufficient_scope', 'Only an owner, signed in, deletes an organization.')
+    const { database, writes, onDeleted } = this.#options
+    const { organizationId } = scope
+    await writes.act(scope, 'organization.deleted', async (change) => {
+      const stored = await this.#stored(scope, organizationId)
+      if (await isFirst(database, organizationId))
+        throw new Refusal('conflict', 'The first organization belongs to the service itself and stays as long as it does.')
+      if ((await teamOrganizations(database, organizationId)).length > 0)
+        throw new Refusal('conflict', 'This organization has team organizations; delete those first.')
+      await this.#end(change, stored, discardQueued)
+    })
+    await onDeleted(organizationId)
+  }
+
+  async #end(change: Change, stored: Stored<Organization>, discardQueued: boolean): Promise<void> {
+    const { database, policies, clock } = this.#options
+    const { id } = stored.record
+    const policy = await policies.of(id)
+    if (!discardQueued) await refuseWhileQueued(database, policy, new Set(policy.projects.keys()), 'organization')
+    const deletedAt = clock.now()
+    change.replace(organizations, id, stored, { ...stored.record, deletedAt }).set(organizationRemovalKey(deletedAt + graceMs, id))
   }
 
   async #stored(scope: Scope, id: string): Promise<Stored<Organization>> {
@@ -122,6 +148,11 @@ export class Organizations {
     if (!stored || !isReachable || stored.record.deletedAt !== undefined) throw new Refusal('not_found', 'No organization has this id.')
     return stored
   }
+}
+
+async function isFirst(database: Database, organizationId: string): Promise<boolean> {
+  for await (const { id } of allOrganizations(database)) return id === organizationId
+  return false
 }
 
 function requireWholeOrganization({ bound }: Scope): void {

@@ -13,7 +13,7 @@ export async function refuseWhileQueued(
 ): Promise<void> {
   for (const { id } of destinations.values()) {
     if (!(await isQueuedFor(database, id, projectIds))) continue
-    const message = `Messages of this ${what} are still queued; wait until they are sent, or repeat with ?discard_queued=true and they are not.`
+    const message = `Messages of this ${what} are still queued; wait until they are sent, or give them up (discard_queued).`
     throw new Refusal('conflict', message, { nextAction: 'wait_or_discard_queued' })
   }
 }

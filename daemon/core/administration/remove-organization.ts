@@ -3,6 +3,9 @@ import { Change } from '#store/change.ts'
 import { recordKey } from '#store/record-kind.ts'
 import { apiKeys } from '../access/api-key.ts'
 import { claims } from '../claims/claim.ts'
+import { ingestSources } from '../ingest-sources/ingest-source.ts'
+import { invitations } from '../people/invitation.ts'
+import { members } from '../people/member.ts'
 import { openReplayKey, replayJobs } from '../submission/replay-job.ts'
 import { organizationCounters } from '../tenancy/counters.ts'
 import { organizations, projects } from '../tenancy/organization.ts'
@@ -20,6 +23,9 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
   }
   await removeRecords(work, apiKeys, organizationId, () => true)
   await removeRecords(work, claims, organizationId, () => true)
+  await removeRecords(work, ingestSources, organizationId, () => true)
+  await removeRecords(work, members, organizationId, () => true)
+  await removeRecords(work, invitations, organizationId, () => true)
   await removeRecords(
     work,
     replayJobs,

@@ -19,6 +19,8 @@ import { removeTemplate, templates } from '../templates/template.ts'
 import { projectCounters } from '../tenancy/counters.ts'
 import { projects } from '../tenancy/organization.ts'
 import { traces } from '../trace/trace.ts'
+import { webhookEndpoints } from '../webhooks/endpoint.ts'
+import { removeDeliveries } from '../webhooks/leftovers.ts'
 
 /** What a removal works with. `stopping` is asked between two writes. */
 export interface RemovalWork {
@@ -57,6 +59,10 @@ export async function removeProject(
     (job) => onlyProjectOf(job) === projectId,
     ({ id }) => [openReplayKey(organizationId, id)],
   )
+  for (const { record } of await database.all(webhookEndpoints, { organizationId }))
+    if (isOfProject(record)) await removeDeliveries(work, organizationId, record.id)
+  await removeRecords(work, webhookEndpoints, organizationId, isOfProject)
+  await removeDeliveries(work, organizationId, projectId)
   await removeTemplates(work, organizationId, projectId)
   await removeTraces(work, organizationId, projectId)
   await removeRange(work, [organizationId, 'idempotency', projectId])

@@ -16,7 +16,7 @@ import { claimedMail, claimMail } from '../people/mail-texts.ts'
 import { members } from '../people/member.ts'
 import { loginLinkPath } from '../people/operator-link.ts'
 import type { People } from '../people/people.ts'
-import { RateWindow } from '../people/rate-window.ts'
+import { RateWindow } from '../access/rate-window.ts'
 import { identityOf, type User } from '../people/user.ts'
 import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
@@ -31,7 +31,7 @@ export interface ClaimOptions {
   readonly clock: Clock
   readonly audit: Audit
   readonly sandboxes: Sandboxes
-  readonly people: Pick<People, 'mail' | 'loginLinks' | 'background' | 'members'>
+  readonly people: Pick<People, 'mail' | 'loginLinks' | 'background' | 'outbox' | 'members'>
 }
 
 /** What the agent is told. */
@@ -57,6 +57,8 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const openMs = 30 * 60_000
 const undoMs = 7 * dayMs
+/** A person may own so many organizations on the plan free; each brings quotas of its own. */
+const freeMax = 10
 
 const gone = (): Refusal =>
   new Refusal('not_found', 'This code is wrong, was used already or is too old. Let your agent ask again, and use its new code.')
@@ -122,20 +124,23 @@ export class Claims {
     return { claim, project: stored.record, organizationCount: (await people.members.organizationsOf(user.id)).length }
   }
 
-  /** Makes the sandbox an organization of the user, in one write. Of two at the same time one gets it. Throws `not_found`. */
+  /**
+   * Makes the sandbox an organization of the user, in one write. Of two at the same time one gets it. Throws `not_found`, and
+   * `conflict` to who owns many organizations that nobody pays for.
+   */
   async confirm(user: User, typed: string, chosen: readonly Permission[]): Promise<Claim> {
     const { writes, people } = this.#options
     const { organizationId } = await this.#try(user, typed)
+    await this.#requireRoom(user)
     const claim = await writes.run(organizationId, async (change) => {
       const found = await this.#find(typed)
       if (!found || !(await this.#options.sandboxes.release(change, organizationId))) throw gone()
+      const { clientName, userCode } = found.record
+      const url = people.mail.urlOf(`/claims/${organizationId}/undo`)
+      await people.outbox.add(change, user.email, claimedMail(clientName, userCode, url))
       return this.#take(change, found, user, chosen)
     })
-    people.background.run(async () => {
-      if (!(await people.mail.isReady())) return
-      const url = people.mail.urlOf(`/claims/${organizationId}/undo`)
-      await people.mail.send(user.email, claimedMail(claim.clientName, claim.userCode, url))
-    })
+    people.outbox.wake()
     return claim
   }
 
@@ -158,6 +163,16 @@ export class Claims {
       const actor = { kind: 'user', id: user.id } as const
       audit.record(change, { organizationId, projectId, actor, act: 'oauth_grant.revoked', target: grantId, details: { name: clientName } })
     })
+  }
+
+  async #requireRoom({ id }: User): Promise<void> {
+    const mine = await this.#options.people.members.organizationsOf(id)
+    const free = mine.filter(({ member, organization }) => member.role === 'owner' && organization.plan === 'free')
+    if (free.length < freeMax) return
+    throw new Refusal(
+      'conflict',
+      `You own ${freeMax} organizations on the plan free. Delete one, or raise its plan, and then take this one over.`,
+    )
   }
 
   async #open(change: Change, scope: Scope, email: string, isMailed: boolean): Promise<Claim> {

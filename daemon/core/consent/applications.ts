@@ -66,7 +66,7 @@ export class Applications {
     for (const { stored } of await this.grantsOf(userId)) {
       const { record } = stored
       if (stored.organizationId === organizationId && record.clientId === clientId && record.projectId === projectId)
-        await this.#options.grants.revoke(record.id)
+        await this.#options.grants.revoke(record.id, { kind: 'user', id: userId })
     }
   }
 

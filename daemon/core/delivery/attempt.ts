@@ -11,7 +11,9 @@ import type { Clock } from '../clock.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import { serviceRef, serviceRefField } from '../trace/trace-token.ts'
 import { traces, type Trace } from '../trace/trace.ts'
-import { readAttempt, writeAttempt, type AttemptRecord } from '../trace/attempt-record.ts'
+import { readAttempt, writeWhole, type AttemptRecord } from '../trace/attempt-record.ts'
+import { announceFailures } from '../webhooks/announce.ts'
+import { AttemptLog } from './attempt-log.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin.ts'
 import { deliverCopies, takesReturnPaths } from './copies.ts'
@@ -102,14 +104,17 @@ export class Attempts {
     }
     const destination = settings.destinations.get(entry.destinationId)
     const passing = destination && passOver(settings, health, stored.record, destination)
-    if (passing) return this.#pass(entry, stored, passing)
-    const attempt = { number: stored.record.attempts + 1, startedAt: clock.now() }
+    if (passing) return this.#pass(entry, stored, afterUnknown ? this.#waiting(entry, passing) : passing)
+    const log = new AttemptLog(database, entry.organizationId, stored.record.id, {
+      number: stored.record.attempts + 1,
+      startedAt: clock.now(),
+    })
     return this.#breakable(entry.organizationId, stored.record.projectId, turn.signal, async (signal) => {
       const report =
         locked === undefined
-          ? await this.#deliver(entry, stored.record, settings, attempt, content, { ...turn, signal })
+          ? await this.#deliver(entry, stored.record, settings, log, content, { ...turn, signal })
           : stillborn(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be opened; rotate it.`, 'transient')
-      return this.#commit(entry, stored, attempt, report, { settings, afterUnknown })
+      return this.#commit(entry, stored, log, report, { settings, afterUnknown })
     })
   }
 
@@ -151,6 +156,11 @@ export class Attempts {
     }
   }
 
+  /** What the peer may have, as the process died meanwhile, goes nowhere else before the wait of an unknown outcome is over. */
+  #waiting({ destinationId }: QueueEntry, passing: Passing): Passing {
+    return 'detour' in passing ? { to: destinationId, waitMs: this.#options.retry.unknownDelayMs } : passing
+  }
+
   /** Moves the message, or lets it wait, without an attempt. */
   async #pass(entry: QueueEntry, first: Stored<Trace>, passing: Passing): Promise<QueueEntry | undefined> {
     const { database, clock } = this.#options
@@ -173,7 +183,7 @@ export class Attempts {
     entry: QueueEntry,
     trace: Trace,
     settings: Policy,
-    attempt: { readonly number: number; readonly startedAt: number },
+    log: AttemptLog,
     content: Uint8Array | undefined,
     { signal, nextCopy }: Turn,
   ): Promise<AttemptReport> {
@@ -191,15 +201,17 @@ export class Attempts {
         'A secret of the destination cannot be opened with the present master key; set it again.',
         'transient',
       )
-    const started: AttemptRecord = { ...attempt, destinationId: destination.id, state: 'started', ...endpointOf(target) }
-    const record = (recipients?: readonly RecipientReport[]): Promise<unknown> =>
-      database.commit(writeAttempt(new Change(), entry.organizationId, trace.id, { ...started, recipients }))
+    const place = { destinationId: destination.id, ...endpointOf(target) }
+    const record = (recipients?: readonly RecipientReport[]): Promise<unknown> => log.record(place, recipients)
     const job = jobOf(database, entry, trace, content, signal, serviceRef(this.#options.secrets, trace.id))
     const deliver = async (envelope: Partial<DeliveryJob>, begin: () => Promise<unknown>): Promise<AttemptReport> => {
       let begun: Promise<unknown> | undefined
       health.attempting(destination)
       // written while the dialog goes on, and only waited for before the final dot
-      const report = await transport.deliver(target, { ...job, ...envelope, beforeFinalDot: async () => void (await (begun ??= begin())) })
+      const beforeFinalDot = async (known?: readonly RecipientReport[]): Promise<void> => {
+        await (known ? (begun = record(known)) : (begun ??= begin()))
+      }
+      const report = await transport.deliver(target, { ...job, ...envelope, beforeFinalDot })
       await begun
       health.attempted(entry.organizationId, destination, report)
       return { ...report, provider: target.provider }
@@ -214,7 +226,7 @@ export class Attempts {
   async #commit(
     entry: QueueEntry,
     first: Stored<Trace>,
-    attempt: { readonly number: number; readonly startedAt: number },
+    log: AttemptLog,
     report: AttemptReport,
     { settings, afterUnknown }: { readonly settings: Policy; readonly afterUnknown: boolean },
   ): Promise<QueueEntry | undefined> {
@@ -229,9 +241,8 @@ export class Attempts {
       })
       const trace = detour && judged.status === 'queued' ? onDetour(judged, detour) : judged
       const { recipients, milliseconds, ...seen } = report
-      const record: AttemptRecord = {
+      const record: Omit<AttemptRecord, 'number' | 'startedAt'> = {
         ...seen,
-        ...attempt,
         milliseconds: tenths(milliseconds),
         destinationId: entry.destinationId,
         state: recipients.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'finished',
@@ -240,23 +251,20 @@ export class Attempts {
         nextAttemptAt: trace.nextAttemptAt,
         failover: trace === judged ? undefined : detour?.note,
       }
-      const change = dequeue(writeAttempt(new Change(), entry.organizationId, trace.id, record), entry).rewrite(
-        traces,
-        entry.organizationId,
-        stored,
-        trace,
-      )
+      const change = dequeue(log.end(new Change(), record), entry).rewrite(traces, entry.organizationId, stored, trace)
       const next =
         trace.nextAttemptAt === null
           ? undefined
           : { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt, attempts: trace.attempts }
       if (next) enqueue(change, next)
+      const because = report.error?.message
+      announceFailures(change, settings.webhooks, { ...entry, before: stored.record, after: trace, at: now, because })
       if ((await database.commit(change)).ok) {
         listener.attempted(trace, report, entry.destinationId)
         return next
       }
     }
-    await database.commit(dequeue(new Change(), entry)) // the trace was deleted meanwhile
+    await database.commit(await dequeueIfThere(database, new Change(), entry)) // the trace was deleted meanwhile
     return undefined
   }
 
@@ -264,14 +272,17 @@ export class Attempts {
   async #countInterrupted(entry: QueueEntry, stored: Stored<Trace>): Promise<Stored<Trace> | undefined> {
     const { database } = this.#options
     const before = await readAttempt(database, entry.organizationId, entry.traceId, stored.record.attempts + 1)
-    if (before?.state !== 'started') return stored
+    if (before?.attempt.state !== 'started') return stored
+    const { attempt, rows } = before
     const error = {
       code: 'interrupted',
       message: 'The process ended during this attempt; the peer may have the message.',
       phase: 'unknown',
     }
-    const change = writeAttempt(new Change(), entry.organizationId, entry.traceId, { ...before, state: 'unknown', error })
-    const trace = judgeInterrupted(stored.record, before.recipients)
+    const change = writeWhole(new Change(), entry.organizationId, entry.traceId, { ...attempt, state: 'unknown', error }, rows)
+    const trace = judgeInterrupted(stored.record, attempt.recipients)
+    const { webhooks } = await this.#options.policies.of(entry.organizationId)
+    announceFailures(change, webhooks, { ...entry, before: stored.record, after: trace, at: this.#options.clock.now() })
     await database.commit(change.rewrite(traces, entry.organizationId, stored, trace))
     return database.get(traces, entry, entry.traceId)
   }

@@ -11,7 +11,7 @@ import type { AttemptReport, DeliveryJob, RecipientReport } from './transport.ts
 export interface CopyDealings {
   /** Carries out one dialog; `begin` is awaited before the final dot. */
   readonly deliver: (envelope: Pick<DeliveryJob, 'mailFrom' | 'rcptTo'>, begin: () => Promise<unknown>) => Promise<AttemptReport>
-  /** Makes durable what is known of the recipients, in case that the process ends now. */
+  /** Makes durable what has become known of recipients since the call before, in case that the process ends now. */
   readonly record: (recipients: readonly RecipientReport[]) => Promise<unknown>
   /** Resolves when a further copy may begin; false when none may before the service stops. */
   readonly nextCopy: () => Promise<boolean>
@@ -33,13 +33,19 @@ export async function deliverCopies(trace: Trace, { deliver, record, nextCopy }:
   const reports: AttemptReport[] = []
   let verpRefusal: AttemptReport['verpRefusal']
   let error: AttemptReport['error']
+  let recorded = 0
   for (const { address, verp } of waiting) {
     if (done.length > 0 && !(await nextCopy())) {
       error = stopped
       break
     }
     let begun: Promise<unknown> | undefined
-    const begin = (): Promise<unknown> => (begun ??= record([...done, { address, verdict: 'unknown' }]))
+    const begin = (): Promise<unknown> => {
+      if (begun) return begun
+      const news = done.slice(recorded)
+      recorded = done.length
+      return (begun = record([...news, { address, verdict: 'unknown' }]))
+    }
     const send = (mailFrom: string): Promise<AttemptReport> =>
       deliver({ mailFrom, rcptTo: [address] }, begin).catch(async (defect: unknown) => {
         await begin() // what is known must outlast the round

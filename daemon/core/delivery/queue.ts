@@ -47,6 +47,8 @@ export class DeliveryQueue {
   readonly #turns: Turns
   readonly #abort = new AbortController()
   readonly #idle: (() => void)[] = []
+  /** Traces whose attempt ended in a defect: it may have been begun. */
+  readonly #doubtful = new Set<string>()
   #refills = 0
   #memoryBytes = 0
   #stopping = false
@@ -172,7 +174,7 @@ export class DeliveryQueue {
 
   async #attempt(lane: Lane, { entry, content, fresh }: Ready): Promise<void> {
     // what was first queued since our start cannot have an attempt that an earlier process began
-    const isOurs = fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs)
+    const isOurs = !this.#doubtful.delete(entry.traceId) && (fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs))
     let next: QueueEntry | undefined
     try {
       next = await this.#options.attempts.run(entry, content, isOurs, {
@@ -181,6 +183,7 @@ export class DeliveryQueue {
       })
     } catch (error) {
       this.#options.onError(error, entry.traceId)
+      this.#doubtful.add(entry.traceId)
       await this.#putOff(lane, entry)
     }
     this.#memoryBytes -= content?.length ?? 0

@@ -61,9 +61,11 @@ export interface DeliveryJob {
   content(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
   /**
    * Resolves when the start of this attempt is durable. It must be awaited after the peer agreed to take data and
-   * before the final dot is written, so that a crash after the dot is known to be `unknown`.
+   * before the final dot is written, so that a crash after the dot is known to be `unknown`. A transport that needs several
+   * requests awaits it before the end of each, with the word of recipients since the call before, and `unknown` for those whom
+   * this request is for.
    */
-  readonly beforeFinalDot: () => Promise<void>
+  readonly beforeFinalDot: (known?: readonly RecipientReport[]) => Promise<void>
   readonly signal: AbortSignal
 }
 

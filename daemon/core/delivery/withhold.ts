@@ -1,7 +1,7 @@
 /** Looks at the suppression list again before an attempt: mail can wait for days, and the list grows meanwhile. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { dequeue, type QueueEntry } from '#store/queue.ts'
+import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Clock } from '../clock.ts'
 import { suppressionsAgainst, withoutSuppressed } from '../feedback/suppressed-recipients.ts'
@@ -28,6 +28,6 @@ export async function withholdSuppressed(
     if ((await database.commit(change)).ok && done) return undefined
     stored = await database.get(traces, entry, entry.traceId)
   }
-  await database.commit(dequeue(new Change(), entry))
+  await database.commit(await dequeueIfThere(database, new Change(), entry))
   return undefined
 }

@@ -6,8 +6,11 @@
 /** The format an event was read from. */
 export type FeedbackFormat = 'dsn' | 'arf' | 'stalwart' | 'mailenable' | 'postfix'
 
-/** `ignored` is told and changes nothing: a not-spam or authentication-failure report, for example. */
-export type FeedbackType = 'bounced' | 'deferred' | 'delivered' | 'complained' | 'ignored'
+/**
+ * `ignored` is told and changes nothing: a not-spam or authentication-failure report, for example. `bounce_unparsed`: a mail came to
+ * a return path that nobody can read as a report; it is shown and changes nothing either.
+ */
+export type FeedbackType = 'bounced' | 'deferred' | 'delivered' | 'complained' | 'bounce_unparsed' | 'ignored'
 
 /** What may lead to the trace, as found and not yet proved; the strongest kind first. */
 export interface FeedbackClues {
@@ -23,6 +26,10 @@ export interface FeedbackClues {
   readonly queueIds: readonly string[]
   /** Addresses in To of the returned message; they alone attribute nothing. */
   readonly originalTo: readonly string[]
+  /** Subject of the message, where a log tells it but no better clue. */
+  readonly subject?: string | undefined
+  /** Domains that a complaint about no message in particular is about. */
+  readonly domains?: readonly string[] | undefined
 }
 
 export interface FeedbackEvent {

@@ -32,26 +32,38 @@ export async function placeSuppressions(
   also: (change: Change) => void = () => {},
 ): Promise<readonly Placed[]> {
   for (let tries = 0; tries < triesMax; tries++) {
-    const found = await database.findMany(
-      suppressions,
-      { organizationId },
-      'email',
-      entries.map(({ email }) => [email]),
-    )
-    const places = new Map<string, Place>()
-    const added = entries.map((entry, i) => {
-      const place = places.get(entry.email) ?? placeOf(found[i], nowMs)
-      const isNew = place.standing === undefined
-      place.standing = place.standing ? notEarlier(place.standing, entry) : entry
-      places.set(entry.email, place)
-      return isNew
-    })
-    const change = changeOf(organizationId, places.values())
+    const change = new Change()
+    const placed = await stageSuppressions(database, change, organizationId, entries, nowMs)
     if (change.sets.length > 0) also(change)
-    if (change.sets.length === 0 || (await database.commit(change)).ok)
-      return entries.map((entry, i) => ({ suppression: places.get(entry.email)?.standing ?? entry, added: added[i] === true }))
+    if (change.sets.length === 0 || (await database.commit(change)).ok) return placed
   }
   throw new Refusal('conflict', 'The suppression list was changed by somebody else at the same time; try again.')
+}
+
+/** Like `placeSuppressions`, in a write of the caller's; once for each write. */
+export async function stageSuppressions(
+  database: Database,
+  change: Change,
+  organizationId: string,
+  entries: readonly Suppression[],
+  nowMs: number,
+): Promise<readonly Placed[]> {
+  const found = await database.findMany(
+    suppressions,
+    { organizationId },
+    'email',
+    entries.map(({ email }) => [email]),
+  )
+  const places = new Map<string, Place>()
+  const added = entries.map((entry, i) => {
+    const place = places.get(entry.email) ?? placeOf(found[i], nowMs)
+    const isNew = place.standing === undefined
+    place.standing = place.standing ? notEarlier(place.standing, entry) : entry
+    places.set(entry.email, place)
+    return isNew
+  })
+  addTo(change, organizationId, places.values())
+  return entries.map((entry, i) => ({ suppression: places.get(entry.email)?.standing ?? entry, added: added[i] === true }))
 }
 
 const placeOf = (stored: Stored<Suppression> | undefined, nowMs: number): Place => ({
@@ -65,13 +77,11 @@ function notEarlier(standing: Suppression, { expiresAt }: Suppression): Suppress
   return longer ? { ...standing, expiresAt } : standing
 }
 
-function changeOf(organizationId: string, places: Iterable<Place>): Change {
-  const change = new Change()
+function addTo(change: Change, organizationId: string, places: Iterable<Place>): void {
   for (const { stored, standing } of places) {
     if (!standing || standing === stored?.record) continue
     if (!stored) change.insert(suppressions, organizationId, standing)
     else if (standing.id === stored.record.id) change.rewrite(suppressions, organizationId, stored, standing)
     else change.supersede(suppressions, organizationId, stored, standing)
   }
-  return change
 }

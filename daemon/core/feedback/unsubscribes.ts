@@ -22,6 +22,8 @@ export interface UnsubscribesOptions {
 /** Who would be unsubscribed from whom. */
 export type Subscription = Pick<LinkedMessage, 'recipient' | 'sender'>
 
+export type LinkReach = 'public' | 'local'
+
 const purpose = 'unsubscribe.v1'
 
 export class Unsubscribes {
@@ -29,6 +31,11 @@ export class Unsubscribes {
 
   constructor(options: UnsubscribesOptions) {
     this.#options = options
+  }
+
+  /** Who can follow a link: anybody, over https as RFC 8058 §3.1 wants it, or only who is near this service. */
+  get reach(): LinkReach {
+    return this.#options.baseUrl.startsWith('https://') ? 'public' : 'local'
   }
 
   /** The header fields of a message with one recipient. Only this service can make the link, and it names nobody. */

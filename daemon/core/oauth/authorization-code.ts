@@ -5,22 +5,18 @@ import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { hashOpaqueToken, newOpaqueToken } from './opaque-token.ts'
-import type { OAuthScope } from './scopes.ts'
 
-/** What a person approved, until the client fetches its tokens. */
+/** How a client gets to what a person approved, until it fetches its tokens. */
 export interface AuthorizationCode {
   readonly clientId: string
-  readonly clientName: string
   readonly redirectUri: string
   readonly codeChallenge: string
-  readonly userId: string
   readonly organizationId: string
-  readonly projectId: string
-  readonly scopes: readonly OAuthScope[]
+  /** What it is exchanged for. The grant is there from the approval on, so whatever ends grants ends codes too. */
+  readonly grantId: string
   readonly mayRefresh: boolean
   readonly expiresAt: number
-  /** What it was exchanged for; null: not yet. */
-  readonly grantId: string | null
+  readonly isUsed: boolean
 }
 
 export interface StoredAuthorizationCode {
@@ -48,11 +44,11 @@ export async function findAuthorizationCode(database: Database, text: string): P
   return entry && { key, code: decode<AuthorizationCode>(entry.value), version: entry.version }
 }
 
-/** Marks the code as used for a grant; the write fails when somebody else used it meanwhile. */
-export function useAuthorizationCode(change: Change, { key, code, version }: StoredAuthorizationCode, grantId: string, now: number): void {
+/** Marks the code as used; the write fails when somebody else used it meanwhile. */
+export function useAuthorizationCode(change: Change, { key, code, version }: StoredAuthorizationCode, now: number): void {
   change
     .check(key, version)
-    .set(key, encode({ ...code, grantId }))
+    .set(key, encode({ ...code, isUsed: true }))
     .expire(now + usedMs, key)
 }
 

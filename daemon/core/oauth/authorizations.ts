@@ -2,15 +2,18 @@
  * The authorization endpoint in two halves (RFC 6749 §4.1): what is checked before anybody is asked, and the answer once a
  * person has decided. Between them stand signing in and consent, which belong to whoever shows pages.
  */
-import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
 import { projects } from '../tenancy/organization.ts'
 import { addAuthorizationCode, codeMs, isCodeChallenge } from './authorization-code.ts'
 import type { Client } from './client.ts'
 import type { Clients } from './clients.ts'
-import type { RightsOfMember } from '../access/members.ts'
+import { oauthGrants, type Grant } from './grant.ts'
+import type { Grants } from './grants.ts'
 import { OAuthError, type OAuthErrorCode } from './oauth-error.ts'
 import { Parameters } from './parameters.ts'
 import { isLoopbackRedirect, matchesRedirectUri, redirectHost, withParameters } from './redirect-uri.ts'
@@ -23,7 +26,9 @@ export interface AuthorizationOptions {
   readonly urls: OAuthUrls
   readonly clients: Clients
   readonly registrations: Registrations
-  readonly rightsOfMember: RightsOfMember
+  readonly grants: Pick<Grants, 'levelOfHolder' | 'removeEnded'>
+  readonly writes: SettingWrites
+  readonly audit: Audit
 }
 
 export const prompts = ['none', 'login', 'consent', 'select_account'] as const
@@ -102,28 +107,34 @@ export class Authorizations {
   }
 
   /**
-   * The address to redirect to, with a code that is good for a minute. Throws `not_found` for a project that is not of the
-   * organization, `insufficient_scope` for somebody who is no member, and `validation_failed` for scopes of no asked surface.
+   * The address to redirect to, with a code that is good for a minute, for a grant that ends with it unless it is used. Throws
+   * `not_found` for a project that is not of the organization, `insufficient_scope` for somebody who is no member, and
+   * `validation_failed` for scopes of no asked surface.
    */
-  async approve(pending: PendingAuthorization, approval: Approval): Promise<string> {
-    const { database, clock, registrations, rightsOfMember } = this.#options
-    const { organizationId, projectId, userId, scopes } = approval
-    if (scopes.length === 0 || scopes.some((scope) => !pending.surfaces.includes(surfaceOf(scope))))
+  async approve(pending: PendingAuthorization, { organizationId, projectId, userId, scopes }: Approval): Promise<string> {
+    const { database, clock, registrations, writes, grants, audit } = this.#options
+    const [first] = scopes
+    if (first === undefined || scopes.some((scope) => !pending.surfaces.includes(surfaceOf(scope))))
       throw new Refusal('validation_failed', 'Approve at least one scope, of what the client asked for.')
     if (!(await database.get(projects, { organizationId }, projectId))) throw new Refusal('not_found', 'No project has this id.')
-    if (!(await rightsOfMember(organizationId, userId))) throw new Refusal('insufficient_scope', 'You are no member of this organization.')
     const { client, mayRefresh, redirectUri, codeChallenge, state } = pending
-    const change = new Change()
-    const code = addAuthorizationCode(change, {
-      ...{ userId, organizationId, projectId, scopes, redirectUri, codeChallenge },
-      clientId: client.id,
-      clientName: client.name,
-      mayRefresh,
-      expiresAt: clock.now() + codeMs,
-      grantId: null,
+    const code = await writes.run(organizationId, async (change) => {
+      const createdAt = clock.now()
+      const expiresAt = createdAt + codeMs
+      const named = { clientId: client.id, clientName: client.name }
+      const grant: Grant = { id: newId('grt', createdAt), ...named, projectId, userId, scopes, createdAt, expiresAt, revokedAt: null }
+      if ((await grants.levelOfHolder(grant, organizationId, surfaceOf(first))) === undefined)
+        throw new Refusal('insufficient_scope', 'You are no member of this organization.')
+      await grants.removeEnded(change, organizationId)
+      change.insert(oauthGrants, organizationId, grant)
+      const details = { name: client.name, client: client.id, scopes }
+      const act = { act: 'oauth_grant.created', target: grant.id, details }
+      audit.record(change, { organizationId, projectId, actor: { kind: 'user', id: userId }, ...act })
+      await registrations.markUsed(change, client.id)
+      const { id: grantId } = grant
+      const bound = { clientId: client.id, redirectUri, codeChallenge, organizationId, grantId, mayRefresh }
+      return addAuthorizationCode(change, { ...bound, expiresAt, isUsed: false })
     })
-    await registrations.markUsed(change, client.id)
-    await database.commit(change)
     return withParameters(redirectUri, { code, state, iss: this.#options.urls.issuer })
   }
 

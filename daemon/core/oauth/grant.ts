@@ -1,4 +1,6 @@
 /** What somebody allowed a client to do: the one thing that tokens, codes and refresh tokens lead back to. */
+import type { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { oauthScopes, type OAuthScope } from './scopes.ts'
@@ -14,7 +16,7 @@ export interface Grant {
   /** The most that a token of it may have, on all of its surfaces. */
   readonly scopes: readonly OAuthScope[]
   readonly createdAt: number
-  /** After this no token of it is issued any more. */
+  /** After this no token of it is issued any more; until its code is used that is the end of the code. */
   readonly expiresAt: number
   readonly revokedAt: number | null
 }
@@ -37,3 +39,12 @@ export const oauthGrants = defineRecord<Grant>({
   lookups: { id: (grant) => [[grant.id]] },
   projectOf: (grant) => grant.projectId,
 })
+
+/** Adds to the write the end of whatever the user allowed in the organization: it must not come back with them. */
+export async function endGrantsOf(database: Database, change: Change, organizationId: string, userId: string, now: number): Promise<void> {
+  for (const stored of await database.all(oauthGrants, { organizationId })) {
+    const { record } = stored
+    if (record.userId === userId && record.revokedAt === null)
+      change.replace(oauthGrants, organizationId, stored, { ...record, revokedAt: now })
+  }
+}

@@ -3,6 +3,8 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { RightsOfMember } from '../access/members.ts'
+import type { GrantSettingsSource } from '../access/settings.ts'
+import type { Actor, Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { oauthGrants, type Grant } from './grant.ts'
@@ -12,6 +14,8 @@ export interface GrantOptions {
   readonly database: Database
   readonly writes: SettingWrites
   readonly clock: Clock
+  readonly policies: GrantSettingsSource
+  readonly audit: Audit
   readonly rightsOfMember: RightsOfMember
 }
 
@@ -34,14 +38,27 @@ export class Grants {
     return found?.record.revokedAt === null ? found : undefined
   }
 
-  /** Ends the grant with every token of it, at once; again does nothing. */
-  async revoke(id: string): Promise<void> {
-    const { writes, clock } = this.#options
+  /** Undefined also when its project or organization was deleted: nothing can be done with it. */
+  async standing(id: string): Promise<StoredGrant | undefined> {
     const found = await this.find(id)
-    if (!found) return
-    await writes.run(found.organizationId, async (change) => {
+    if (!found) return undefined
+    const { organization, deleted } = await this.#options.policies.of(found.organizationId)
+    return organization.deletedAt === undefined && !deleted.has(found.record.projectId) ? found : undefined
+  }
+
+  /** Ends the grant with every token of it, at once, and answers it; again does nothing. `reason` is for the audit log. */
+  async revoke(id: string, actor: Actor, reason?: string): Promise<Grant | undefined> {
+    const { writes, clock, audit } = this.#options
+    const found = await this.find(id)
+    if (!found) return undefined
+    return writes.run(found.organizationId, async (change) => {
       const now = await this.find(id)
-      if (now) change.replace(oauthGrants, now.organizationId, now, { ...now.record, revokedAt: clock.now() })
+      if (!now) return undefined
+      const { organizationId, record } = now
+      change.replace(oauthGrants, organizationId, now, { ...record, revokedAt: clock.now() })
+      const details = { name: record.clientName, ...(reason !== undefined && { reason }) }
+      audit.record(change, { organizationId, projectId: record.projectId, actor, act: 'oauth_grant.revoked', target: id, details })
+      return record
     })
   }
 

@@ -26,7 +26,9 @@ export class Revocation {
     const clientId = await this.#options.clients.authenticate(request)
     const grantId = await this.#grantOf(request.parameters.need('token'))
     const grant = grantId === undefined ? undefined : await this.#options.grants.find(grantId)
-    if (grant?.record.clientId === clientId) await this.#options.grants.revoke(grant.record.id)
+    if (grant?.record.clientId !== clientId) return
+    const { id } = grant.record
+    await this.#options.grants.revoke(id, { kind: 'agent', id }, 'given back by its client')
   }
 
   async #grantOf(token: string): Promise<string | undefined> {

@@ -44,6 +44,9 @@ const order = (surface: Surface): readonly OAuthScope[] => scopesInOrder[surface
 export const levelOf = (scopes: readonly OAuthScope[], surface: Surface): Level =>
   Math.max(-1, ...scopes.map((scope) => order(surface).indexOf(scope)))
 
+/** Whether it reaches settings, and so keys that outlive every token: to be allowed with a fresh proof of identity only. */
+export const changesSettings = (scope: OAuthScope): boolean => order(surfaceOf(scope)).at(-1) === scope
+
 /** Every scope up to a level. */
 export const scopesUpTo = (surface: Surface, level: Level): readonly OAuthScope[] => order(surface).slice(0, level + 1)
 

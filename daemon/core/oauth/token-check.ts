@@ -3,7 +3,6 @@ import { hash } from 'node:crypto'
 import type { RightsOfMember } from '../access/members.ts'
 import type { Scope, TokenHolder } from '../access/scope.ts'
 import { rightsInOrder } from '../access/scope.ts'
-import type { GrantSettingsSource } from '../access/settings.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import type { AccessTokens, ReadAccessToken } from './access-tokens.ts'
@@ -13,7 +12,6 @@ import type { OAuthScope, Surface } from './scopes.ts'
 export interface TokenCheckOptions {
   /** Grows with every change of settings of an organization; see `Database.generation`. */
   readonly database: { generation(organizationId: string): number }
-  readonly policies: GrantSettingsSource
   readonly rightsOfMember: RightsOfMember
   readonly tokens: AccessTokens
   readonly grants: Grants
@@ -87,15 +85,13 @@ export class TokenCheck {
   }
 
   async #look(token: string, surface: Surface): Promise<Known | undefined> {
-    const { database, policies, tokens, grants, clock } = this.#options
+    const { database, tokens, grants, clock } = this.#options
     const read = await tokens.read(token, surface)
     const found = read && (await grants.find(read.grantId))
     if (!found) return undefined
     const generation = database.generation(found.organizationId) // before the grant is read again, so that a later change is noticed
-    const grant = await grants.find(read.grantId)
+    const grant = await grants.standing(read.grantId)
     if (grant?.organizationId !== found.organizationId) return undefined
-    const { organization, deleted } = await policies.of(found.organizationId)
-    if (organization.deletedAt !== undefined || deleted.has(grant.record.projectId)) return undefined
     return { token: read, grant, generation, seenAt: clock.now() }
   }
 }

@@ -1,12 +1,11 @@
 /** The token endpoint: a code, a refresh token or nothing but a client id becomes an access token (RFC 6749 §3.2). */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { recordKey } from '#store/record-kind.ts'
 import type { Clock } from '../clock.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { accessTokenSeconds, type AccessTokens } from './access-tokens.ts'
-import { findAuthorizationCode, useAuthorizationCode, verifiesChallenge, type AuthorizationCode } from './authorization-code.ts'
+import { findAuthorizationCode, useAuthorizationCode, verifiesChallenge } from './authorization-code.ts'
 import { anonymousBootstrapClientId } from './client.ts'
 import type { ClientRequest, Clients } from './clients.ts'
 import { oauthGrants, type Grant } from './grant.ts'
@@ -30,8 +29,13 @@ import {
 
 /** What happens at the token endpoint that somebody should know of; implementations must not throw. */
 export interface TokenEvents {
-  /** A code or refresh token came again: it was copied, or a client raced with itself. Its grant is revoked. */
-  tokenReused(what: 'code' | 'refresh token', grantId: string): void
+  /** A code or refresh token came again: it was copied, or a client raced with itself. Its grant was just revoked. */
+  tokenReused(what: 'code' | 'refresh token', grant: Grant): void
+}
+
+/** Tells people what happened to what they allowed. */
+export interface TokenNotices {
+  accessEnded(userId: string, clientName: string): void
 }
 
 export interface TokenEndpointOptions {
@@ -44,6 +48,7 @@ export interface TokenEndpointOptions {
   readonly grants: Grants
   readonly sandboxes: Sandboxes
   readonly events: TokenEvents
+  readonly notices: TokenNotices
 }
 
 /** RFC 6749 §5.1. */
@@ -113,28 +118,30 @@ export class TokenEndpoint {
     const redirectUri = parameters.get('redirect_uri')
     const first = await findAuthorizationCode(database, text)
     if (!first) throw invalidGrant('The code is unknown or expired.')
-    const issue = await writes.run(first.code.organizationId, async (change): Promise<Issue | 'replayed'> => {
+    const { organizationId, grantId } = first.code
+    const issue = await writes.run(organizationId, async (change): Promise<Issue | 'replayed'> => {
       const found = await findAuthorizationCode(database, text)
       if (!found) throw invalidGrant('The code is unknown or expired.')
       const { code } = found
-      if (code.grantId !== null) return 'replayed'
+      if (code.isUsed) return 'replayed'
       if (code.expiresAt <= clock.now()) throw invalidGrant('The code is unknown or expired.')
       if (code.clientId !== clientId) throw invalidGrant('The code was given to another client.')
       if (code.redirectUri !== redirectUri) throw invalidGrant('The redirect_uri is not the one that the code was sent to.')
       if (!verifiesChallenge(verifier, code.codeChallenge)) throw invalidGrant('The code_verifier does not match the code_challenge.')
-      const { surface, scopes } = this.#choose(code.scopes, parameters, undefined)
-      const grant = grantOf(code, clock.now())
-      if ((await grants.levelOfHolder(grant, code.organizationId, surface)) === undefined)
+      const stored = await grants.standing(grantId)
+      if (!stored) throw invalidGrant('What was approved was taken back meanwhile.')
+      const { surface, scopes } = this.#choose(stored.record.scopes, parameters, undefined)
+      if ((await grants.levelOfHolder(stored.record, organizationId, surface)) === undefined)
         throw invalidGrant('Who approved is no member of the organization any more.')
-      await grants.removeEnded(change, code.organizationId)
-      change.insert(oauthGrants, code.organizationId, grant)
-      useAuthorizationCode(change, found, grant.id, clock.now())
-      const refreshToken = code.mayRefresh ? addRefreshToken(change, grant, surface, clock.now()) : undefined
-      return { organizationId: code.organizationId, grant, surface, scopes, refreshToken }
+      const now = clock.now()
+      const grant = { ...stored.record, expiresAt: now + (code.mayRefresh ? grantMs : accessTokenSeconds * 1000) }
+      change.replace(oauthGrants, organizationId, stored, grant)
+      useAuthorizationCode(change, found, now)
+      const refreshToken = code.mayRefresh ? addRefreshToken(change, grant, surface, now) : undefined
+      return { organizationId, grant, surface, scopes, refreshToken }
     })
     if (issue !== 'replayed') return this.#issue(issue)
-    const replayed = await findAuthorizationCode(database, text)
-    if (replayed?.code.grantId != null) await this.#revokeReused('code', replayed.code.grantId)
+    await this.#revokeReused('code', grantId)
     throw invalidGrant('The code was used before; what it brought is revoked.')
   }
 
@@ -164,13 +171,16 @@ export class TokenEndpoint {
   }
 
   async #revokeReused(what: 'code' | 'refresh token', grantId: string): Promise<void> {
-    this.#options.events.tokenReused(what, grantId)
-    await this.#options.grants.revoke(grantId)
+    const { events, notices, grants } = this.#options
+    const ended = await grants.revoke(grantId, { kind: 'service', id: '' }, `${what} used twice`)
+    if (!ended) return
+    events.tokenReused(what, ended)
+    if (ended.userId !== null) notices.accessEnded(ended.userId, ended.clientName)
   }
 
   async #refreshable(grantId: string, expiresAt: number, surface: Surface): Promise<StoredGrant> {
     const { clock, grants } = this.#options
-    const stored = expiresAt > clock.now() ? await grants.find(grantId) : undefined
+    const stored = expiresAt > clock.now() ? await grants.standing(grantId) : undefined
     if (!stored) throw invalidGrant('The refresh token is expired or revoked.')
     if ((await grants.levelOfHolder(stored.record, stored.organizationId, surface)) === undefined)
       throw invalidGrant('Who approved is no member of the organization any more.')
@@ -200,12 +210,5 @@ export class TokenEndpoint {
     return { accessToken, expiresInSeconds: accessTokenSeconds, scopes, refreshToken, projectId: undefined }
   }
 }
-
-const grantOf = ({ clientId, clientName, projectId, userId, scopes, mayRefresh }: AuthorizationCode, now: number): Grant => ({
-  ...{ id: newId('grt', now), clientId, clientName, projectId, userId, scopes },
-  createdAt: now,
-  expiresAt: now + (mayRefresh ? grantMs : accessTokenSeconds * 1000),
-  revokedAt: null,
-})
 
 const invalidGrant = (words: string): OAuthError => new OAuthError('invalid_grant', words)

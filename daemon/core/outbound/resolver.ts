@@ -180,6 +180,16 @@ export async function addressesOf(resolver: Resolver, host: string): Promise<rea
   throw new ResolveError('not_found', `${host} has no address.`)
 }
 
+/** The present addresses; empty when the name leads nowhere, which may be over when mail is sent. */
+export async function addressesIfAny(resolver: Resolver, host: string): Promise<readonly string[]> {
+  try {
+    return await addressesOf(resolver, host)
+  } catch (error) {
+    if (error instanceof ResolveError) return []
+    throw error
+  }
+}
+
 function takeTurns(first: readonly string[], second: readonly string[]): string[] {
   const longest = Math.max(first.length, second.length)
   return Array.from({ length: longest }, (_, index) => [first[index], second[index]])

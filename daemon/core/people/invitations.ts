@@ -6,17 +6,17 @@ import { newId } from '#store/ids.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import { requireAdministration, requireRight, requireWholeOrganization, type Scope } from '../access/scope.ts'
+import { RateWindow } from '../access/rate-window.ts'
 import { actorOf, type Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
-import type { Background } from './background.ts'
 import { invitations, type Invitation } from './invitation.ts'
 import { invitationMail } from './mail-texts.ts'
 import { members, type Member } from './member.ts'
 import type { Members } from './members.ts'
-import { RateWindow } from './rate-window.ts'
+import type { Outbox } from './outbox.ts'
 import type { Role } from './role.ts'
 import { hashSecret, newSecret, secretPattern } from './secret-token.ts'
 import type { SystemMail } from './system-mail.ts'
@@ -29,7 +29,7 @@ export interface InvitationOptions {
   readonly audit: Audit
   readonly members: Members
   readonly mail: SystemMail
-  readonly background: Background
+  readonly outbox: Outbox
 }
 
 /** An invitation as the invited person sees it. */
@@ -78,10 +78,11 @@ export class Invitations {
         expiresAt: now + invitationMs,
       }
       change.insert(invitations, organizationId, made)
+      await this.#addMail(change, made, secret)
       this.#record(change, scope, 'invitation.created', made)
       return made
     })
-    this.#send(invitation, secret)
+    this.#options.outbox.wake()
     return invitation
   }
 
@@ -104,10 +105,11 @@ export class Invitations {
       this.#mails.take(scope.organizationId)
       const next = { ...stored.record, sha256: hashSecret(secret), expiresAt: clock.now() + invitationMs }
       change.replace(invitations, scope.organizationId, stored, next)
+      await this.#addMail(change, next, secret)
       this.#record(change, scope, 'invitation.resent', next)
       return next
     })
-    this.#send(invitation, secret)
+    this.#options.outbox.wake()
     return invitation
   }
 
@@ -154,7 +156,8 @@ export class Invitations {
     return writes.run(organizationId, async (change) => {
       const stored = await database.get(invitations, { organizationId }, id)
       const now = clock.now()
-      if (!stored || stored.record.email !== user.email || !this.isOpen(stored.record))
+      const isMine = stored?.record.email === user.email && this.isOpen(stored.record)
+      if (!isMine || !(await this.#view(stored.record)))
         throw new Refusal('not_found', `There is no open invitation for ${user.email} here.`)
       change.remove(invitations, organizationId, stored)
       const already = await database.get(members, { organizationId }, user.id)
@@ -171,19 +174,17 @@ export class Invitations {
   async #view(invitation: Invitation): Promise<InvitationView | undefined> {
     const { organizationId } = invitation
     const stored = await this.#options.database.get(organizations, { organizationId }, organizationId)
-    return stored && { invitation, organization: stored.record }
+    return stored?.record.deletedAt === undefined && stored ? { invitation, organization: stored.record } : undefined
   }
 
-  #send(invitation: Invitation, secret: string): void {
-    const { background, mail, database } = this.#options
-    background.run(async () => {
-      const view = await this.#view(invitation)
-      if (!view || !(await mail.isReady())) return
-      const { kind, id } = invitation.invitedBy
-      const inviter = kind === 'user' ? await userById(database, id) : undefined
-      const link = mail.urlOf(`/invitations/${secret}`)
-      await mail.send(invitation.email, invitationMail(view.organization.name, inviter, invitation.role, link))
-    })
+  async #addMail(change: Change, invitation: Invitation, secret: string): Promise<void> {
+    const { outbox, mail, database } = this.#options
+    const view = await this.#view(invitation)
+    if (!view) return
+    const { kind, id } = invitation.invitedBy
+    const inviter = kind === 'user' ? await userById(database, id) : undefined
+    const link = mail.urlOf(`/invitations/${secret}`)
+    await outbox.add(change, invitation.email, invitationMail(view.organization.name, inviter, invitation.role, link))
   }
 
   async #requireOwnerFor({ organizationId, holder }: Scope, role: Role): Promise<void> {

@@ -69,6 +69,17 @@ export const sessionsMail = (count: number, url: string): MailText =>
     footnote: notYou,
   })
 
+export const reuseMail = (clientName: string, url: string): MailText =>
+  written({
+    subject: 'The access of an application was ended',
+    paragraphs: [
+      `A token of ${clientName} was used twice. It may have been copied, so the whole access that you had allowed was ended.`,
+      'If you still want the application to work, connect it again. This also happens when a program asks twice at the same time.',
+    ],
+    button: { label: 'See applications with access', url },
+    footnote: 'If it happens again, ask who makes the application where its tokens are kept.',
+  })
+
 /** What the mail of a claim tells of it. */
 export interface ClaimFacts {
   readonly clientName: string

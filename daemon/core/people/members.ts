@@ -5,6 +5,8 @@ import type { Stored } from '#store/record-kind.ts'
 import { requireAdministration, requireRight, requireWholeOrganization, type Scope } from '../access/scope.ts'
 import type { GrantSettingsSource } from '../access/settings.ts'
 import { actorOf, type Audit } from '../audit.ts'
+import type { Clock } from '../clock.ts'
+import { endGrantsOf } from '../oauth/grant.ts'
 import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
@@ -21,6 +23,7 @@ export interface MemberNotices {
 export interface MemberOptions {
   readonly database: Database
   readonly writes: SettingWrites
+  readonly clock: Clock
   readonly policies: GrantSettingsSource
   readonly audit: Audit
   readonly notices: MemberNotices
@@ -75,6 +78,7 @@ export class Members {
       grantId: userId,
       holder: { kind: 'user', userId },
       ...(!rights.administersOrganization && { projectsOnly: true as const }),
+      ...(rights.owns && { owns: true as const }),
     }
   }
 
@@ -112,7 +116,7 @@ export class Members {
     })
   }
 
-  /** Also the way to leave: everybody may remove themselves. Throws as `changeRole` does. */
+  /** Also the way to leave: everybody may remove themselves. What they let in ends with it. Throws as `changeRole` does. */
   async remove(scope: Scope, userId: string): Promise<void> {
     const leaves = scope.holder?.kind === 'user' && scope.holder.userId === userId
     const gone = { user: undefined as User | undefined, organization: undefined as Organization | undefined }
@@ -123,6 +127,7 @@ export class Members {
       if (role === 'owner' && !leaves && !(await this.#owns(scope))) throw ownersOnly()
       if (role === 'owner') await this.#keepAnOwner(scope.organizationId, userId)
       change.remove(members, scope.organizationId, stored)
+      await endGrantsOf(this.#options.database, change, scope.organizationId, userId, this.#options.clock.now())
       this.#record(change, scope, leaves ? 'member.left' : 'member.removed', userId, { role })
       gone.user = await userById(this.#options.database, userId)
       gone.organization = await this.#organization(scope)

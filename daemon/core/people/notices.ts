@@ -1,20 +1,23 @@
 /** What users are told by mail about their account; sent after the act, where mail is configured. */
+import type { Database } from '#store/database.ts'
 import type { Background } from './background.ts'
-import { passkeyMail, removedMail, roleMail, sessionsMail, type MailText } from './mail-texts.ts'
+import { passkeyMail, removedMail, reuseMail, roleMail, sessionsMail, type MailText } from './mail-texts.ts'
 import type { MemberNotices } from './members.ts'
 import type { PasskeyNotices } from './passkeys.ts'
 import type { SystemMail } from './system-mail.ts'
-import type { User } from './user.ts'
+import { userById, type User } from './user.ts'
 
 export interface Notices extends MemberNotices, PasskeyNotices {
   sessionsEnded(user: User, count: number): void
+  /** A token of an application came twice, and its access was ended. */
+  accessEnded(userId: string, clientName: string): void
 }
 
-export function mailedNotices(mail: SystemMail, background: Background): Notices {
-  const tell = ({ email }: User, text: MailText): void =>
-    background.run(async () => {
-      if (await mail.isReady()) await mail.send(email, text)
-    })
+export function mailedNotices(database: Database, mail: SystemMail, background: Background): Notices {
+  const send = async (user: User | undefined, text: MailText): Promise<void> => {
+    if (user && (await mail.isReady())) await mail.send(user.email, text)
+  }
+  const tell = (user: User, text: MailText): void => background.run(() => send(user, text))
   const account = mail.urlOf('/account')
   return {
     roleChanged: (user, { name }, role) => tell(user, roleMail(name, role, mail.urlOf('/organizations'))),
@@ -22,5 +25,7 @@ export function mailedNotices(mail: SystemMail, background: Background): Notices
     passkeyAdded: (user, { name }) => tell(user, passkeyMail(name, 'added', account)),
     passkeyRemoved: (user, { name }) => tell(user, passkeyMail(name, 'removed', account)),
     sessionsEnded: (user, count) => tell(user, sessionsMail(count, account)),
+    accessEnded: (userId, clientName) =>
+      background.run(async () => send(await userById(database, userId), reuseMail(clientName, `${account}/applications`))),
   }
 }

@@ -12,7 +12,8 @@ import { Challenges } from './challenges.ts'
 import { Invitations } from './invitations.ts'
 import { LoginLinks, type SignUp } from './login-links.ts'
 import { Members } from './members.ts'
-import { mailedNotices } from './notices.ts'
+import { mailedNotices, type Notices } from './notices.ts'
+import { Outbox } from './outbox.ts'
 import { Passkeys } from './passkeys.ts'
 import { relyingPartyOf, type RelyingParty } from './relying-party.ts'
 import { Sessions } from './sessions.ts'
@@ -25,7 +26,7 @@ export interface PeopleOptions {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly accept: Accept
-  /** Public address of the service, without a slash at the end. */
+  /** Address of the pages for people, without a slash at the end. */
   readonly baseUrl: string
   readonly signUp: SignUp
   readonly systemMail: { readonly destination: string | null; readonly from: string | null }
@@ -40,6 +41,9 @@ export interface People {
   readonly passkeys: Passkeys
   readonly accounts: Accounts
   readonly mail: SystemMail
+  readonly notices: Notices
+  /** Mail of writes that a crash may have left; to be woken at every start. */
+  readonly outbox: Outbox
   readonly relyingParty: RelyingParty
   /** Mail that is still to be handed over; awaited before the store closes. */
   readonly background: Background
@@ -50,13 +54,14 @@ export function people(options: PeopleOptions): People {
   const base = { database, writes, clock, audit: new Audit({ database, clock }) }
   const background = new Background(onError)
   const mail = new SystemMail({ database, policies, accept, clock, destinationId: systemMail.destination, from: systemMail.from, baseUrl })
-  const notices = mailedNotices(mail, background)
+  const outbox = new Outbox({ ...base, mail, background })
+  const notices = mailedNotices(database, mail, background)
   const sessions = new Sessions({ ...base, secrets })
   const members = new Members({ ...base, policies, notices })
-  const invitations = new Invitations({ ...base, members, mail, background })
+  const invitations = new Invitations({ ...base, members, mail, outbox })
   const relyingParty = relyingPartyOf(baseUrl)
   return {
-    ...{ members, invitations, sessions, mail, relyingParty, background },
+    ...{ members, invitations, sessions, mail, notices, outbox, relyingParty, background },
     loginLinks: new LoginLinks({ ...base, sessions, invitations, mail, background, signUp }),
     passkeys: new Passkeys({ ...base, sessions, challenges: new Challenges(secrets), relyingParty, notices }),
     accounts: new Accounts({ ...base, sessions, notices, signUp }),

@@ -24,7 +24,7 @@ export interface SystemMailOptions {
   readonly destinationId: string | null
   /** The sender, with or without a name. */
   readonly from: string | null
-  /** Public address of the service, without a slash at the end. */
+  /** Address of the pages for people, without a slash at the end. */
   readonly baseUrl: string
 }
 
@@ -57,8 +57,8 @@ export class SystemMail {
     return this.#options.baseUrl + path
   }
 
-  /** Resolves when the mail is on disk, to leave soon. Call it only when mail is ready. */
-  async send(to: string, { subject, text, html }: MailText): Promise<void> {
+  /** Resolves when the mail is on disk, to leave soon. Call it only when mail is ready. With the same `key` within a day it is one mail. */
+  async send(to: string, { subject, text, html }: MailText, key?: string): Promise<void> {
     const { database, accept, clock, destinationId } = this.#options
     const recipient = parseMailbox(to)
     if (!recipient || !this.#from || destinationId === null) throw new Error('mail of the service is not configured')
@@ -72,6 +72,7 @@ export class SystemMail {
       mailFrom: this.#from.address,
       rcptTo: [recipient.address],
       submittedBy: scope.grantId,
+      idempotencyKey: key,
     })
   }
 }

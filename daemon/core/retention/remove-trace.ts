@@ -1,6 +1,6 @@
 /**
  * Removes a trace with all that belongs to it, in one write: content, attempts, return paths,
- * openings and clicks, captures and readings that are due. Its unsubscribe link works on.
+ * reports, openings and clicks, captures and readings that are due. Its unsubscribe link works on.
  */
 import { Change } from '#store/change.ts'
 import { contentRowKey } from '#store/content.ts'
@@ -13,7 +13,9 @@ import { pendingReadKey } from '../capture/pending-read.ts'
 import { keepUnsubscribe } from '../feedback/kept-unsubscribe.ts'
 import { storedTracesCounter } from '../tenancy/counters.ts'
 import { engagements } from '../trace/engagement.ts'
+import { dropReport } from '../trace/kept-report.ts'
 import { dropReturnPaths } from '../trace/return-paths.ts'
+import { readReports } from '../trace/trace-report.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { waitingEntry } from '../trace/waiting-entry.ts'
 
@@ -50,6 +52,7 @@ async function removalOf(database: Database, organizationId: string, stored: Sto
   dropReturnPaths(change, stored.record)
   const engagement = await database.get(engagements, { organizationId }, id)
   if (engagement) change.remove(engagements, organizationId, engagement)
+  for (const report of await readReports(database, organizationId, id)) dropReport(change, organizationId, report)
   for (let row = 0; row < content.rows; row++) change.delete(contentRowKey(organizationId, content.id, row))
   for await (const { key } of database.kv.range(within([organizationId, 'event', id]))) change.deletes.push(key)
   if (outcome !== 'relayed') {

@@ -1,5 +1,5 @@
 /**
- * Retention: settled traces go when they are older than the plan keeps them, and the oldest of them when there are more than
+ * Retention: webhook deliveries go when they are old. Settled traces go when they are older than the plan keeps them, and the oldest of them when there are more than
  * the plan stores. Each goes in a write of its own, so a crash leaves nothing half removed and the next round goes on.
  * Spec "Limits".
  */
@@ -13,6 +13,7 @@ import { systemOrganizationId } from '../routing/system-policy.ts'
 import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import type { Organization } from '../tenancy/organization.ts'
+import { sweepDeliveries } from '../webhooks/leftovers.ts'
 import { traces } from '../trace/trace.ts'
 import { removeTrace } from './remove-trace.ts'
 
@@ -66,6 +67,7 @@ export class Retention {
     for await (const organization of allOrganizations(this.#options.database)) {
       if (this.#stopping) break
       removed += await this.#sweep(organization)
+      await this.#sweepDeliveries(organization)
       await this.#note(organization.id)
     }
     return removed + (await this.#remove(systemOrganizationId, this.#options.clock.now() - systemRetentionMs, Infinity))
@@ -77,6 +79,13 @@ export class Retention {
     const removed = await this.#remove(organization.id, oldest, Infinity)
     if (tracesStored === undefined || billsOverage(organization)) return removed
     return removed + (await this.#remove(organization.id, Infinity, (await this.#stored(organization.id)) - tracesStored))
+  }
+
+  #sweepDeliveries(organization: Organization): Promise<void> {
+    const { database, clock } = this.#options
+    const { retentionDays } = limitsOf(organization)
+    const work = { database, stopping: () => this.#stopping }
+    return sweepDeliveries(work, organization.id, { nowMs: clock.now(), retentionDays })
   }
 
   /** Removes at most so many settled traces, the oldest first, that were accepted before the time. */

@@ -123,7 +123,7 @@ export class Destinations {
   }
 
   /**
-   * Refused with `conflict` while a rule or a credential names it, and while mail is queued for it unless that is to be
+   * Refused with `conflict` while a rule or a credential names it or it is the default sender, and while mail is queued for it unless that is to be
    * discarded; mail queued for it then fails, and its trace says why.
    */
   async remove(scope: Scope, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
@@ -131,6 +131,7 @@ export class Destinations {
     await writes.act(scope, 'destination.deleted', async (change) => {
       const stored = await this.#getToChange(scope, id)
       refuseWhileNamed(await policies.of(scope.organizationId), id)
+      refuseWhileDefault(stored.record)
       if (!discardQueued && (await isQueuedFor(database, id))) {
         const message =
           'Messages are still queued for this destination; wait until they are sent, or repeat with ?discard_queued=true and they fail.'
@@ -199,4 +200,12 @@ function changed({ name, environment, priority, from, maxConnections, maxRatePer
 function checkFrom(from: string | null | undefined): void {
   if (from != null && !parseMailbox(from))
     throw invalid([{ path: 'from', message: 'must be one address such as shop@example.ch or Shop <shop@example.ch>' }])
+}
+
+/** Nothing names the default sender, and yet mail of every project may depend on it. */
+function refuseWhileDefault({ shared }: Destination): void {
+  if (shared !== 'org_default') return
+  const message =
+    'It is the default sender of the organization, which takes what no rule matches; make another destination the default sender, or set is_org_default to false first.'
+  throw new Refusal('conflict', message, { nextAction: 'remove_references' })
 }

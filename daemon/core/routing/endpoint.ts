@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { findPreset, presetIds } from '#config/presets.ts'
 import { parseDomain } from '../addresses.ts'
 import { isLoopbackAddress, isPublicAddress, type AddressGuard } from '../outbound/address-guard.ts'
-import { addressesOf, ResolveError, type Resolver } from '../outbound/resolver.ts'
+import { addressesIfAny, type Resolver } from '../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import type { SmtpDestination } from './destination.ts'
 import { checkOAuth2, type OAuth2Grant, type OAuth2Request } from './oauth2.ts'
@@ -81,16 +81,6 @@ function loginProblems({ username, password }: Pick<Endpoint, 'username' | 'pass
   if (oauth2 || (username === null) === (password === undefined)) return []
   const missing = username === null ? 'username' : 'password'
   return [{ path: `credentials.${missing}`, message: 'is required with the other: give user name and password, or neither' }]
-}
-
-/** The present addresses; empty when the name leads nowhere, which may be over when mail is sent. */
-export async function addressesIfAny(resolver: Resolver, host: string): Promise<readonly string[]> {
-  try {
-    return await addressesOf(resolver, host)
-  } catch (error) {
-    if (error instanceof ResolveError) return []
-    throw error
-  }
 }
 
 function addressProblems(

@@ -5,7 +5,8 @@ import { credentialFields, type CredentialField, type HttpProvider } from '#conf
 import { isPublicAddress } from '../outbound/address-guard.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import type { HttpDestination } from './destination.ts'
-import { addressesIfAny, type EndpointGuards } from './endpoint.ts'
+import { addressesIfAny } from '../outbound/resolver.ts'
+import type { EndpointGuards } from './endpoint.ts'
 
 /** By the provider's names, and `base_url`. Null clears; what is left out stays. */
 export type CredentialChanges = Readonly<Record<string, string | null | undefined>>

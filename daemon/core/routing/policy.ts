@@ -9,6 +9,8 @@ import { orderRules } from './match.ts'
 import { routingRules, type RoutingRule } from './rule.ts'
 import { organizations, projects, type Organization, type Project } from '../tenancy/organization.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
+import { isSwitchedOn } from '../features.ts'
+import { webhookEndpoints, type WebhookEndpoints } from '../webhooks/endpoint.ts'
 import { systemOrganizationId, systemPolicy } from './system-policy.ts'
 
 /** The settings of one organization, ready for decisions. */
@@ -26,6 +28,8 @@ export interface Policy {
   /** By project, in the order in which they are tried. */
   readonly rules: ReadonlyMap<string, readonly RoutingRule[]>
   readonly failovers: Failovers
+  /** Who hears of events; none while the flag is off. */
+  readonly webhooks: WebhookEndpoints
 }
 
 export class Policies {
@@ -75,13 +79,14 @@ export class Policies {
     // of an organization that is deleted nothing is left to decide with
     const all = <R extends Identified>(kind: RecordKind<R>): Promise<Stored<R>[]> =>
       organization.record.deletedAt === undefined ? this.#database.all(kind, reach) : Promise.resolve([])
-    const [allProjects, allDestinations, allRules, allCredentials, allDomains, allFailovers] = await Promise.all([
+    const [allProjects, allDestinations, allRules, allCredentials, allDomains, allFailovers, allEndpoints] = await Promise.all([
       all(projects),
       all(destinations),
       all(routingRules),
       all(smtpCredentials),
       all(sendingDomains),
       all(failoverPolicies),
+      isSwitchedOn(organization.record, 'webhooks') ? all(webhookEndpoints) : [],
     ])
     const deleted = new Set(allProjects.flatMap(({ record: { id, deletedAt } }) => (deletedAt === undefined ? [] : [id])))
     const living = <R extends Identified>(kind: RecordKind<R>, rows: readonly Stored<R>[]): R[] =>
@@ -97,6 +102,7 @@ export class Policies {
       sendingDomains: new Map(allDomains.map(({ record }) => [record.domain, record])),
       rules: Map.groupBy(orderRules(living(routingRules, allRules)), (rule) => rule.projectId),
       failovers: new Failovers(living(failoverPolicies, allFailovers)),
+      webhooks: Map.groupBy(living(webhookEndpoints, allEndpoints), ({ projectId }) => projectId),
     }
   }
 }

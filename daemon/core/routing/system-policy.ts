@@ -40,5 +40,6 @@ export function systemPolicy(destination: Destination | undefined) {
     sendingDomains: new Map<string, never>(),
     rules: new Map<string, never>(),
     failovers: new Failovers([]),
+    webhooks: new Map<string, never>(),
   }
 }

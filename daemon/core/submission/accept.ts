@@ -256,7 +256,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     destinationId: decision.destinationId,
     route: { by: route.by, ruleId: route.ruleId, reason: route.reason },
     ...(submission.template && { template: submission.template }),
-    ...(submission.hasUnsubscribeLink && { hasUnsubscribeLink: true as const }),
+    ...(submission.unsubscribeLink && { hasUnsubscribeLink: true as const }),
     content,
     prefix: facts.prefix,
     eightBit: facts.eightBit,

@@ -6,7 +6,7 @@ import type { Change } from '#store/change.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
 import { requireFlag, type FeatureSettings } from '../features.ts'
 import { billsOverage, limitsOf, unpaidOverage } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
+import { invalid, Refusal } from '../refusals.ts'
 import type { Decision } from '../routing/outcome.ts'
 import { captureCapOf, type Project } from '../tenancy/organization.ts'
 import { captureCounter, dayOf, minuteOf, monthOf, organizationSendCounter, rateCounter, sendCounter } from '../tenancy/counters.ts'
@@ -16,7 +16,10 @@ import { checkSendAt } from './schedule.ts'
 import type { Submission } from './submission.ts'
 
 /** What the gates look at: a submission, or a message that goes again. */
-export type Sendable = Pick<Submission, 'scope' | 'rcptTo' | 'attachments' | 'sendAt' | 'submittedBy' | 'ratePerMinute'> & {
+export type Sendable = Pick<
+  Submission,
+  'scope' | 'rcptTo' | 'attachments' | 'unsubscribeLink' | 'sendAt' | 'submittedBy' | 'ratePerMinute'
+> & {
   readonly door: Door | 'replay'
   readonly draft: Pick<Submission['draft'], 'size'>
 }
@@ -51,15 +54,16 @@ const gate = (pass: Pass, doors: readonly Sendable['door'][]): Gate => ({ name: 
 
 // prettier-ignore
 const gates: readonly Gate[] = [
-  gate(smtpRelay,      [      SMTP        ]),
-  gate(recipientCount, [REST, SMTP        ]),
-  gate(messageSize,    [REST, SMTP        ]),
-  gate(attachments,    [REST              ]),
-  gate(schedule,       [REST              ]),
-  gate(submitterRate,  [      SMTP        ]),
-  gate(captureCap,     [REST, SMTP        ]),
-  gate(planSends,      [REST, SMTP, REPLAY]),
-  gate(sendBudget,     [REST, SMTP, REPLAY]), // last: a refused send consumes nothing
+  gate(smtpRelay,       [      SMTP        ]),
+  gate(recipientCount,  [REST, SMTP        ]),
+  gate(messageSize,     [REST, SMTP        ]),
+  gate(attachments,     [REST              ]),
+  gate(schedule,        [REST              ]),
+  gate(unsubscribeLink, [REST              ]),
+  gate(submitterRate,   [      SMTP        ]),
+  gate(captureCap,      [REST, SMTP        ]),
+  gate(planSends,       [REST, SMTP, REPLAY]),
+  gate(sendBudget,      [REST, SMTP, REPLAY]), // last: a refused send consumes nothing
 ]
 
 /** Runs the door's gates. The returned limits explain a write that failed with reason `limit`. */
@@ -102,6 +106,14 @@ function attachments({ submission, organization }: Candidate): void {
 
 function schedule({ submission, organization, nowMs }: Candidate): void {
   if (submission.sendAt !== undefined) checkSendAt(submission.sendAt, organization, nowMs)
+}
+
+/** What recipients would get in vain must not go out; a capture may have it. RFC 8058 §3.1. */
+function unsubscribeLink({ submission, decision }: Candidate): void {
+  if (submission.unsubscribeLink !== 'local' || decision.outcome !== 'relayed') return
+  const message =
+    'needs the public https address of this service, and none is configured; leave it out, or have the operator set POSTERN_BASE_URL'
+  throw invalid([{ path: 'list_unsubscribe', message }])
 }
 
 /** The two-bucket sliding window: what is left of the previous minute counts by its share. */

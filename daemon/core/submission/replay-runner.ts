@@ -10,6 +10,7 @@ import { keyName, unpack, within } from '#store/tuple.ts'
 import { isOpenTo } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
+import { primaryOf } from '../delivery/failover.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import { readAttempts } from '../trace/attempt-record.ts'
 import type { TraceReader } from '../trace/read.ts'
@@ -85,7 +86,7 @@ export class ReplayRunner {
     const counted = { examined: 0, skipped: 0 }
     for (const trace of page.rows) {
       if (this.#stopping) return
-      if (trace.replays?.at(-1)?.jobId === record.id) continue // it failed again since, or a crash came before the page's end
+      if (trace.replays?.some(({ jobId }) => jobId === record.id)) continue // it failed again since, or a crash came before the page's end
       const done = await this.#replay(organizationId, record.id, trace.id)
       if (done === 'ended') return
       if (done === 'skipped') {
@@ -196,7 +197,7 @@ function decide(
   again: (destinationId: string) => Trace | undefined,
 ): Verdict {
   if (!projects.has(trace.projectId)) return { skip: true }
-  const id = job.targetDestinationId ?? trace.destinationId ?? ''
+  const id = job.targetDestinationId ?? primaryOf(trace)
   const destination = destinations.get(id)
   if (!destination) return { refused: 'Its destination was deleted; replay with a target_destination_id.' }
   if (destination.mode !== 'live') return { refused: `The destination ${destination.name} is in sandbox mode; promote it to live.` }

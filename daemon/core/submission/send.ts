@@ -81,7 +81,7 @@ export class SendMessages {
       rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
       facts: composed.facts,
       template: rendered?.from,
-      hasUnsubscribeLink: order.listUnsubscribe,
+      unsubscribeLink: order.listUnsubscribe ? unsubscribes.reach : undefined,
       draft,
       destinationId: order.destinationId,
       idempotencyKey: order.idempotencyKey,

@@ -1,5 +1,6 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
 import type { Scope } from '../access/scope.ts'
+import type { LinkReach } from '../feedback/unsubscribes.ts'
 import type { RouteQuestion } from '../routing/match.ts'
 import type { Door, Outcome, Trace } from '../trace/trace.ts'
 import type { TrackingWish } from '../tracking/tracking.ts'
@@ -42,8 +43,8 @@ export interface Submission {
   readonly tracking?: TrackingWish | undefined
   /** What the content was rendered from (REST). */
   readonly template?: Trace['template']
-  /** The message has a link by which its one recipient unsubscribes. */
-  readonly hasUnsubscribeLink?: boolean | undefined
+  /** The message has a link by which its one recipient unsubscribes; who can follow it. */
+  readonly unsubscribeLink?: LinkReach | undefined
   /** Who submitted: id of the SMTP credential or API key. */
   readonly submittedBy: string
   /** Each recipient is to get a return path of its own; `bounceDomain` in place of that of the service. */

@@ -1,7 +1,10 @@
-/** One delivery attempt as it is kept: written before the final dot as `started`, and again with what was seen. */
+/**
+ * One delivery attempt as it is kept: written before the final dot as `started`, and again with what was seen. While it takes
+ * several dialogs, the word of recipients is kept in rows beside it, so that nothing grows with the square of their number.
+ */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { pack, within, type Element } from '#store/tuple.ts'
+import { pack, unpack, within, type Element } from '#store/tuple.ts'
 
 /** A reply of the peer, verbatim. */
 export interface PeerReply {
@@ -49,8 +52,8 @@ export interface FailoverNote {
 }
 
 /**
- * `started` without an end means that the process died; the peer may have the message (RFC 1047). With VERP its recipients tell
- * who had a word already, and the one whose copy was under way as `unknown`.
+ * `started` without an end means that the process died; the peer may have the message (RFC 1047). Where it takes several dialogs,
+ * its recipients tell who had a word already, and whose copy was under way as `unknown`.
  */
 export interface AttemptRecord {
   readonly number: number
@@ -83,22 +86,57 @@ const attemptKey = (organizationId: string, traceId: string, number: number): re
   number,
 ]
 
+/** Key of a row beside the attempt; rows count from 1. */
+const progressKey = (organizationId: string, traceId: string, number: number, row: number): readonly Element[] => [
+  ...attemptKey(organizationId, traceId, number),
+  row,
+]
+
 export const writeAttempt = (change: Change, organizationId: string, traceId: string, attempt: AttemptRecord): Change =>
   change.set(attemptKey(organizationId, traceId, attempt.number), encode(attempt))
 
+/** Adds to what an attempt under way knows of its recipients. */
+export const writeProgress = (
+  change: Change,
+  organizationId: string,
+  traceId: string,
+  { number, row, recipients }: { readonly number: number; readonly row: number; readonly recipients: readonly RecipientReport[] },
+): Change => change.set(progressKey(organizationId, traceId, number, row), encode(recipients))
+
+/** The attempt as a whole, in place of its rows. */
+export function writeWhole(change: Change, organizationId: string, traceId: string, attempt: AttemptRecord, rows: number): Change {
+  for (let row = 1; row <= rows; row++) change.delete(progressKey(organizationId, traceId, attempt.number, row))
+  return writeAttempt(change, organizationId, traceId, attempt)
+}
+
+/** The attempt with what its rows say, and how many they are. */
 export async function readAttempt(
   database: Database,
   organizationId: string,
   traceId: string,
   number: number,
-): Promise<AttemptRecord | undefined> {
-  const entry = await database.kv.get(pack(attemptKey(organizationId, traceId, number)))
-  return entry && decode<AttemptRecord>(entry.value)
+): Promise<{ readonly attempt: AttemptRecord; readonly rows: number } | undefined> {
+  const key = attemptKey(organizationId, traceId, number)
+  const entry = await database.kv.get(pack(key))
+  if (!entry) return undefined
+  const later: RecipientReport[][] = []
+  for await (const { value } of database.kv.range(within(key))) later.push(decode<RecipientReport[]>(value))
+  return { attempt: joined(decode<AttemptRecord>(entry.value), later), rows: later.length }
 }
 
 /** All attempts of a trace in order. */
 export async function readAttempts(database: Database, organizationId: string, traceId: string): Promise<AttemptRecord[]> {
-  const attempts: AttemptRecord[] = []
-  for await (const { value } of database.kv.range(within([organizationId, 'event', traceId]))) attempts.push(decode<AttemptRecord>(value))
-  return attempts
+  const attempts: { readonly attempt: AttemptRecord; readonly later: RecipientReport[][] }[] = []
+  for await (const { key, value } of database.kv.range(within([organizationId, 'event', traceId]))) {
+    if (unpack(key).length > attemptKey('', '', 0).length) attempts.at(-1)?.later.push(decode<RecipientReport[]>(value))
+    else attempts.push({ attempt: decode<AttemptRecord>(value), later: [] })
+  }
+  return attempts.map(({ attempt, later }) => joined(attempt, later))
+}
+
+/** The latest word on each recipient holds. */
+function joined(attempt: AttemptRecord, later: readonly (readonly RecipientReport[])[]): AttemptRecord {
+  if (later.length === 0) return attempt
+  const known = new Map([attempt.recipients ?? [], ...later].flat().map((report) => [report.address, report]))
+  return { ...attempt, recipients: [...known.values()] }
 }

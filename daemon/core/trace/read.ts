@@ -7,7 +7,9 @@ import { isAlive } from '../tenancy/organization-list.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { readAttempts, type AttemptRecord } from './attempt-record.ts'
 import { Refusal } from '../refusals.ts'
+import { readKeptReport } from './kept-report.ts'
 import { engagements, type Engagement } from './engagement.ts'
+import { readReports, type TraceReport } from './trace-report.ts'
 import { redactTrace, type SharedTrace } from './redact.ts'
 import { traceOfServiceRef } from './trace-token.ts'
 import type { TraceStatus } from './states.ts'
@@ -33,6 +35,8 @@ export interface TraceStory {
   readonly attempts: readonly AttemptRecord[]
   /** Undefined while nobody has opened the message or followed a link. */
   readonly engagement: Engagement | undefined
+  /** What was told of it after it left. */
+  readonly reports: readonly TraceReport[]
 }
 
 /** One request looks at so many traces at most; the cursor goes on from there. */
@@ -55,7 +59,16 @@ export class TraceReader {
     if (!stored) throw noTrace()
     const { record: trace } = stored
     const engagement = trace.tracking && (await this.#database.get(engagements, scope, traceId))?.record
-    return { trace, attempts: await readAttempts(this.#database, scope.organizationId, traceId), engagement }
+    const attempts = await readAttempts(this.#database, scope.organizationId, traceId)
+    return { trace, attempts, engagement, reports: await this.#reports(scope.organizationId, traceId) }
+  }
+
+  /** The beginning of the mail that a report came as. Throws `not_found`. */
+  async reportMail(scope: Scope, traceId: string, reportId: string): Promise<Uint8Array> {
+    const stored = await this.#database.get(traces, scope, traceId)
+    const mail = stored && (await readKeptReport(this.#database, scope.organizationId, `${traceId}/${reportId}`))
+    if (!mail) throw new Refusal('not_found', 'No mail of such a report is kept; report_id stands in the timeline of the trace.')
+    return mail
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. */
@@ -79,7 +92,12 @@ export class TraceReader {
   async shared(traceId: string): Promise<SharedTrace> {
     const found = await this.#database.lookup(traces, 'id', [traceId])
     if (!found || !(await isAlive(this.#database, found.organizationId, found.record.projectId))) throw noTrace()
-    return redactTrace(found.record, await readAttempts(this.#database, found.organizationId, traceId))
+    const attempts = await readAttempts(this.#database, found.organizationId, traceId)
+    return redactTrace(found.record, attempts, await this.#reports(found.organizationId, traceId))
+  }
+
+  async #reports(organizationId: string, traceId: string): Promise<TraceReport[]> {
+    return (await readReports(this.#database, organizationId, traceId)).map(({ record }) => record)
   }
 }
 

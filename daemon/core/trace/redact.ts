@@ -1,6 +1,9 @@
 /** What the public share link of a trace shows: an allow list, so that a new field is private until it is named here. */
 import type { AttemptRecord } from './attempt-record.ts'
+import { reportEntries } from './report-entries.ts'
+import type { TraceStatus } from './states.ts'
 import type { Trace } from './trace.ts'
+import type { TraceReport } from './trace-report.ts'
 import { timelineOf } from './timeline.ts'
 
 /** A trace as anybody with the link sees it: no content, subject, identifiers of the owner, replies or addresses in full. */
@@ -15,17 +18,32 @@ export interface SharedTrace {
   readonly timeline: readonly { readonly at: number; readonly event: string }[]
 }
 
-export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[]): SharedTrace => ({
+export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[], reports: readonly TraceReport[]): SharedTrace => ({
   traceId: trace.id,
-  status: trace.status,
+  status: withoutComplaint(trace.status),
   outcome: trace.outcome,
   createdAt: trace.createdAt,
   updatedAt: trace.updatedAt,
   provider: attempts.findLast(({ provider }) => provider !== undefined)?.provider ?? null,
   // The link is for people who were written to; they must not learn of blind copies (RFC 5322 §3.6.3).
-  recipients: trace.recipients.filter(({ bcc }) => !bcc).map(({ address, status }) => ({ address: maskAddress(address), status })),
-  timeline: timelineOf(trace, attempts).map(({ at, event }) => ({ at, event })),
+  recipients: trace.recipients
+    .filter(({ bcc }) => !bcc)
+    .map(({ address, status }) => ({ address: maskAddress(address), status: withoutComplaint(status) })),
+  timeline: [...timelineOf(trace, attempts), ...reportEntries(trace, reportsForAll(trace, reports))].map(({ at, event }) => ({
+    at,
+    event,
+  })),
 })
+
+/** Who complains does so in confidence; the message had reached them. */
+const withoutComplaint = (status: TraceStatus): TraceStatus => (status === 'complained' ? 'delivered' : status)
+
+/** Deliveries and bounces of those that the message names, as far as somebody vouches for them. */
+const reportsForAll = ({ recipients }: Trace, reports: readonly TraceReport[]): TraceReport[] =>
+  reports
+    .filter(({ type, isUnverified }) => (type === 'delivered' || type === 'bounced') && !isUnverified)
+    .filter(({ recipient }) => recipients.some(({ address, bcc }) => address === recipient && bcc === undefined))
+    .map((report) => ({ ...report, suppression: null }))
 
 /** `anna@shop.example` becomes `a***@s***`. */
 export function maskAddress(address: string): string {

@@ -26,6 +26,12 @@ export interface TimelineEntry {
     | 'tracking'
     | 'opened'
     | 'clicked'
+    | 'delivered'
+    | 'bounced'
+    | 'complained'
+    | 'deferred'
+    | 'bounce_unparsed'
+    | 'auto_suppressed'
   readonly message: string
   readonly detail: Readonly<Record<string, unknown>>
 }
@@ -69,7 +75,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
     ...(trace.replays ?? []).map(replayEntry),
   ]
   entries.push(...tries.toSorted((a, b) => a.at - b.at))
-  const end = endOf(trace)
+  const end = endOf(trace, attempts)
   if (end) entries.push(end)
   return entries
 }
@@ -198,10 +204,13 @@ function attemptDetail({
 /** Of the recipients of a message that is done and was not taken for all. */
 const othersWords: Partial<Record<TraceStatus, string>> = { failed: 'failed', suppressed: 'are suppressed' }
 
-function endOf({ status, updatedAt, recipients, attempts, createdAt, sendAt = createdAt, canceled }: Trace): TimelineEntry | undefined {
-  const detail = { attempts, seconds: Math.max(0, Math.round((updatedAt - sendAt) / 1000)) }
-  const sent = recipients.filter((recipient) => recipient.status === 'sent').length
-  if (status === 'sent') return { at: updatedAt, event: 'sent', message: 'The provider took the message for all recipients.', detail }
+/** The provider took the message; some are what became of it later. */
+const taken: readonly TraceStatus[] = ['sent', 'delivered', 'bounced', 'complained']
+
+function endOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry | undefined {
+  const { status, recipients, createdAt, sendAt = createdAt, canceled } = trace
+  const at = settledAt(trace, attempts)
+  const detail = { attempts: trace.attempts, seconds: Math.max(0, Math.round((at - sendAt) / 1000)) }
   if (canceled)
     return {
       at: canceled.at,
@@ -209,17 +218,25 @@ function endOf({ status, updatedAt, recipients, attempts, createdAt, sendAt = cr
       message: `Canceled by ${canceled.by} before it left.`,
       detail: { canceled_by: canceled.by },
     }
-  if (status !== 'failed' && status !== 'suppressed') return undefined
+  if (status === 'queued') return undefined
+  const others = recipients.filter((recipient) => !taken.includes(recipient.status))
+  const sent = recipients.length - others.length
   if (sent > 0) {
-    const others = [
-      ...new Set(recipients.flatMap((recipient) => (recipient.status === 'sent' ? [] : [othersWords[recipient.status] ?? '']))),
-    ]
-    const message = `The provider took the message for ${sent} of ${count(recipients.length, 'recipient')}; the others ${others.join(' or ')}.`
-    return { at: updatedAt, event: 'partly_sent', message, detail }
+    if (others.length === 0) return { at, event: 'sent', message: 'The provider took the message for all recipients.', detail }
+    const words = [...new Set(others.map((recipient) => othersWords[recipient.status] ?? ''))]
+    const message = `The provider took the message for ${sent} of ${count(recipients.length, 'recipient')}; the others ${words.join(' or ')}.`
+    return { at, event: 'partly_sent', message, detail }
   }
-  if (status === 'suppressed') return undefined
+  if (status !== 'failed') return undefined
   const all = recipients.every((recipient) => recipient.status === 'failed') ? 'all recipients' : 'all recipients that are not suppressed'
-  return { at: updatedAt, event: 'failed', message: `The message was given up for ${all}.`, detail }
+  return { at, event: 'failed', message: `The message was given up for ${all}.`, detail }
+}
+
+/** When the last recipient had a fate; reports that come later change the trace, and not this. */
+function settledAt({ recipients, updatedAt }: Trace, attempts: readonly AttemptRecord[]): number {
+  if (recipients.every(({ report }) => report === undefined)) return updatedAt
+  const ends = [...attempts.map(({ endedAt }) => endedAt ?? 0), ...recipients.map(({ suppression }) => suppression?.at ?? 0)]
+  return Math.max(...ends) || updatedAt
 }
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`

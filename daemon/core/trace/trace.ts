@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
 import type { FailoverNote, PeerReply } from './attempt-record.ts'
 import { traceStatuses, type TraceStatus } from './states.ts'
+import { reportTypes, type ReportType } from './trace-report.ts'
 import { traceTracking, type TraceTracking } from './tracking.ts'
 
 /** Where a submission came in. */
@@ -38,6 +39,17 @@ export interface TraceRecipient {
   readonly returnPath?: string | null | undefined
   /** Attempts for this recipient whose outcome is unknown. */
   readonly unknownAttempts?: number | undefined
+  /** The report that made the status what it is; while it is `sent`, the last one that told of a delay. */
+  readonly report?: RecipientReported | undefined
+}
+
+/** A report as far as the list of traces tells it; the record of the report has the rest. */
+export interface RecipientReported {
+  readonly type: ReportType
+  readonly at: number
+  /** One plain sentence. */
+  readonly reason: string
+  readonly bounce: 'hard' | 'soft' | 'block' | null
 }
 
 /** A replay that queued the trace again. */
@@ -156,6 +168,14 @@ export const traces = defineRecord<Trace>({
         verp: z.string().optional(),
         returnPath: z.string().nullable().optional(),
         unknownAttempts: z.int().optional(),
+        report: z
+          .strictObject({
+            type: z.enum(reportTypes),
+            at: z.int(),
+            reason: z.string(),
+            bounce: z.enum(['hard', 'soft', 'block']).nullable(),
+          })
+          .optional(),
       }),
     ),
     headerFrom: z.string(),

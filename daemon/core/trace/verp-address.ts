@@ -30,6 +30,12 @@ export function verpAddress(secrets: SecretBox, id: string, bounceDomain: string
 /** The id of a return path that this service has kept, which needs no proof. */
 export const verpIdOf = (address: string): string => address.slice(2, 2 + idLength)
 
+/** It has the form of a return path made under our key, also one that a forwarder wrapped, whoever made it. */
+export function looksLikeVerp(secrets: SecretBox, address: string): boolean {
+  const [, kid] = tokenForm.exec(unwrapped(address.toLowerCase()).local) ?? []
+  return kid === kidOf(secrets)
+}
+
 /** The id of a return path, also one that a forwarder wrapped; undefined when this service did not make it. */
 export function openVerpAddress(secrets: SecretBox, address: string): string | undefined {
   const { local, domain } = unwrapped(address.toLowerCase())

@@ -16,6 +16,12 @@ import { Content, Outgoing, Unreadable } from './outgoing.ts'
 import { VendorRefusal, type Vendor, type VendorAnswer, type VendorContext, type VendorRequest, type VendorVerdict } from './vendor.ts'
 import type { PartsReader } from '#ingest/parts-reader.ts'
 
+/** A gateway handed the message on and heard nothing more of it in time, so the provider may have it (RFC 9110 §15.6.5; 524 is Cloudflare's). */
+const lateStatuses: ReadonlySet<number> = new Set([504, 524])
+
+/** When so many are refused each alone, and nobody was taken, the others are not tried. */
+const refusedAloneMax = 2
+
 /** Characters of an answer that are kept in a report. */
 const replyMax = 1000
 
@@ -50,7 +56,10 @@ export class HttpAttempt {
   #last: Exchanged | undefined
   #error: AttemptError | undefined
   #retryAfterSeconds: number | undefined
-  #recorded: Promise<void> | undefined
+  /** From now on each recipient gets a request of its own. */
+  #isSplit = false
+  /** So many of the reports are on record. */
+  #told = 0
 
   constructor(target: HttpTarget, vendor: Vendor, job: DeliveryJob, options: AttemptOptions) {
     this.#target = target
@@ -67,8 +76,12 @@ export class HttpAttempt {
     let left: readonly string[] = rcptTo
     // One after the other: what ends the attempt for one request ends it for those that come after.
     while (left.length > 0 && this.#error === undefined) {
-      const reached = await this.#send(left.slice(0, most))
+      const reached = await this.#send(left.slice(0, this.#isSplit ? 1 : most))
       left = left.filter((address) => !reached.includes(address))
+      const words = [...this.#reports.values()]
+      if (!this.#isSplit || words.length < refusedAloneMax || words.some(({ verdict }) => verdict !== 'permanent')) continue
+      this.#note(left, 'permanent', words.at(-1)?.reply) // it is the message and not a recipient
+      break
     }
     return this.report()
   }
@@ -95,10 +108,12 @@ export class HttpAttempt {
     const request = await this.#prepare(message)
     if (!request) return recipients
     this.#url = new URL(request.url)
-    const exchanged = await exchange(request, { ...this.#options, signal: this.#job.signal, beforeLastByte: () => this.#record() })
+    let recorded: Promise<void> | undefined
+    const beforeLastByte = (): Promise<void> => (recorded ??= this.#record(message.reached))
+    const exchanged = await exchange(request, { ...this.#options, signal: this.#job.signal, beforeLastByte })
     this.#last = exchanged
-    if (exchanged.answer) this.#judge(exchanged.answer, message.reached)
-    else if (exchanged.failure) {
+    if (exchanged.answer) return this.#judge(exchanged.answer, message.reached)
+    if (exchanged.failure) {
       this.#error = exchanged.failure.toAttemptError()
       if (exchanged.handedOver) this.#note(message.reached, 'unknown')
     }
@@ -123,12 +138,26 @@ export class HttpAttempt {
     }
   }
 
-  #judge(answer: VendorAnswer, reached: readonly string[]): void {
+  /** Answers who has a word now: nobody when several were refused together, which may be because of one of them. */
+  #judge(answer: VendorAnswer, reached: readonly string[]): readonly string[] {
     const verdict = this.#vendor.read(answer)
-    if (verdict.kind !== 'accepted') return this.#refuse(verdict, reached, answer)
+    if (verdict.kind === 'transient' && lateStatuses.has(answer.status)) {
+      this.#error = new Failure('final_timeout', 'final', `(${answer.status})`).toAttemptError()
+      this.#note(reached, 'unknown', this.#reply(answer, verdict.message))
+      return reached
+    }
+    if (verdict.kind === 'permanent' && reached.length > 1) {
+      this.#isSplit = true
+      return []
+    }
+    if (verdict.kind !== 'accepted') {
+      this.#refuse(verdict, reached, answer)
+      return reached
+    }
     const refused = new Set(verdict.refused?.map((address) => address.toLowerCase()))
     const reply = this.#reply(answer, verdict.messageId === undefined ? 'Accepted.' : `Accepted as ${verdict.messageId}.`)
     for (const address of reached) this.#note([address], refused.has(address.toLowerCase()) ? 'permanent' : 'accepted', reply)
+    return reached
   }
 
   #refuse({ kind, message, retryAfterSeconds }: Refused, recipients: readonly string[], answer?: VendorAnswer): void {
@@ -149,6 +178,9 @@ export class HttpAttempt {
         phase: 'final',
         class: 'misconfigured',
       }
+    else if (kind === 'transient' && answer && answer.status >= 500)
+      // it meets every message alike, so that the breaker of the destination counts it
+      this.#error = { code: 'provider_failed', message: `${title} has a fault of its own: ${words}`, phase: 'final' }
     this.#note(recipients, kind === 'permanent' ? 'permanent' : 'transient', answer && this.#reply(answer, message))
   }
 
@@ -160,9 +192,12 @@ export class HttpAttempt {
     return { code: status, text: shown(text.trim() === '' ? otherwise : text, this.#target.secrets) }
   }
 
-  /** The start of the attempt is recorded once, however many requests it takes. */
-  #record(): Promise<void> {
-    return (this.#recorded ??= this.#job.beforeFinalDot())
+  /** Where it takes several requests, whoever has a word has it on record before the next one can be taken. */
+  #record(reached: readonly string[]): Promise<void> {
+    if (reached.length === this.#job.rcptTo.length) return this.#job.beforeFinalDot()
+    const news = [...this.#reports.values()].slice(this.#told)
+    this.#told = this.#reports.size
+    return this.#job.beforeFinalDot([...news, ...reached.map((address) => ({ address, verdict: 'unknown' as const }))])
   }
 }
 

@@ -30,6 +30,8 @@ const authorization = ({ api_key: key = '' }: Credentials) => ({ 'api-key': key 
 
 function bodyOf({ from, to, cc, bcc, replyTo, subject, text, html, headers, attachments }: MessageFields) {
   const [reply] = replyTo
+  // What is not ASCII it would put into the header as it is, which many servers refuse.
+  const kept = headers.filter(({ value }) => /^[\t -~]*$/.test(value))
   return {
     sender: mailbox(from),
     to: to.map(mailbox),
@@ -40,7 +42,7 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, text, html, headers, atta
     subject,
     ...(html !== undefined && { htmlContent: html }),
     ...((text !== undefined || html === undefined) && { textContent: text ?? ' ' }),
-    ...(headers.length > 0 && { headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) }),
+    ...(kept.length > 0 && { headers: Object.fromEntries(kept.map(({ name, value }) => [name, value])) }),
     ...(attachments.length > 0 && {
       attachment: attachments.map((one) => ({ name: one.filename, content: one.content.toString('base64') })),
     }),

@@ -51,8 +51,9 @@ function fieldsOf(
     ...{ to, cc, bcc },
     replyTo: parts.replyTo.filter(({ address }) => address !== ''),
     subject: parts.subject,
-    text: parts.text,
-    html: parts.html,
+    // an empty text is none: most vendors refuse it
+    text: parts.text || undefined,
+    html: parts.html || undefined,
     headers: parts.headers.filter(({ name }) => !notKept.has(name.toLowerCase()) && !/^content-/i.test(name)),
     attachments: parts.attachments.map((part) => ({ ...part, content: Buffer.from(part.content.buffer) })),
   }

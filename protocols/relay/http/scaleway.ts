@@ -12,6 +12,8 @@ export const scaleway: Vendor = {
   provider: 'scaleway',
   title: httpProviders.scaleway.title,
   credentials: httpProviders.scaleway.credentials,
+  // The quota of an organization that has not asked for more.
+  recipientsMax: 10,
 
   async send(credentials, message, { base }) {
     const { from, to, cc, bcc, replyTo, subject, text, html, headers, attachments } = await message.fields()

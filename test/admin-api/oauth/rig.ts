@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
 import type { Right } from '#core/access/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
-import { Authorizations } from '#core/oauth/authorizations.ts'
+import type { Authorizations } from '#core/oauth/authorizations.ts'
 import { bearerCheck } from '#core/oauth/bearers.ts'
 import { parseScopes } from '#core/oauth/scopes.ts'
 import { FetchFailed, type Fetch, type FetchedDocument } from '#core/outbound/fetch.ts'
@@ -133,10 +133,11 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
           return rights && { rights, administersOrganization: rights.includes('api:admin') }
         },
         events: { tokenReused: (what) => reused.push(what) },
+        notices: people.notices,
       }
       const server = oauthServer(parts)
       made.resolve({ parts, server })
-      const authorizations = new Authorizations({ ...parts, ...server })
+      const { authorizations } = server
       return {
         operations: [...oauthOperations(server), ...authorizeOperations(authorizations, playedUi(authorizations, home))],
         authenticate: bearerAuthentication(bearerCheck(apiKeys, server.tokenCheck)),

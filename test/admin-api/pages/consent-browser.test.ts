@@ -54,6 +54,22 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
 test('from the application over sign-in and consent back to it, with scripts', (t) => journey(t, true))
 test('from the application over sign-in and consent back to it, without scripts', (t) => journey(t, false))
 
+test('an application that asks in a window of its own hears of the answer there', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  const tab = await openTab(t, browser)
+  await tab.open(await site.operatorLink('olga@example.ch'))
+  await tab.press('main >> text=Sign in >> nth=-1')
+  const redirect_uri = await startApplication(t)
+  await tab.page.goto(redirect_uri)
+  const opened = tab.page.waitForEvent('popup')
+  await tab.page.evaluate(`void window.open(${JSON.stringify(site.url + asking(site, { redirect_uri }).path)}, 'ask', 'popup')`)
+  const popup = await opened
+  await popup.check('[name=place] >> nth=0')
+  await leave(popup, 'button:has-text("Allow")')
+  t.true(await popup.evaluate('window.opener !== null'))
+})
+
 test('every state of the page is as good as the others', async (t) => {
   const site = await startSite(t)
   await signedIn(site, 'olga@example.ch')

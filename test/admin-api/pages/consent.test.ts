@@ -285,6 +285,8 @@ test('a remembered consent ends with the role, the project, the grant and time',
   t.is(await silently(), 'consent_required', 'no member any more')
   t.regex((await ben.get('/account/applications')).html, /You have allowed none/)
   await join(site, 'ben@example.ch', 'developer', organizationId)
+  t.is(await silently(), 'consent_required', 'a member again, who has allowed nothing yet')
+  await allow(place)
   t.is(await silently(), 'code')
   site.clock.advance(180 * 86_400_000)
   await ben.signIn('ben@example.ch')
@@ -300,6 +302,27 @@ test('prompt=login asks who it is once more, and is content with a fresh proof',
   t.regex((await olga.get(asked)).location, /^\/sign-in\?again=1&next=/)
   await olga.signIn('olga@example.ch')
   t.is((await olga.get(asked)).status, 200)
+})
+
+test('allowing an application to change settings, and so to make keys, needs a fresh proof; less does not', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const { place } = await homeOf(site, site.organizationId)
+  site.clock.advance(10 * 60_000)
+  for (const [resource, ...scopes] of [
+    [`${site.url}/v1`, 'api:read', 'api:send', 'api:admin'],
+    [`${site.url}/mcp`, 'mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin'],
+  ] as const) {
+    const request = asking(site, { resource, scope: scopes.join(' '), prompt: 'consent' })
+    const { location } = await decide(olga, request.path, allowing(place, ...scopes))
+    t.is(location, `/sign-in?${new URLSearchParams({ again: '1', next: request.path }).toString()}`, scopes.join(' '))
+  }
+  t.regex((await olga.get('/account/applications')).html, /You have allowed none/)
+  const less = asking(site, { scope: 'api:send', prompt: 'consent' })
+  t.truthy(told((await decide(olga, less.path, allowing(place, 'api:read', 'api:send'))).location).get('code'))
+  await olga.signIn('olga@example.ch')
+  const more = asking(site, { scope: 'api:admin', prompt: 'consent' })
+  t.truthy(told((await decide(olga, more.path, allowing(place, 'api:read', 'api:send', 'api:admin'))).location).get('code'))
 })
 
 test('a request that names no known client or redirect URI is a page that leads nowhere', async (t) => {

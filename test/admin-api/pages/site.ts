@@ -2,9 +2,12 @@
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import type { Projects } from '#core/administration/projects.ts'
+import type { Removals } from '#core/administration/removals.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
+import { Invoices } from '#core/billing/invoice.ts'
+import { Usage } from '#core/billing/usage.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Claims } from '#core/claims/claims.ts'
 import type { Sandboxes } from '#core/oauth/sandboxes.ts'
@@ -26,6 +29,7 @@ import { newId } from '#store/ids.ts'
 import { bearerAuthentication } from '../../../admin-api/authentication.ts'
 import { oauthOperations } from '../../../admin-api/oauth/operations.ts'
 import { allowingOperations, pageOperations } from '../../../admin-api/pages/operations.ts'
+import { nothingPage } from '../../../admin-api/pages/refusal-page.ts'
 import { flagCheck } from '../../../admin-api/rest/operations.ts'
 import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
@@ -65,6 +69,8 @@ export interface Site {
   readonly apiKeys: ApiKeys
   readonly oauth: OAuthServer
   readonly projects: Projects
+  /** What removes the rows of what was deleted. */
+  readonly removals: Removals
   /** Documents of the web by address, for clients that describe themselves there. */
   readonly web: Map<string, FetchedDocument>
   readonly failures: unknown[]
@@ -104,15 +110,17 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   const house = people({ ...base, accept, baseUrl: publicUrl, signUp, systemMail, onError: (error) => void failures.push(error) })
   const web = new Map<string, FetchedDocument>()
   const onError = (error: unknown): void => void failures.push(error)
-  const { projects } = administration({ ...base, accept, attempts: { breakOff: async () => {} }, onError })
+  const { projects, organizations, removals } = administration({ ...base, accept, attempts: { breakOff: async () => {} }, onError })
   const oauth = oauthServer({
     ...base,
     config: { baseUrl: publicUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', http: { listen: { host: '', port: 0 } } as never },
     fetch: async (address) => web.get(address) ?? Promise.reject(new FetchFailed('The host could not be reached.')),
     rightsOfMember: house.members.rightsOf,
     events: { tokenReused() {} },
+    notices: house.notices,
     onDeleted() {},
   })
+  const usage = new Usage({ database, clock })
   const allowing = allowingCore(oauth, { ...base, people: house, projects })
   const { sandboxes } = oauth
   const claims = new Claims({ ...base, audit, sandboxes, people: house })
@@ -121,11 +129,12 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     baseUrl: publicUrl,
     version: '1.2.3',
     operations: [
-      ...pageOperations({ people: house }),
+      ...pageOperations({ people: house, organizations, usage, invoices: new Invoices({ database, usage, vatBasisPoints: 810 }) }),
       ...claimOperations({ people: house, claims }),
       ...allowingOperations(allowing),
       ...oauthOperations(oauth),
     ],
+    nothingAs: nothingPage,
     requireFlag: flagCheck(policies),
     authenticate: bearerAuthentication((key) => apiKeys.authenticate(key)),
     admission: { check() {} },
@@ -137,6 +146,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   t.teardown(async () => {
     await api.close(0)
     await house.background.idle()
+    await removals.stop()
     await kv[Symbol.asyncDispose]()
     await folder[Symbol.asyncDispose]()
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
@@ -146,7 +156,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     return Promise.all(traces.map((trace) => readMail(database, trace)))
   }
   return {
-    ...{ oauth, projects, web },
+    ...{ oauth, projects, removals, web },
     ...{ url, clock, database, people: house, organizationId, apiKeys, failures, mails, ownerLink: `${url}/sign-in/link/${ownerLink}` },
     async mailTo(address) {
       const found = (await mails()).findLast(({ to }) => to === address)

@@ -106,6 +106,17 @@ test('at most one destination is the default sender: the next one takes it over'
   t.like(await mark(rest, second, { scope: 'project' }), { scope: 'project', is_org_default: false })
 })
 
+test('the default sender is not deleted from under the projects that depend on it', async (t) => {
+  const { rest } = await startRig(t)
+  const id = await addDestination(rest)
+  await mark(rest, id, { scope: 'org', is_org_default: true })
+  const [status, code, message] = refusal(await rest.call('DELETE', `${pathOf(id)}?discard_queued=true`))
+  t.deepEqual([status, code], [409, 'conflict'])
+  t.regex(String(message), /^It is the default sender of the organization.* set is_org_default to false first\.$/)
+  await mark(rest, id, { is_org_default: false })
+  t.is((await rest.call('DELETE', pathOf(id))).status, 204)
+})
+
 test('only Pro and Enterprise mark; after a downgrade everything goes on, and marks can be taken back', async (t) => {
   const rig = await startRig(t, { plan: 'pro' })
   const { rest, addProject } = rig

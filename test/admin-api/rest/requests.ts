@@ -2,14 +2,26 @@
  * For every operation of the HTTP side a request that its owner may make, with the owner's ids in it wherever it takes any.
  * An operation without one fails `isolation.test.ts`, so that nobody forgets it.
  */
+import { createHmac } from 'node:crypto'
 import { inboxes } from '#core/capture/capture.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { traceToken } from '#core/trace/trace-token.ts'
+import { keepReport } from '#core/trace/kept-report.ts'
+import { reportId, shortReportId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { clickToken } from '#core/tracking/click-token.ts'
 import { openPurpose } from '#core/tracking/tracking.ts'
+import { announce } from '#core/webhooks/announce.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
+import { newId, newTraceId } from '#store/ids.ts'
 import { addDestination, loopback, type Rig } from './rig.ts'
+
+interface MadeSource {
+  readonly id: string
+  readonly secret: string
+}
 
 /** Ids of one of everything that belongs to the first organization. */
 export type Made = Awaited<ReturnType<typeof makeOneOfEach>>
@@ -25,6 +37,8 @@ export interface Request {
   /** Without the question mark. */
   readonly query?: string
   readonly body?: unknown
+  /** Beyond the key. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly stranger: Outcome
   /** Somebody of the same organization with a key of another project; like a stranger unless told. `shared`: it is everybody's there. */
   readonly neighbour?: Outcome | 'forbidden' | 'shared'
@@ -57,7 +71,18 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const domain = await idOf('/v1/domains', { domain: 'sender.example.ch' })
   const member = await addMember('member@example.ch', 'viewer')
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
+  const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
+  const attempt = await announceTo(database, organizationId, webhook)
+  const report = await addReport(database, organizationId, trace, project)
   const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
+  const sourceOf = async (provider: string): Promise<MadeSource> => {
+    const { id, hmac_secret: secret } = await rest.must('POST', '/v1/ingest-sources', { provider })
+    return { id: String(id), secret: String(secret) }
+  }
+  const stalwart = await sourceOf('stalwart')
+  const mailEnable = await sourceOf('mailenable')
+  const office = { bounce_source_config_id: mailEnable.id, postoffice_name: 'Customer-A' }
+  const mapping = await idOf('/v1/mailenable/postoffice-mappings', office)
   const pattern = newId('inb', clock.now())
   const record = { id: pattern, projectId: project, addressPattern: '@seen.ch', name: 'Seen', createdAt: clock.now() }
   await database.commit(new Change().insert(inboxes, organizationId, record))
@@ -72,7 +97,15 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       inbox: inbox?.id ?? '',
       message: message?.id ?? '',
       domain,
+      webhook,
+      attempt,
       suppression,
+      report,
+      stalwart: stalwart.id,
+      stalwartSecret: stalwart.secret,
+      mailEnable: mailEnable.id,
+      mailEnableSecret: mailEnable.secret,
+      mapping,
       pattern,
       token,
       click,
@@ -81,6 +114,46 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       invitation,
     },
   }
+}
+
+/** An event for the endpoint; answers the id of its delivery. */
+async function announceTo(database: Database, organizationId: string, endpointId: string): Promise<string> {
+  const stored = await database.get(webhookEndpoints, { organizationId }, endpointId)
+  if (!stored) throw new Error('no such endpoint')
+  const { projectId } = stored.record
+  const trace = {
+    id: newTraceId(),
+    projectId,
+    messageId: 'm',
+    destinationId: null,
+    recipients: [{ address: 'a@b.ch', status: 'failed' as const }],
+  }
+  const change = new Change()
+  announce(change, new Map([[projectId, [stored.record]]]), {
+    organizationId,
+    type: 'failed',
+    trace,
+    recipient: 'a@b.ch',
+    reason: null,
+    at: Date.now(),
+  })
+  await database.commit(change)
+  const { rows } = await database.list(webhookDeliveries, { organizationId }, { limit: 1 })
+  return rows[0]?.record.id ?? ''
+}
+
+/** A report of the trace with the mail it came as. */
+async function addReport(database: Database, organizationId: string, traceId: string, projectId: string): Promise<string> {
+  const report: TraceReport = {
+    ...{ id: reportId(traceId, 'ada@example.ch', 'bounced', false), traceId, projectId, type: 'bounced', at: 1, occurredAt: null },
+    ...{ recipient: 'ada@example.ch', finalRecipient: null, format: 'dsn', sourceId: null, proof: 'reference', isUnverified: false },
+    ...{ bounce: 'hard', category: null, reason: 'x', action: null, status: null, smtpCode: null, diagnostic: null, remoteMta: null },
+    ...{ reportingMta: null, feedbackType: null, suppression: null, rawBytes: 1 },
+  }
+  const change = new Change().insert(traceReports, organizationId, report)
+  keepReport(change, organizationId, report, Buffer.from('x'))
+  await database.commit(change)
+  return shortReportId(report)
 }
 
 /** By operation id. Those that end things come last, in an order in which the owner can make all of them. */
@@ -97,7 +170,7 @@ export const requestsOf = (made: Made): Readonly<Record<string, Request>> => ({
 const refused = { stranger: 'refused' } as const
 const own = { stranger: 'own' } as const
 
-const reading = ({ project, target }: Made): Record<string, Request> => ({
+const reading = ({ project, target, mailEnable }: Made): Record<string, Request> => ({
   listDestinations: { ...refused, query: `project=${project}` },
   listDestinationPresets: own,
   listDestinationProviders: own,
@@ -106,6 +179,7 @@ const reading = ({ project, target }: Made): Record<string, Request> => ({
   listSmtpCredentials: { ...refused, query: `project=${project}` },
   listTemplates: { ...refused, query: `project=${project}` },
   listTraces: { ...refused, query: `project=${project}` },
+  diagnoseMissing: { ...own, query: 'recipient=ada@example.ch' },
   listScheduledSends: { ...refused, query: `project=${project}` },
   listInboxes: { ...refused, query: `project=${project}` },
   listApiKeys: { ...refused, query: `project=${project}` },
@@ -114,6 +188,10 @@ const reading = ({ project, target }: Made): Record<string, Request> => ({
   listProjects: { ...refused, query: `parent_id=${target}` },
   listSuppressions: { ...refused, query: `project_id=${project}` },
   exportSuppressions: { ...refused, query: `project_id=${project}` },
+  listIngestSources: { ...own, neighbour: 'shared' },
+  listPostofficeMappings: { ...refused, query: `bounce_source_config_id=${mailEnable}`, neighbour: 'shared' },
+  listWebhooks: { ...refused, query: `project=${project}` },
+  listAllWebhookAttempts: { ...refused, query: `project=${project}` },
   listDomains: { ...own, neighbour: 'shared' },
   listOrganizations: { ...own, neighbour: 'shared' },
   listMembers: { ...own, neighbour: 'shared' },
@@ -136,9 +214,16 @@ const readingOne = (made: Made): Record<string, Request> => {
     readTemplate: { ...refused, params: { id: made.template } },
     listTemplateVersions: { ...refused, params: { id: made.template } },
     readTemplateVersion: { ...refused, params: { id: made.template, version: '1' } },
+    readReportMail: { ...refused, params: { trace_id: made.trace, report_id: made.report } },
     readTrace: { ...refused, params: { trace_id: made.trace } },
+    diagnoseBounce: { ...own, query: `message_id=${made.trace}` },
     readReplay: { ...refused, params: { job_id: made.replay } },
     readSuppression: { ...refused, params: { id: made.suppression }, neighbour: 'shared' },
+    readIngestSource: { ...refused, params: { id: made.stalwart }, neighbour: 'shared' },
+    readPostofficeMapping: { ...refused, params: { id: made.mapping }, neighbour: 'shared' },
+    readWebhook: { ...refused, params: { id: made.webhook } },
+    listWebhookAttempts: { ...refused, params: { id: made.webhook } },
+    readWebhookAttempt: { ...refused, params: { id: made.attempt } },
     readInbox: { ...refused, params: { id: made.inbox } },
     listInboxMessages: { ...refused, params: { id: made.inbox } },
     readInboxMessage: { ...refused, params: message },
@@ -151,13 +236,33 @@ const readingOne = (made: Made): Record<string, Request> => {
 }
 
 /** Whoever has the link may follow it. */
-const public_ = ({ trace, token, click, pixel }: Made): Record<string, Request> => ({
+const public_ = (made: Made): Record<string, Request> => ({ ...links(made), ...signedRequests(made) })
+
+const links = ({ trace, token, click, pixel }: Made): Record<string, Request> => ({
   readSharedTrace: { ...own, params: { trace_id: trace } },
   showUnsubscribe: { ...own, params: { token } },
   unsubscribe: { ...own, params: { token } },
   followLink: { ...own, params: { token: click } },
   showPixel: { ...own, params: { token: pixel } },
 })
+
+/** A signature stands in place of a key. */
+function signedRequests(made: Made): Record<string, Request> {
+  const stalwart = { id: made.stalwart, secret: made.stalwartSecret }
+  const mailEnable = { id: made.mailEnable, secret: made.mailEnableSecret }
+  const signed = ({ id, secret }: MadeSource, body: unknown, query = ''): Request => {
+    const signature = createHmac('sha256', secret).update(JSON.stringify(body)).digest('hex')
+    return { ...own, body, query: `${query}source_id=${id}`, headers: { 'x-service-signature': `sha256=${signature}` } }
+  }
+  return {
+    ingestStalwart: signed(stalwart, { events: [] }),
+    ingestReportMail: signed(stalwart, 'Subject: hello'),
+    ingestLogs: signed(stalwart, { message: 'nothing' }, 'source=stalwart&'),
+    ingestMailEnable: signed(mailEnable, { version: 1, events: [] }),
+    checkMailEnable: signed(mailEnable, { version: 1, nonce: 'x' }),
+    ingestActivityLog: signed(mailEnable, { version: 1, time_zone: 'UTC', lines: [] }, 'source=mailenable&'),
+  }
+}
 
 const making = (made: Made): Record<string, Request> => {
   const project_id = made.project
@@ -171,6 +276,7 @@ const making = (made: Made): Record<string, Request> => {
     simulateRouting: { ...refused, body: { from: 'shop@b.ch', to: 'ada@example.ch', project_id } },
     createSmtpCredential: { ...refused, body: { project_id } },
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
+    createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
     startReplay: { ...refused, body: { filter: { project_id } } },
@@ -180,6 +286,11 @@ const making = (made: Made): Record<string, Request> => {
     createOrganization: { ...own, body: { name: 'x' }, neighbour: 'forbidden' },
     createInvitation: { ...own, body: { email: 'other@example.ch', role: 'viewer' }, neighbour: 'forbidden' },
     claimAccount: { ...own, body: { email: 'other@example.ch' } },
+    createIngestSource: { ...own, body: { provider: 'arf' }, neighbour: 'forbidden' },
+    createPostofficeMapping: {
+      ...{ ...refused, neighbour: 'forbidden' },
+      body: { bounce_source_config_id: made.mailEnable, postoffice_name: 'Customer-B' },
+    },
     createDomain: { ...own, body: { domain: 'other.example.ch' }, neighbour: 'forbidden' },
   }
 }
@@ -204,10 +315,15 @@ const changing = (made: Made): Record<string, Request> => {
     saveTemplate: { ...template, body: { subject_tmpl: 'Mine' } },
     moveTemplate: { ...template, body: { project_id: made.target } },
     moveInbox: { ...refused, params: { id: made.pattern }, body: { project_id: made.target } },
+    updateWebhook: { ...refused, params: { id: made.webhook }, body: { name: 'Mine' } },
+    rotateWebhookSecret: { ...refused, params: { id: made.webhook } },
+    redeliverWebhookAttempt: { ...refused, params: { id: made.attempt } },
+    testWebhook: { ...refused, params: { id: made.webhook } },
     rotateApiKey: { ...refused, params: { id: made.key } },
     stopReplay: { ...refused, params: { job_id: made.replay } },
     updateSuppression: { ...refused, params: { id: made.suppression }, body: { reason: 'Mine' }, neighbour: 'shared' },
     changeMemberRole: { ...refused, params: { id: made.member }, body: { role: 'developer' }, neighbour: 'forbidden' },
+    updatePostofficeMapping: { ...refused, params: { id: made.mapping }, body: { project_id: made.target }, neighbour: 'forbidden' },
     setNoRoutePolicy: { ...own, body: { value: 'reject' } },
     updateProject: { ...refused, params: { id: made.partition }, body: { name: 'Mine' } },
     renameOrganization: { ...refused, params: { id: made.team }, body: { name: 'Mine' }, neighbour: 'forbidden' },
@@ -237,11 +353,14 @@ const ending = (made: Made): Record<string, Request> => ({
   deleteRoutingRule: { ...refused, params: { id: made.rule } },
   deleteFailoverPolicy: { ...refused, params: { primary_id: made.spare } },
   revokeSmtpCredential: { stranger: 'silent', params: { id: made.credential } },
+  deleteWebhook: { stranger: 'silent', params: { id: made.webhook } },
   deleteTemplate: { ...refused, params: { id: made.template } },
   revokeApiKey: { ...refused, params: { id: made.key } },
   deleteDestination: { ...refused, params: { id: made.spare } },
   deleteDomain: { ...refused, params: { id: made.domain }, neighbour: 'forbidden' },
   deleteSuppression: { stranger: 'silent', params: { id: made.suppression }, neighbour: 'shared' },
+  deletePostofficeMapping: { stranger: 'silent', params: { id: made.mapping }, neighbour: 'forbidden' },
+  revokeIngestSource: { stranger: 'silent', params: { id: made.stalwart }, neighbour: 'forbidden' },
   removeMember: { ...refused, params: { id: made.member }, neighbour: 'forbidden' },
   revokeInvitation: { ...refused, params: { id: made.invitation }, neighbour: 'forbidden' },
   deleteProject: { ...refused, params: { id: made.partition } },

@@ -51,6 +51,7 @@ import { Tracking } from '#core/tracking/tracking.ts'
 import type { PlanName } from '#config/plans.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
+import type { Dispatcher } from '#core/webhooks/dispatcher.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -62,11 +63,15 @@ import { pageOperations } from '../../../admin-api/pages/operations.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
+import { ingestCore } from '../../../daemon/ingest-core.ts'
+import { webhookCore, type WebhookParts } from '../../../daemon/webhook-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
+import { authority } from '../../protocols/relay/certificates.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 import { playedResolver, PlayedRecords, PlayedTransport } from './played.ts'
+import { readers } from './readers.ts'
 
 export const baseUrl = 'https://post.example.ch'
 export const operatorKey = `svcop_${'o'.repeat(43)}`
@@ -83,6 +88,8 @@ export interface Rig {
   readonly organizationId: string
   readonly bell: CaptureBell
   readonly engagements: Engagements
+  /** Not started: a test that wants deliveries does that. */
+  readonly webhookDispatcher: Dispatcher
   /** What removes the rows of what was deleted. */
   readonly removals: Removals
   readonly people: People
@@ -176,6 +183,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     for (const one of clients) one[Symbol.dispose]()
     await api.close(0)
     await core.removals.stop()
+    await core.webhookDispatcher.stop(0)
     await reader[Symbol.asyncDispose]()
     await rewriter[Symbol.asyncDispose]()
     await core.engagements.settled()
@@ -189,6 +197,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
     engagements: core.engagements,
+    webhookDispatcher: core.webhookDispatcher,
     people: core.people,
     claims: core.claims,
     async addOrganization(plan = 'enterprise') {
@@ -227,7 +236,8 @@ function assemble(
   const audit = new Audit({ database, clock })
   const writes = new SettingWrites(database, audit)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
-  const base = { database, writes, policies, secrets, clock, audit }
+  const settings = { database, writes, policies, secrets, clock, audit }
+  const base = { ...settings, ...webhooksOf(settings) }
   const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
   const usage = new Usage(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
@@ -237,8 +247,7 @@ function assemble(
     ...base,
     tracking: new Tracking({ secrets, rewriter, publicUrl: baseUrl }),
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
-    ...limits,
-    bounceDomain,
+    ...{ ...limits, bounceDomain },
   })
   const destinations = new Destinations({ ...base, guard: loopbackGuard, resolver: playedResolver, connectionsUnlessTold: 10 })
   const probes = new Probes({
@@ -251,8 +260,9 @@ function assemble(
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
   return {
+    ...{ ...base, ...made },
     ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
-    ...{ destinations, probes, policies, clock, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
+    ...{ destinations, probes, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
     connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
     routingRules: new RoutingRules(base),
@@ -263,25 +273,25 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    ...made,
     move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
-    traces: new TraceReader(database, secrets),
-    templates,
+    ...readers(base, probes, records),
+    ...{ templates, unsubscribes, usage },
     sendMessages: new SendMessages({ ...base, templates, unsubscribes, accept }),
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
-    unsubscribes,
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
+    ingest: ingestCore({ ...base, guard: loopbackGuard, resolver: playedResolver, onError: rethrow }),
     inboxes: new Inboxes({ ...base, reader, bell }),
-    usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
-    audit,
     operator: new Operator(base),
     restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
 }
+
+const webhooksOf = (base: Pick<WebhookParts, 'database' | 'writes' | 'policies' | 'secrets' | 'clock'>) =>
+  webhookCore({ ...base, resolver: playedResolver, allowed: [{ cidr: '127.0.0.1/32' }], trusted: [authority], onError: rethrow })
 
 const claimsOf = (base: Omit<ClaimOptions, 'people' | 'sandboxes'>, house: People): Claims =>
   new Claims({ ...base, people: house, sandboxes: new Sandboxes({ ...base, onDeleted() {} }) })

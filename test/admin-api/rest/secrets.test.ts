@@ -18,7 +18,7 @@ async function everything(rest: RestClient): Promise<string> {
     'api-keys',
     'replays',
   ]
-  lists.push('domains', 'suppressions', 'audit', 'projects', 'organizations')
+  lists.push('domains', 'suppressions', 'audit', 'projects', 'organizations', 'webhooks')
   return (await Promise.all(lists.map(async (list) => (await rest.call('GET', `/v1/${list}?limit=200`)).bytes.toString('utf8')))).join('\n')
 }
 
@@ -31,12 +31,16 @@ test('no secret is in an answer after the first, nor in the files of the store',
   const credential = await rest.must('POST', '/v1/smtp-credentials', {})
   const rotated = await rest.must('POST', `/v1/smtp-credentials/${String(credential['id'])}/rotate`)
   const key = await rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
+  const webhook = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: 'https://hooks.example.ch/' })
+  const rotatedWebhook = await rest.must('POST', `/v1/webhooks/${String(webhook['id'])}/rotate-secret`)
   const team = await rest.must('POST', '/v1/organizations', { name: 'x' })
   const secrets = [
     password,
     String(credential['password']),
     String(rotated['password']),
     String(key['key']),
+    String(webhook['hmac_secret']),
+    String(rotatedWebhook['hmac_secret']),
     String(team['api_key']),
     adminKey,
   ]

@@ -10,6 +10,10 @@ import { integrityChecks } from '#core/integrity.ts'
 import { Replays } from '#core/submission/replays.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
+import { announce } from '#core/webhooks/announce.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { Change } from '#store/change.ts'
+import { newTraceId } from '#store/ids.ts'
 import { verify } from '#store/verify.ts'
 import { pack } from '#store/tuple.ts'
 import { administration, type Administration } from '../../../daemon/administration.ts'
@@ -49,6 +53,26 @@ export async function furnish(house: House, id: string): Promise<void> {
   await house.credential('secret', { id: `crd_${id}`, projectId: id, username: `user-${id}`, defaultDestinationId: `dst_${id}` })
   const { record } = newKeyRecord({ name: 'Key', scopes: ['api:admin'], projectId: id, expiresAt: null }, clock.now())
   await house.put(apiKeys, record)
+  await house.put(webhookEndpoints, {
+    id: `whk_${id}`,
+    projectId: id,
+    name: 'Hook',
+    targetUrl: 'https://hooks.example.ch/',
+    eventTypes: [],
+    sealedSecret: '',
+    ...times,
+  })
+  const event = {
+    id: newTraceId(),
+    projectId: id,
+    messageId: 'm',
+    destinationId: null,
+    recipients: [{ address: 'a@b.ch', status: 'failed' as const }],
+  }
+  const change = new Change()
+  const { webhooks } = await policies.of(organizationId)
+  announce(change, webhooks, { organizationId, type: 'failed', trace: event, recipient: 'a@b.ch', reason: null, at: clock.now() })
+  await database.commit(change)
   const templates = new Templates({ database, writes, policies, clock })
   const content = { subject: 'Hello', text: null, html: null, schema: null }
   const { template } = await templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })

@@ -7,6 +7,7 @@ import { newUserCode, readUserCode } from '#core/claims/user-code.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { oauthGrants } from '#core/oauth/grant.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { verify } from '#store/verify.ts'
 import { claimRig, codeOf } from './rig.ts'
@@ -153,6 +154,27 @@ test('without mail of the service the code does it', async (t) => {
   t.deepEqual(await rig.mails(), [])
 })
 
+test('nobody gathers the quotas of many free organizations by claims', async (t) => {
+  const rig = await claimRig(t)
+  const ada = await rig.user('ada@example.ch')
+  const claim = async (): Promise<string> => {
+    rig.clock.advance(24 * 60 * minute)
+    const { scope } = await rig.sandbox()
+    const { open } = await rig.claims.start(scope, 'ada@example.ch')
+    await rig.claims.confirm(ada, open?.userCode ?? '', [])
+    return scope.organizationId
+  }
+  const made = [await claim()]
+  while (made.length < 10) made.push(await claim())
+  t.is(await codeOf(t, claim()), 'conflict')
+  const reach = { organizationId: made[0] ?? '' }
+  const stored = await rig.database.get(organizations, reach, reach.organizationId)
+  if (!stored) return t.fail()
+  const raised = { ...stored.record, plan: 'basic' as const }
+  await rig.database.commit(new Change().replace(organizations, reach.organizationId, stored, raised))
+  await t.notThrowsAsync(claim(), 'an organization that is paid for does not count')
+})
+
 test('of a claim and the removal of the sandbox at the same moment one wins, and whole', async (t) => {
   const rig = await claimRig(t)
   const ada = await rig.user('ada@example.ch')
@@ -178,6 +200,7 @@ test('a claim is one write: a crash leaves all of it or nothing', async (t) => {
   const ada = await rig.user('ada@example.ch')
   const { scope, organizationId } = await rig.sandbox()
   const code = (await rig.claims.start(scope, ada.email)).open?.userCode ?? ''
+  await rig.background.idle()
   const { kv } = rig.house
   let writes = 0
   kv.beforeWrite = () => {
@@ -192,6 +215,7 @@ test('a claim is one write: a crash leaves all of it or nothing', async (t) => {
   kv.beforeWrite = () => void writes++
   await rig.claims.confirm(ada, code, [])
   kv.beforeWrite = undefined
+  await rig.background.idle()
   t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
 })
 

@@ -311,3 +311,55 @@ test('the public view and the full one agree on the story', async (t) => {
   )
   t.is((await house.traces.get(scope, traceId)).trace.id, traceId)
 })
+
+/** Three requests, one for each recipient, each on record before its end; the last one does as told. */
+const inRequests =
+  (last: (call: Call) => Promise<AttemptReport>) =>
+  async (call: Call): Promise<AttemptReport> => {
+    const [anna = '', ben = '', carl = ''] = call.job.rcptTo
+    if (call.nth > 1) return take(call)
+    await call.job.beforeFinalDot([{ address: anna, verdict: 'unknown' }])
+    await call.job.beforeFinalDot([
+      { address: anna, verdict: 'accepted' },
+      { address: ben, verdict: 'unknown' },
+    ])
+    await call.job.beforeFinalDot([
+      { address: ben, verdict: 'permanent' },
+      { address: carl, verdict: 'unknown' },
+    ])
+    return last(call)
+  }
+
+test('a process that dies between two requests of an attempt mails nobody again who had a word', async (t) => {
+  const house = await relaying(t, inRequests(hang))
+  const { traceId } = await house.submit({ rcptTo: three })
+  await until('the last is under way', async () => (await attempts(house, traceId))[0]?.recipients?.length === 3)
+  const next = await house.crash()
+  await next.queue.start()
+  await until('sent', () => next.attempted.length === 1)
+  t.deepEqual(next.transport.attemptsAt(traceId), [three, ['carl@example.net']])
+  t.deepEqual(fates(await next.trace(traceId)), ['anna@example.net sent', 'ben@example.net failed', 'carl@example.net sent'])
+  t.deepEqual(
+    (await attempts(next, traceId)).map(({ number, state, recipients }) => [number, state, recipients?.map(({ verdict }) => verdict)]),
+    [
+      [1, 'unknown', ['accepted', 'permanent', 'unknown']],
+      [2, 'finished', ['accepted']],
+    ],
+  )
+})
+
+test('a defect between two requests of an attempt mails nobody again who had a word', async (t) => {
+  const house = await relaying(
+    t,
+    inRequests(() => Promise.reject(new Error('a defect'))),
+  )
+  await house.queue.start()
+  house.clock.advance(minute)
+  const { traceId } = await house.submit({ rcptTo: three })
+  await until('the defect is told', () => house.errors.length === 1)
+  await quiet(house)
+  house.clock.advance(minute)
+  await until('sent', () => house.attempted.length === 1)
+  t.deepEqual(house.transport.attemptsAt(traceId), [three, ['carl@example.net']])
+  t.like(await house.trace(traceId), { attempts: 2 })
+})

@@ -1,5 +1,6 @@
 /** Messages with VERP: one copy for each recipient, and what a round of copies leaves behind however it ends. */
 import test, { type ExecutionContext } from 'ava'
+import { within } from '#store/tuple.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { readAttempts } from '#core/trace/attempt-record.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
@@ -335,4 +336,23 @@ test('every copy takes an allowance of the destination, and a wait for it ends w
   await house.queue.stop(30_000)
   t.deepEqual(house.transport.attemptsAt(traceId), [[anna], [ben]])
   t.deepEqual(fates(await house.trace(traceId)), [`${anna} sent`, `${ben} sent`, `${carl} queued`])
+})
+
+test('what a copy writes does not grow with the copies before it', async (t) => {
+  const house = await relaying(t, (call) => take(call))
+  const bytes: number[] = []
+  house.onQueued = () => (house.kv.beforeWrite = ({ sets }) => void bytes.push(sets.reduce((sum, { value }) => sum + value.length, 0)))
+  const rcptTo = Array.from({ length: 40 }, (_, i) => `r${i + 10}@example.net`)
+  const { traceId } = await house.submit({ rcptTo, verp })
+  await until('sent', () => house.attempted.length === 1)
+  t.is(bytes.length, 41)
+  t.is(bytes.at(-2), bytes[1])
+  const records = await attempts(house, traceId)
+  t.deepEqual(
+    records.map(({ state, recipients = [] }) => [state, recipients.length]),
+    [['finished', 40]],
+  )
+  let rows = 0
+  for await (const _row of house.database.kv.range(within([organizationId, 'event', traceId]))) rows++
+  t.is(rows, 1, 'the end takes the place of what was written on the way')
 })

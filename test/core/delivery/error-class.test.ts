@@ -17,6 +17,7 @@ const rows: readonly (readonly [code: string | undefined, verdicts: RecipientVer
   ['auth_deferred', ['transient'], 'transient', 'fault'],
   ['auth_failed', ['transient'], 'misconfigured', 'fault'],
   ['destination_misconfigured', ['transient'], 'misconfigured', 'fault'],
+  ['provider_failed', ['transient'], 'transient', 'fault'],
   ['provider_rate_limited', ['transient'], 'rate_limited', 'busy'],
   ['final_timeout', ['unknown'], 'unknown', 'fault'],
   ['aborted', ['unknown'], 'unknown', 'ours'],

@@ -1,9 +1,10 @@
 /** Failover over a real store and the real queue: who gets a message next, when, and that nobody gets it twice. */
 import test, { type ExecutionContext } from 'ava'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
+import { readAttempts } from '#core/trace/attempt-record.ts'
 import { startOfTime } from '../fake-clock.ts'
-import { houseOf, projectId, quiet, until, type House } from '../house.ts'
-import { report, ScriptedTransport, take, type Call, type Script } from '../scripted-transport.ts'
+import { houseOf, organizationId, projectId, quiet, until, type House } from '../house.ts'
+import { hang, report, ScriptedTransport, take, type Call, type Script } from '../scripted-transport.ts'
 
 const minute = 60_000
 type Scripts = Readonly<Record<string, Script>>
@@ -206,4 +207,31 @@ test('a message that a crash left at a fallback goes on there', async (t) => {
   await until('sent', () => next.attempted.length === 1)
   t.deepEqual(places(next), ['dst_2'])
   t.is((await next.trace(traceId)).status, 'sent')
+})
+
+test('what a crash left in doubt goes past an open breaker only after the wait of an unknown outcome', async (t) => {
+  const house = await chain(t, {
+    dst_1: async (call) => {
+      await call.job.beforeFinalDot()
+      return hang(call)
+    },
+  })
+  const { traceId } = await house.submit()
+  await until('the start is on record', async () => (await readAttempts(house.database, organizationId, traceId)).length === 1)
+  const transport = new ScriptedTransport((call) =>
+    call.target.destinationId === 'dst_1' ? report(call, 'transient', 'connect_refused') : take(call),
+  )
+  const next = await house.crash({ transport })
+  for (let n = 1; n <= 5; n++) {
+    await next.submit()
+    await until(`message ${n}`, () => next.attempted.length === 2 * n)
+  }
+  t.like(next.breakers, [{ id: 'dst_1', phase: 'open' }])
+  await next.queue.start()
+  await until('it waits', async () => (await next.trace(traceId)).nextAttemptAt === next.clock.now() + 15 * minute)
+  t.deepEqual(transport.attemptsAt(traceId), [])
+  t.like(await next.trace(traceId), { status: 'queued', destinationId: 'dst_1', attempts: 1 })
+  next.clock.advance(15 * minute)
+  await until('sent', async () => (await next.trace(traceId)).status === 'sent')
+  t.is((await next.trace(traceId)).destinationId, 'dst_2')
 })

@@ -2,6 +2,10 @@
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { invitations as invitationRecords } from '#core/people/invitation.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { within } from '#store/tuple.ts'
 import { organizationId, scope } from '../house.ts'
 import { peopleHouse } from './rig.ts'
 
@@ -83,4 +87,37 @@ test('mails of invitations are limited by the hour', async (t) => {
   t.is(await code(t, invitations.resend(scope, made.id)), 'rate_limit_exceeded')
   house.clock.advance(3_600_000)
   await t.notThrowsAsync(invitations.resend(scope, made.id))
+})
+
+test('the mail of an invitation outlives a crash right after it was made, and is sent once', async (t) => {
+  const { invitations, mails, handing, outbox, background, errors, house } = await peopleHouse(t)
+  handing.fails = true
+  const made = await invitations.create(scope, { email: 'ben@example.ch', role: 'viewer' })
+  t.deepEqual(await mails(), [])
+  t.is(errors.length, 1)
+  handing.fails = false
+  outbox.wake()
+  outbox.wake()
+  const [mail, ...more] = await mails()
+  t.deepEqual(more, [])
+  t.is((await invitations.look(mail?.secret ?? '')).invitation.id, made.id)
+  outbox.wake()
+  await background.idle()
+  t.is((await mails()).length, 1)
+  for await (const _ of house.database.kv.range(within(globalKey('people.outbox')))) t.fail('a row stays behind')
+})
+
+test('nobody joins an organization that is deleted', async (t) => {
+  const { invitations, member, mails, house } = await peopleHouse(t)
+  const ben = await member('ben@example.ch', 'viewer')
+  const user = { ...ben, id: `usr_${'c'.repeat(32)}`, email: 'cleo@example.ch' }
+  const made = await invitations.create(scope, { email: 'cleo@example.ch', role: 'viewer' })
+  const [mail] = await mails()
+  const stored = await house.database.get(organizations, { organizationId }, organizationId)
+  if (!stored) return t.fail()
+  const deleted = { ...stored.record, deletedAt: house.clock.now() }
+  await house.database.commit(new Change().replace(organizations, organizationId, stored, deleted))
+  t.is(await code(t, invitations.look(mail?.secret ?? '')), 'not_found')
+  t.deepEqual(await invitations.forAddress('cleo@example.ch'), [])
+  t.is(await code(t, invitations.accept(user, organizationId, made.id)), 'not_found')
 })

@@ -24,6 +24,8 @@ export interface PeopleHouse extends People {
   readonly writes: SettingWrites
   readonly policies: Policies
   readonly errors: unknown[]
+  /** Whether handing over mail of the service breaks off, as in a crash. */
+  readonly handing: { fails: boolean }
   /** A member of the first organization. */
   member(email: string, role: Role): Promise<User>
   /** Traces of the service's own mail, once all is handed over, and the mails themselves. */
@@ -47,6 +49,9 @@ export async function peopleHouse(
   const listener = { accepted: (trace: Trace) => void traces.push(trace), queued() {}, captured() {} }
   const accept = new Accept({ database, policies, clock, secrets, ...noTracking, listener, recipientsMax: 10, messageBytesMax: 1_000_000 })
   const errors: unknown[] = []
+  const handing = { fails: false }
+  const failing = (...given: Parameters<Accept['accept']>) =>
+    handing.fails ? Promise.reject(new Error('the process ends here')) : accept.accept(...given)
   const onError = (error: unknown): void => void errors.push(error)
   const all = people({
     database,
@@ -54,7 +59,7 @@ export async function peopleHouse(
     policies,
     secrets,
     clock,
-    accept,
+    accept: Object.create(accept, { accept: { value: failing } }) as Accept,
     baseUrl: 'https://post.example.ch',
     signUp,
     systemMail,
@@ -63,7 +68,7 @@ export async function peopleHouse(
   t.teardown(() => all.background.idle())
   return {
     ...all,
-    ...{ house, writes, policies, errors },
+    ...{ house, writes, policies, errors, handing },
     async member(email, role) {
       const change = new Change()
       const user = (await userByEmail(database, email))?.record ?? addUser(change, email, clock.now())

@@ -200,7 +200,7 @@ test('an unsubscribe link works on when its message is gone, for a year', async 
   const house = await houseWith(t, {})
   await house.destination()
   await house.rule({ any: true })
-  const [id = '', other = ''] = [...(await submitted(house, 1, { hasUnsubscribeLink: true })), ...(await submitted(house, 1))]
+  const [id = '', other = ''] = [...(await submitted(house, 1, { unsubscribeLink: 'public' })), ...(await submitted(house, 1))]
   for (const one of [id, other]) {
     const stored = await house.database.get(traces, scope, one)
     await house.put<Trace>(traces, { ...stored!.record, status: 'sent' })

@@ -1,5 +1,6 @@
 /** Bulk replay over the core: who goes again, where to, once, and what stops it. */
 import test, { type ExecutionContext } from 'ava'
+import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { replayJobs, type ReplayJob } from '#core/submission/replay-job.ts'
 import { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { Replays, type ReplayRequest } from '#core/submission/replays.ts'
@@ -230,4 +231,23 @@ test('a job belongs to its organization, and that of a bound key to its project'
   for (const other of foreign) await t.throwsAsync(replays.get(other, job.id), { code: 'not_found' })
   const stored = await house.database.get(replayJobs, { organizationId }, job.id)
   t.true(replayJobs.schema.safeParse(stored?.record).success)
+})
+
+test('a message that failed at a fallback begins at its primary again', async (t) => {
+  let isDown = true
+  const { house, replays, ended } = await failing(t, (call) => {
+    if (!isDown) return take(call)
+    return take(call, call.target.destinationId === 'dst_2' ? 'permanent' : 'transient')
+  })
+  await house.put<FailoverPolicy>(failoverPolicies, {
+    ...{ id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on: ['transient' as const], latencyMs: null },
+    ...{ createdAt: startOfTime, updatedAt: startOfTime },
+  })
+  const { traceId } = await house.submit()
+  await until('failed', async () => (await house.trace(traceId)).status === 'failed')
+  t.is((await house.trace(traceId)).destinationId, 'dst_2')
+  isDown = false
+  await ended(await replays.create(scope, everything))
+  await until('sent', async () => (await house.trace(traceId)).status === 'sent')
+  t.is((await house.trace(traceId)).destinationId, 'dst_1')
 })

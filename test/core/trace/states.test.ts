@@ -91,7 +91,7 @@ const attempt: AttemptRecord = {
 }
 
 test('redactTrace() shows what is on its list', (t) => {
-  t.deepEqual(redactTrace(trace, [attempt]), {
+  t.deepEqual(redactTrace(trace, [attempt], []), {
     traceId: trace.id,
     status: 'failed',
     outcome: 'relayed',
@@ -115,7 +115,7 @@ test('redactTrace() shows what is on its list', (t) => {
 
 test('redactTrace() lets nothing else of a trace or its attempts out', (t) => {
   for (const outcome of ['relayed', 'captured.sandbox_destination', 'captured.no_route', 'captured.anonymous_project'] as const) {
-    const shown = JSON.stringify(redactTrace({ ...trace, outcome }, [attempt, { ...attempt, number: 2, state: 'unknown' }]))
+    const shown = JSON.stringify(redactTrace({ ...trace, outcome }, [attempt, { ...attempt, number: 2, state: 'unknown' }], []))
     t.false(/secret/i.test(shown), shown)
     for (const value of ['192.0.2.77', '2525', '4711', sha256, 'TLSv1.3', 'zoë', 'anna', 'shop', 'bounce', '550', '1500'])
       t.false(shown.includes(value), value)

@@ -20,7 +20,7 @@ import { plainToken, type DoorDouble } from '../submission/door-double.ts'
 import type { LineClient } from '../submission/line-client.ts'
 import { startRig, type Rig } from '../submission/rig.ts'
 
-interface Line {
+export interface Line {
   readonly number: number
   readonly mark: string
   readonly text: string
@@ -44,20 +44,28 @@ export async function playDialog(t: ExecutionContext, text: string): Promise<voi
   const rig = await startRig(t, limitsOf(settings), optionsOf(settings))
   for (const [what, name = '', value = ''] of settings) if (what === 'door') setDoor(rig.door, name, value)
   const client = await rig.connect(settings.some(([what]) => what === 'inside-tls'))
-  const player = new Player(t, rig, client)
+  await playLines(t, lines, client, (what, value, at) => checkDoor(t, rig, what, value, at))
+}
+
+/** Looks at what became of a dialog: a step of `==` that is none of the client's. */
+export type Check = (what: string, value: string, at: string) => void | Promise<void>
+
+/** Plays the lines of a dialog on a connection. */
+export async function playLines(t: ExecutionContext, lines: readonly Line[], client: LineClient, check: Check): Promise<void> {
+  const player = new Player(t, client, check)
   for (const line of lines) await player.play(line)
 }
 
 class Player {
   readonly #t: ExecutionContext
-  readonly #rig: Rig
   readonly #client: LineClient
+  readonly #check: Check
   #last = ''
 
-  constructor(t: ExecutionContext, rig: Rig, client: LineClient) {
+  constructor(t: ExecutionContext, client: LineClient, check: Check) {
     this.#t = t
-    this.#rig = rig
     this.#client = client
+    this.#check = check
   }
 
   async play({ mark, text, number }: Line): Promise<void> {
@@ -89,26 +97,26 @@ class Player {
     else if (step === 'tls') await this.#client.upgrade()
     else if (step === 'auth') this.#t.regex(await this.#client.command(`AUTH PLAIN ${plainToken}`), /^235 2\.7\.0 /, at)
     else if (step === 'closed') this.#t.is(await this.#client.closed(), '', at)
-    else this.#check(step, rest, at)
+    else await this.#check(step, rest, at)
   }
+}
 
-  #check(what: string, value: string, at: string): void {
-    const { taken, drafts } = this.#rig.door
-    const last = taken.at(-1)
-    const found: Record<string, unknown> = {
-      'mail-from': last?.mailFrom,
-      'rcpt-to': last?.rcptTo.join(' '),
-      'eight-bit': String(last?.eightBit),
-      protocol: last?.protocol,
-      content: last?.content.toString('latin1'),
-    }
-    if (what === 'taken') {
-      this.#t.is(taken.length, Number(value), at)
-      this.#t.is(drafts.filter((draft) => !draft.discarded).length, Number(value), `${at}: drafts that remain`)
-    } else {
-      if (!(what in found)) throw new Error(`${at}: unknown step ${what}`)
-      this.#t.is(found[what], what === 'content' ? unescape(value).toString('latin1') : value, at)
-    }
+function checkDoor(t: ExecutionContext, { door }: Rig, what: string, value: string, at: string): void {
+  const { taken, drafts } = door
+  const last = taken.at(-1)
+  const found: Record<string, unknown> = {
+    'mail-from': last?.mailFrom,
+    'rcpt-to': last?.rcptTo.join(' '),
+    'eight-bit': String(last?.eightBit),
+    protocol: last?.protocol,
+    content: last?.content.toString('latin1'),
+  }
+  if (what === 'taken') {
+    t.is(taken.length, Number(value), at)
+    t.is(drafts.filter((draft) => !draft.discarded).length, Number(value), `${at}: drafts that remain`)
+  } else {
+    if (!(what in found)) throw new Error(`${at}: unknown step ${what}`)
+    t.is(found[what], what === 'content' ? unescape(value).toString('latin1') : value, at)
   }
 }
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import test from 'ava'
-import { clientNetwork } from '../../../protocols/submission/connection-caps.ts'
+import { clientNetwork } from '../../../protocols/reception/connection-caps.ts'
 import { within } from '../../support/deadline.ts'
 import { startRig } from './rig.ts'
 

@@ -80,6 +80,8 @@ export class VendorDouble implements AsyncDisposable {
   /** Requests that the vendor would not have understood. */
   readonly faults: unknown[] = []
   mood: Mood = 'accept'
+  /** Messages that it refuses for good, whatever its mood. */
+  unfit: (message: TakenMessage) => boolean = () => false
   readonly #server: Server
   readonly #scheme: 'http' | 'https'
   readonly #waiting: (() => void)[] = []
@@ -139,6 +141,7 @@ export class VendorDouble implements AsyncDisposable {
     if (!message) throw new Error(`${seen.method} ${seen.path} is not known`)
     this.handovers += 1
     for (const resolve of this.#waiting.splice(0)) resolve()
+    if (this.unfit(message)) return reply(response, this.rules.refusals.permanent)
     if (this.mood === 'hang') return
     if (this.mood === 'drop') return void response.destroy()
     if (this.mood !== 'accept') return reply(response, this.mood)

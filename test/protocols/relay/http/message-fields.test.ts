@@ -50,3 +50,9 @@ test('addressed() names nobody twice, and finds international domains by either 
 test('addressed() takes the sender of the envelope when the header has none', (t) => {
   t.is(addressed(parts({ from: [] }), 'bounce@site.test', ['anna@peer.test']).fields.from.address, 'bounce@site.test')
 })
+
+test('addressed() takes an empty text or HTML for none', (t) => {
+  const { fields } = addressed(parts({ text: '', html: '<p>hi</p>' }), '', ['anna@peer.test'])
+  t.deepEqual([fields.text, fields.html], [undefined, '<p>hi</p>'])
+  t.is(addressed(parts({ html: '' }), '', ['anna@peer.test']).fields.html, undefined)
+})

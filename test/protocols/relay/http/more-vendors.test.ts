@@ -1,5 +1,6 @@
 /** What vendors do with credentials and answers beyond the contract: regions, refused recipients, header fields, tokens. */
 import test from 'ava'
+import { brevo } from '../../../../protocols/relay/http/brevo.ts'
 import { mailersend } from '../../../../protocols/relay/http/mailersend.ts'
 import { mailjet } from '../../../../protocols/relay/http/mailjet.ts'
 import { msgraph } from '../../../../protocols/relay/http/msgraph.ts'
@@ -208,4 +209,12 @@ test('msgraph serves the national clouds', async (t) => {
       ...['login.microsoftonline.us', 'dod-graph.microsoft.us', 'login.partner.microsoftonline.cn', 'microsoftgraph.chinacloudapi.cn'],
     ],
   )
+})
+
+test('brevo gets no header field beyond ASCII, which it would send as it is', async (t) => {
+  const headers = [
+    { name: 'X-Campaign', value: 'Grüße' },
+    { name: 'X-Service-Ref', value: 'ref-1' },
+  ]
+  t.deepEqual((await send(brevo, {}, messageOf(letter, { headers })))['headers'], { 'X-Service-Ref': 'ref-1' })
 })

@@ -1,0 +1,25 @@
+/** What the operations need that take reports in. */
+import type { FeedbackTaker } from '#core/feedback/origin.ts'
+import type { LogIntake } from '#core/feedback/log-intake.ts'
+import type { MailEnableIntake } from '#core/feedback/mailenable-intake.ts'
+import type { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
+import type { PostofficeMappings } from '#core/ingest-sources/postoffice-mappings.ts'
+import type { SignedSource, SignedSources } from '#core/ingest-sources/signed-source.ts'
+import type { IngestProvider } from '#core/ingest-sources/ingest-source.ts'
+import { invalid } from '#core/refusals.ts'
+
+export interface IngestCore {
+  readonly sources: IngestSources
+  readonly mappings: PostofficeMappings
+  readonly signed: SignedSources
+  readonly feedback: FeedbackTaker
+  readonly logs: LogIntake
+  readonly mailEnable: MailEnableIntake
+}
+
+/** Throws `validation_failed` for a source of another provider. */
+export function requireProvider({ source }: SignedSource, provider: IngestProvider): void {
+  if (source.provider === provider) return
+  const message = `names a source of the provider ${source.provider}; this address takes ${provider}. Post to the webhook_url of the source.`
+  throw invalid([{ path: 'source_id', message }])
+}

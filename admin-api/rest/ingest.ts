@@ -1,0 +1,119 @@
+/** Reports that servers and their operators post: webhooks and logs of mail servers, and mails of any program. */
+import * as z from 'zod'
+import { classify } from '#core/feedback/classify.ts'
+import { addCounts, noCounts, withDomains } from '#core/feedback/log-intake.ts'
+import type { FeedbackOutcome } from '#core/feedback/origin.ts'
+import { invalid } from '#core/refusals.ts'
+import { logSources, readLog } from '#ingest/log.ts'
+import { readReport } from '#ingest/report.ts'
+import { readStalwartWebhook } from '#ingest/stalwart.ts'
+import { asSent } from '../body-stream.ts'
+import { operation, type Operation, type OperationFacts } from '../operation.ts'
+import { BodyMemory } from '../request-body.ts'
+import { inflated, inflating, signedBytesMax, withSignedBody } from '../signed-body.ts'
+import { eventCounts, reportAnswer, sourceQuery } from '../wire/ingest.ts'
+import type { RestCore } from './core.ts'
+import { requireProvider } from './ingest-core.ts'
+
+/** Octets of all bodies that are looked at at a time. */
+export const ingestMemoryBytes = 64 * 1024 * 1024
+/** Octets of an inflated log. */
+const logInflatedMax = 64 * 1024 * 1024
+const logDeadlineSeconds = 120
+
+/** What all of these have in common; a signature stands in place of a key. */
+export const signedOperation = {
+  tags: ['ingest'],
+  right: 'none',
+  status: 202,
+  errors: ['invalid_signature', 'feature_disabled', 'conflict', 'storage_full'],
+  maxBodyBytes: signedBytesMax,
+} as const satisfies Partial<OperationFacts> & { readonly right: 'none' }
+
+const signedWords =
+  'Signed over the raw body, as it is sent: `X-Service-Signature: sha256=<hex>`. The source is named by `source_id` or the header ' +
+  '`X-Service-Ingest-Source`. The same again changes nothing. May be sent with `Content-Encoding: gzip`.'
+
+export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => {
+  const { signed: sources, feedback, logs } = ingest
+  const checks = { sources, memory: new BodyMemory(ingestMemoryBytes) }
+  return [
+    operation({
+      ...signedOperation,
+      method: 'POST',
+      path: '/v1/ingest/stalwart',
+      operationId: 'ingestStalwart',
+      summary: 'Take events of Stalwart’s webhook',
+      description: `One event, a list of them, or \`{"events": […]}\`. ${signedWords} Stalwart’s own \`X-Signature\` will do.`,
+      query: sourceQuery,
+      body: asSent({ 'application/json': z.unknown() }),
+      response: eventCounts,
+      handle: (input) =>
+        withSignedBody(checks, input, async (body) => {
+          requireProvider(body.signed, 'stalwart')
+          const reading = readStalwartWebhook(await inflated(body))
+          if ('problems' in reading) throw invalid(reading.problems)
+          const { organizationId, source } = body.signed
+          const origin = { organizationId, sourceId: source.id, channel: 'signed' } as const
+          const outcomes = await feedback.take(origin, reading.events.map(withDomains))
+          return { ...addCounts(noCounts, outcomes, reading.ignored), rejected: [...reading.rejected] }
+        }),
+    }),
+    operation({
+      ...signedOperation,
+      method: 'POST',
+      path: '/v1/ingest/arf',
+      operationId: 'ingestReportMail',
+      summary: 'Take a report as it came by mail',
+      description: `Complaints (RFC 5965), bounces and delays of any program; answers what was found. The body is the mail. ${signedWords}`,
+      query: sourceQuery,
+      body: asSent({ 'message/rfc822': z.string() }),
+      response: reportAnswer,
+      handle: (input) =>
+        withSignedBody(checks, input, async (body) => {
+          const raw = await inflated(body)
+          const { kind, events } = readReport(raw)
+          const { organizationId, source } = body.signed
+          const outcomes = await feedback.take({ organizationId, sourceId: source.id, channel: 'signed', raw }, events)
+          return { kind, events: outcomes.map(toWireOutcome) }
+        }),
+    }),
+    operation({
+      ...signedOperation,
+      method: 'POST',
+      path: '/v1/ingest/logs',
+      operationId: 'ingestLogs',
+      summary: 'Take log lines of Stalwart or Postfix',
+      description: `One line a line, bare or in the JSON of a log shipper. What cannot be read stops no other line. ${signedWords}`,
+      deadlineSeconds: logDeadlineSeconds,
+      query: sourceQuery.extend({ source: z.enum(logSources) }),
+      body: asSent({ 'application/x-ndjson': z.string(), 'text/plain': z.string() }),
+      response: eventCounts,
+      handle: (input) =>
+        withSignedBody(checks, input, async (body) => {
+          requireProvider(body.signed, input.query.source)
+          const bytes = await inflating(body, logInflatedMax)
+          const { rejected, rejectedMore, ...counts } = await logs.take(body.signed, readLog(input.query.source, bytes))
+          return { ...counts, rejected: [...rejected], ...(rejectedMore > 0 && { rejected_more: rejectedMore }) }
+        }),
+    }),
+  ]
+}
+
+const toWireOutcome = ({ event, result, traceId, suppressed, isUnverified }: FeedbackOutcome) => ({
+  event_id: event.key,
+  type: event.type,
+  recipient: event.recipient,
+  original_recipient: event.originalRecipient,
+  status: event.status,
+  action: event.action,
+  smtp_code: event.smtpCode,
+  diagnostic: event.diagnostic,
+  remote_mta: event.remoteMta,
+  bounce: event.type === 'bounced' ? classify(event).bounce : null,
+  feedback_type: event.feedbackType,
+  trace_id: traceId,
+  verified: traceId === null ? null : !isUnverified,
+  suppressed,
+  result,
+})

@@ -1,0 +1,159 @@
+/** Diagnoses on the wire: why a message bounced, and why one did not arrive. */
+import * as z from 'zod'
+import { refusalCategories } from '#config/status-codes.ts'
+import { missingVerdicts, type BounceDiagnosis, type Hypothesis, type MissingDiagnosis } from '#core/diagnose/diagnosis.ts'
+import { bounceStages } from '#core/diagnose/refusal.ts'
+import { traceStatuses } from '#core/trace/states.ts'
+import { decodeEncodedWords } from '#ingest/encoded-words.ts'
+import { toWireTime, wireTime } from './time.ts'
+
+const related = z
+  .object({
+    same_recipient: z.int().meta({ description: 'Other messages to this recipient that failed in the last 30 days.' }),
+    same_domain_last_24h: z.int().meta({ description: 'Other messages to its domain that failed.' }),
+    same_reply_last_24h: z.int().meta({ description: 'Other messages that got the same reply, to whomever.' }),
+    complete: z.boolean().meta({ description: 'False when more was sent than is looked at, so that the counts may be too low.' }),
+  })
+  .meta({ description: 'One refusal, or a trend.' })
+
+export const bounceDiagnosisShape = z
+  .object({
+    found: z.boolean().meta({ description: 'False is a normal answer; everything but plain_reason and next_actions is null then.' }),
+    trace_id: z.uuidv4().nullable(),
+    recipient: z.string().nullable(),
+    bounced_at: wireTime.nullable(),
+    stage: z
+      .enum(bounceStages)
+      .nullable()
+      .meta({ description: 'Where in the dialog it was refused; after_acceptance is a report that came later.' }),
+    source: z.enum(['smtp', 'dsn', 'stalwart', 'mailenable', 'arf', 'postfix']).nullable(),
+    reply: z.object({ code: z.int().nullable(), enhanced: z.string().nullable(), text: z.string() }).nullable(),
+    registry: z
+      .object({ name: z.string(), rfc: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'What the enhanced code means as registered.' }),
+    category: z.enum([...refusalCategories, 'complaint']).nullable(),
+    bounce: z.enum(['hard', 'soft', 'block']).nullable().meta({
+      description: 'hard: the address is bad. soft: it may work later. block: the address is fine, the sender or the message was refused.',
+    }),
+    plain_reason: z.string().meta({ description: 'Whose fault it is, and why.' }),
+    next_actions: z.array(z.string()),
+    suppress: z
+      .object({
+        recommended: z.boolean(),
+        done: z.boolean().meta({ description: 'The recipient is on the suppression list now.' }),
+        flag: z.boolean().meta({ description: 'bounce_auto_suppress is on.' }),
+      })
+      .nullable(),
+    retry: z
+      .object({ useful: z.boolean().meta({ description: 'Sending again can work without any change.' }), when: z.string().nullable() })
+      .nullable(),
+    provider: z.string().nullable(),
+    provider_link: z
+      .string()
+      .nullable()
+      .meta({ description: 'An address that the reply names. Whoever runs the receiving server wrote it.' }),
+    related: related.nullable(),
+    raw_report_available: z.boolean(),
+  })
+  .meta({ id: 'BounceDiagnosis' })
+
+const sources = bounceDiagnosisShape.shape.source.unwrap().options
+
+export function toWireBounceDiagnosis(seen: BounceDiagnosis): z.input<typeof bounceDiagnosisShape> {
+  const { related: counts, registry, reply } = seen
+  return {
+    found: true,
+    trace_id: seen.traceId,
+    recipient: seen.recipient,
+    bounced_at: seen.bouncedAt === null ? null : toWireTime(seen.bouncedAt),
+    stage: seen.stage,
+    source: sources.find((source) => source === seen.source) ?? null,
+    reply: reply && { code: reply.code, enhanced: reply.enhanced, text: reply.text },
+    registry: registry && { name: registry.name, rfc: registry.rfc },
+    category: seen.category,
+    bounce: seen.bounce,
+    plain_reason: seen.plainReason,
+    next_actions: [...seen.nextActions],
+    suppress: { ...seen.suppress },
+    retry: { ...seen.retry },
+    provider: seen.provider,
+    provider_link: seen.providerLink,
+    related: {
+      same_recipient: counts.sameRecipient,
+      same_domain_last_24h: counts.sameDomainLast24h,
+      same_reply_last_24h: counts.sameReplyLast24h,
+      complete: counts.isComplete,
+    },
+    raw_report_available: seen.isRawAvailable,
+  }
+}
+
+/** Where no message has the id. */
+export const bounceNotFound = (plainReason: string, nextAction: string): z.input<typeof bounceDiagnosisShape> => ({
+  ...{ found: false, trace_id: null, recipient: null, bounced_at: null, stage: null, source: null, reply: null, registry: null },
+  ...{ category: null, bounce: null, plain_reason: plainReason, next_actions: [nextAction], suppress: null, retry: null },
+  ...{ provider: null, provider_link: null, related: null, raw_report_available: false },
+})
+
+const confidence = z.number().min(0).max(1)
+
+const hypothesis = z.object({
+  id: z.string().meta({ description: 'A stable name, such as `captured_sandbox_destination`.' }),
+  rank: z.int(),
+  confidence,
+  explanation: z.string(),
+  evidence: z.array(z.object({ kind: z.string(), trace_id: z.uuidv4().optional(), at: wireTime.optional(), detail: z.string() })),
+  next_action: z.object({
+    text: z.string(),
+    tool: z.string().optional().meta({ description: 'An agent tool that does it.' }),
+    arguments: z.record(z.string(), z.string()).optional(),
+  }),
+})
+
+export const missingDiagnosisShape = z
+  .object({
+    recipient: z.string(),
+    window: z.object({ from: wireTime, to: wireTime }),
+    verdict: z.enum(missingVerdicts),
+    confidence,
+    summary: z.string(),
+    hypotheses: z.array(hypothesis).meta({ description: 'The most certain one first.' }),
+    traces: z
+      .array(z.object({ trace_id: z.uuidv4(), status: z.enum(traceStatuses), subject: z.string(), created_at: wireTime }))
+      .meta({ description: 'The latest messages to the recipient, five at most.' }),
+    checked: z.array(z.string()),
+    not_checked: z.array(z.object({ what: z.string(), why: z.string() })),
+  })
+  .meta({ id: 'MissingDiagnosis' })
+
+export const toWireMissingDiagnosis = (seen: MissingDiagnosis): z.input<typeof missingDiagnosisShape> => ({
+  recipient: seen.recipient,
+  window: { from: toWireTime(seen.window.from), to: toWireTime(seen.window.to) },
+  verdict: seen.verdict,
+  confidence: rounded(seen.confidence),
+  summary: seen.summary,
+  hypotheses: seen.hypotheses.map((one, i) => toWireHypothesis(one, i + 1)),
+  traces: seen.traces.map(({ traceId, status, subject, createdAt }) => ({
+    ...{ trace_id: traceId, status, subject: decodeEncodedWords(subject), created_at: toWireTime(createdAt) },
+  })),
+  checked: [...seen.checked],
+  not_checked: seen.notChecked.map(({ what, why }) => ({ what, why })),
+})
+
+const toWireHypothesis = ({ id, confidence: sure, explanation, evidence, nextAction }: Hypothesis, rank: number) => ({
+  ...{ id, rank, confidence: rounded(sure), explanation },
+  evidence: evidence.map(({ kind, traceId, at, detail }) => ({
+    kind,
+    ...(traceId !== undefined && { trace_id: traceId }),
+    ...(at !== undefined && { at: toWireTime(at) }),
+    detail,
+  })),
+  next_action: {
+    text: nextAction.text,
+    ...(nextAction.tool !== undefined && { tool: nextAction.tool }),
+    ...(nextAction.arguments && { arguments: { ...nextAction.arguments } }),
+  },
+})
+
+const rounded = (sure: number): number => Math.round(sure * 100) / 100

@@ -1,0 +1,164 @@
+/** Why a message bounced: one refusal, told with whose fault it is, what to change, and whether others got the same. */
+import type { Database } from '#store/database.ts'
+import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import { isSwitchedOn } from '../features.ts'
+import type { Fault } from '../feedback/classify.ts'
+import { foldEmail, isInForce, suppressions } from '../feedback/suppression.ts'
+import type { Policies } from '../routing/policy.ts'
+import type { TraceReader, TraceStory } from '../trace/read.ts'
+import type { TraceRecipient } from '../trace/trace.ts'
+import type { BounceDiagnosis } from './diagnosis.ts'
+import { findMessage } from './find-message.ts'
+import { presentValues, type LookUpOptions } from './look-ups.ts'
+import { recipientOf, refusalOf, type RefusalSeen } from './refusal.ts'
+import { relatedTo, type Related } from './related.ts'
+import { retryOf } from './retry.ts'
+import { isUnsigned, recordsOf } from './sender-records.ts'
+import { textOf } from './window.ts'
+
+export interface BounceOptions extends LookUpOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly secrets: SecretBox
+  readonly traces: TraceReader
+}
+
+export interface BounceRequest {
+  /** Of the trace, of the message, or of the queue that the next host put it in. */
+  readonly messageId: string
+  /** Which recipient of several; also where to search for an id that is not ours. */
+  readonly recipient?: string | undefined
+}
+
+/** Undefined when no message that the scope reaches has this id. */
+export async function diagnoseBounce(options: BounceOptions, scope: Scope, request: BounceRequest): Promise<BounceDiagnosis | undefined> {
+  const { database, policies, traces, clock } = options
+  const found = await findMessage(options, scope, request.messageId, request.recipient, clock.now())
+  if (!found) return undefined
+  const story = await traces.get(scope, found.trace.id)
+  const recipient = recipientOf(story, found.recipient)
+  if (!recipient) return undefined
+  const seen = refusalOf(story, recipient)
+  const now = clock.now()
+  const [related, entry, { organization }, records] = await Promise.all([
+    relatedTo(database, scope, story.trace, recipient.address, seen?.reply?.text, now),
+    database.find(suppressions, scope, 'email', [foldEmail(recipient.address)]),
+    policies.of(scope.organizationId),
+    senderRecords(options, story, recipient, seen),
+  ])
+  const done = entry !== undefined && isInForce(entry.record, now)
+  const recommended =
+    seen?.isFinal === true && (seen.classification.suppress || (seen.classification.bounce === 'soft' && related.softDays >= softDaysMin))
+  const suppress = {
+    recommended: recommended || recipient.status === 'complained',
+    done,
+    flag: isSwitchedOn(organization, 'bounce_auto_suppress'),
+  }
+  const { reason, actions } = seen ? ofRefusal(seen, story, related) : ofOther(recipient, story)
+  const others = otherFailures(story, recipient)
+  return {
+    ...{ traceId: story.trace.id, recipient: recipient.address },
+    ...factsOf(seen, recipient),
+    plainReason: reason,
+    nextActions: [...actions, ...records, ...suppressActions(suppress, recipient), ...others],
+    suppress,
+    retry: retryOf(seen, story.trace),
+    related,
+    isRawAvailable: (seen?.report?.rawBytes ?? 0) > 0,
+  }
+}
+
+/** A soft bounce on so many days of thirty is as good as a bad address. */
+const softDaysMin = 3
+
+const factsOf = (seen: RefusalSeen | undefined, { status }: TraceRecipient) => ({
+  bouncedAt: seen?.isFinal ? seen.at : null,
+  stage: seen?.stage ?? null,
+  source: seen?.source ?? (status === 'complained' ? 'arf' : null),
+  reply: seen?.reply ?? null,
+  registry: seen?.classification.registry ?? null,
+  category: seen?.classification.category ?? (status === 'complained' ? ('complaint' as const) : null),
+  bounce: seen?.isFinal ? seen.classification.bounce : null,
+  provider: seen?.classification.provider ?? null,
+  providerLink: seen?.classification.providerLink ?? null,
+})
+
+const faultWords: Readonly<Record<Fault, string>> = {
+  address: 'The address is at fault.',
+  sender: 'The set-up of the sender is at fault, not the address.',
+  reputation: 'The reputation of the sending address or domain is at fault, not the recipient.',
+  content: 'The message is at fault, not the address.',
+  receiver: 'The receiving side is at fault.',
+  unclear: 'Whose fault it is cannot be told for sure.',
+}
+
+function ofRefusal(seen: RefusalSeen, { trace }: TraceStory, related: Related): { reason: string; actions: readonly string[] } {
+  const { classification, report, isFinal } = seen
+  const next = trace.nextAttemptAt === null ? 'it is tried again' : `it is tried again at ${textOf(trace.nextAttemptAt)}`
+  const sentences = [
+    ...(report?.isUnverified ? ['Nobody vouches for this report, so it changed nothing.'] : []),
+    ...(isFinal || report?.isUnverified ? [] : [`It has not bounced: ${report ? 'the next server tries it again' : next}.`]),
+    faultWords[classification.fault],
+    classification.reason,
+    ...trend(seen, related),
+  ]
+  return { reason: sentences.join(' '), actions: classification.nextActions }
+}
+
+function trend({ reply }: RefusalSeen, { sameReplyLast24h: same, isComplete }: Related): string[] {
+  if (!reply || reply.text === '') return []
+  if (same === 0) return isComplete ? ['No other message got this reply in the last 24 hours.'] : []
+  return [`${isComplete ? '' : 'At least '}${same} other ${same === 1 ? 'message' : 'messages'} got the same reply in the last 24 hours.`]
+}
+
+const otherWords: Partial<Record<TraceRecipient['status'], string>> = {
+  queued: 'It has not bounced: no server has refused it yet.',
+  sent: 'It has not bounced: the next server took it, and no report has come since.',
+  delivered: 'It has not bounced: it was reported as delivered.',
+  captured: 'It has not bounced: it was captured and never sent.',
+  suppressed: 'It has not bounced: it was never sent to this recipient, who is on the suppression list.',
+  canceled: 'It has not bounced: it was canceled before it left.',
+  complained: 'It has not bounced: it arrived, and the recipient reported it as unwanted.',
+}
+
+function ofOther({ address, status }: TraceRecipient, { trace }: TraceStory): { reason: string; actions: readonly string[] } {
+  const reason = otherWords[status] ?? 'It was given up without a reply of any server; its timeline tells why.'
+  if (status === 'complained')
+    return { reason, actions: ['Send nothing more to this recipient, and look at how the address came onto your list.'] }
+  return {
+    reason,
+    actions: [`Ask for GET /v1/diagnose/missing?recipient=${encodeURIComponent(address)}, or read the timeline of the trace ${trace.id}.`],
+  }
+}
+
+function suppressActions({ recommended, done, flag }: BounceDiagnosis['suppress'], { address }: TraceRecipient): string[] {
+  if (done) return [`${address} is on the suppression list, so nothing more is sent there; take the entry off once the address is right.`]
+  if (!recommended) return []
+  return [`Put ${address} on the suppression list${flag ? '' : '; bounce_auto_suppress would do that by itself, and is off'}.`]
+}
+
+const shownMax = 10
+
+function otherFailures({ trace }: TraceStory, { address: told }: TraceRecipient): string[] {
+  const others = trace.recipients.filter(({ address, status }) => address !== told && (status === 'bounced' || status === 'failed'))
+  if (others.length === 0) return []
+  const names = others.slice(0, shownMax).map(({ address }) => address)
+  return [
+    `${others.length} more of its recipients failed; ask with recipient= for ${names.join(', ')}${others.length > shownMax ? ' …' : ''}.`,
+  ]
+}
+
+async function senderRecords(
+  options: LookUpOptions,
+  { trace }: TraceStory,
+  recipient: TraceRecipient,
+  seen: RefusalSeen | undefined,
+): Promise<string[]> {
+  if (!seen) return []
+  const records = recordsOf(seen, trace, recipient)
+  const unsigned = isUnsigned(records, seen.classification, trace)
+    ? ['The message was not signed here: set up its domain under /v1/domains for DKIM.']
+    : []
+  return [...(await presentValues(options, records)), ...unsigned]
+}

@@ -1,0 +1,24 @@
+/** Diagnoses for people and agents: why a message bounced, and why one did not arrive. They read what is stored and change nothing. */
+import type { Scope } from '../access/scope.ts'
+import { diagnoseBounce, type BounceRequest } from './bounce.ts'
+import type { BounceDiagnosis, MissingDiagnosis } from './diagnosis.ts'
+import type { MissingOptions } from './context.ts'
+import { diagnoseMissing, type MissingRequest } from './missing.ts'
+
+export class Diagnoses {
+  readonly #options: MissingOptions
+
+  constructor(options: MissingOptions) {
+    this.#options = options
+  }
+
+  /** Undefined when no message that the scope reaches has the id. */
+  bounce(scope: Scope, request: BounceRequest): Promise<BounceDiagnosis | undefined> {
+    return diagnoseBounce(this.#options, scope, request)
+  }
+
+  /** Throws `validation_failed` for what is no address or no time. */
+  missing(scope: Scope, request: MissingRequest): Promise<MissingDiagnosis> {
+    return diagnoseMissing(this.#options, scope, request)
+  }
+}

@@ -1,0 +1,224 @@
+/** What became of one message for one recipient, as a hypothesis of why it did not arrive. Pure. */
+import { keptEvents } from '../trace/engagement.ts'
+import type { TimelineEntry } from '../trace/timeline.ts'
+import type { TraceStory } from '../trace/read.ts'
+import type { Trace, TraceRecipient } from '../trace/trace.ts'
+import type { Evidence, Hypothesis, NextAction } from './diagnosis.ts'
+import { queueIdIn } from './queue-id.ts'
+import { refusalOf, type RefusalSeen } from './refusal.ts'
+import { domainOf } from './related.ts'
+import { textOf } from './window.ts'
+
+/** One message to the recipient, and what is known around it. */
+export interface MessageSeen {
+  readonly story: TraceStory
+  readonly recipient: TraceRecipient
+  /** Why it rests now, where that is because of its destination. */
+  readonly waiting: TimelineEntry | undefined
+  /** The entry against the recipient that is in force now. */
+  readonly suppressionId: string | undefined
+}
+
+type Fate = Omit<Hypothesis, 'evidence'> & { readonly evidence?: readonly Evidence[] }
+
+export function fateOf(seen: MessageSeen, nowMs: number): Hypothesis {
+  const { trace } = seen.story
+  const fate = fates[seen.recipient.status](seen, nowMs)
+  const detail = `Accepted at ${textOf(trace.createdAt)}, for this recipient it is ${seen.recipient.status}.`
+  return { ...fate, evidence: [{ kind: 'trace', traceId: trace.id, at: trace.createdAt, detail }, ...(fate.evidence ?? [])] }
+}
+
+const read = (trace: Trace): NextAction => ({
+  text: `Read the timeline of the trace ${trace.id}.`,
+  tool: 'email_trace_lookup',
+  arguments: { trace_id: trace.id },
+})
+
+const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs: number) => Fate>> = {
+  captured: ({ story: { trace } }) => ({
+    ...{ id: capturedIds[trace.outcome] ?? 'captured', verdict: 'captured', confidence: 0.97 },
+    explanation: `It was captured and never sent: ${trace.outcomeReason}`,
+    nextAction: releaseOf(trace),
+  }),
+  suppressed: ({ recipient: { address, suppression }, suppressionId }) => ({
+    ...{ id: 'suppressed', verdict: 'suppressed', confidence: 0.97 },
+    explanation: `It was not sent to ${address}, who is on the suppression list (${suppression?.source ?? 'unknown source'}${suppression?.reason ? `: ${suppression.reason}` : ''}).`,
+    evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The entry ${suppression.id} held it back.` }] : [],
+    nextAction:
+      suppressionId === undefined
+        ? { text: 'The entry is gone by now: send the message again.' }
+        : {
+            text: `If the recipient wants the mail and the address is right, remove the entry ${suppressionId}, and send again.`,
+            tool: 'email_suppression_remove',
+            arguments: { id: suppressionId },
+          },
+  }),
+  canceled: ({ story: { trace } }) => ({
+    ...{ id: 'canceled', verdict: 'not_sent', confidence: 0.97 },
+    explanation: `It was scheduled and canceled${trace.canceled ? ` at ${textOf(trace.canceled.at)}` : ''} before it left.`,
+    nextAction: { text: 'Send it again.' },
+  }),
+  validation_failed: ({ story: { trace } }) => ({
+    ...{ id: 'invalid', verdict: 'not_sent', confidence: 0.97, explanation: 'It was not valid and never sent.' },
+    nextAction: read(trace),
+  }),
+  pending: (seen, nowMs) => queued(seen, nowMs),
+  queued: (seen, nowMs) => queued(seen, nowMs),
+  failed: (seen) => failed(seen),
+  bounced: (seen) => bounced(seen, 'bounced', refusalOf(seen.story, seen.recipient)),
+  sent: (seen) => sent(seen),
+  delivered: (seen) => ({ ...sent(seen), id: 'delivered', confidence: 0.75 }),
+  complained: ({ story: { trace } }) => ({
+    ...{ id: 'complained', verdict: 'accepted_by_remote', confidence: 0.9 },
+    explanation: 'It arrived: the recipient, or their provider, reported it as unwanted, so it lies in the spam folder.',
+    nextAction: read(trace),
+  }),
+}
+
+const capturedIds: Readonly<Record<string, string>> = {
+  'captured.anonymous_project': 'captured_anonymous_project',
+  'captured.sandbox_destination': 'captured_sandbox_destination',
+  'captured.no_route': 'captured_no_route',
+}
+
+/** The one call that changes it. */
+function releaseOf({ outcome, destinationId }: Trace): NextAction {
+  if (outcome === 'captured.anonymous_project')
+    return { text: 'Claim the project with a mail address; from then on mail can leave.', tool: 'account_claim' }
+  if (outcome === 'captured.sandbox_destination' && destinationId !== null)
+    return {
+      text: `Switch the destination ${destinationId} to live, then replay or send again.`,
+      tool: 'destination_promote_to_live',
+      arguments: { destination_id: destinationId },
+    }
+  return {
+    text: 'Make a routing rule for this sender to a live destination, then replay or send again.',
+    tool: 'email_routing_rule_create',
+  }
+}
+
+function queued({ story, recipient, waiting }: MessageSeen, nowMs: number): Fate {
+  const { trace } = story
+  if (trace.sendAt !== undefined && trace.begunAt === undefined && trace.sendAt > nowMs)
+    return {
+      ...{ id: 'scheduled', verdict: 'scheduled', confidence: 0.97 },
+      explanation: `It is scheduled and leaves at ${textOf(trace.sendAt)}.`,
+      nextAction: { text: 'Wait, or cancel it and send at once.', tool: 'email_scheduled_cancel', arguments: { trace_id: trace.id } },
+    }
+  const next = trace.nextAttemptAt === null ? '' : ` The next attempt is due at ${textOf(trace.nextAttemptAt)}.`
+  if (waiting)
+    return {
+      ...{ id: 'destination_resting', verdict: 'deferred', confidence: 0.95, explanation: waiting.message },
+      evidence: [{ kind: 'attempt', traceId: trace.id, at: waiting.at, detail: waiting.message }],
+      nextAction: testOf(trace),
+    }
+  const seen = refusalOf(story, recipient)
+  if (!seen)
+    return {
+      ...{ id: 'under_way', verdict: 'in_progress', confidence: 0.9, explanation: `It is queued, and no attempt has ended yet.${next}` },
+      nextAction: { text: 'Wait a minute and ask again.' },
+    }
+  const isSetUp = seen.reply === null && seen.classification.category === 'auth_client'
+  return {
+    ...{ id: isSetUp ? 'destination_failing' : `deferred_${seen.classification.category}`, verdict: 'deferred', confidence: 0.95 },
+    explanation: `${trace.attempts} ${trace.attempts === 1 ? 'attempt' : 'attempts'} did not get through: ${seen.classification.reason}${next}`,
+    evidence: [evidenceOf(trace, seen)],
+    nextAction: isSetUp ? testOf(trace) : { text: seen.classification.nextActions[0] ?? 'Wait for the next attempt.' },
+  }
+}
+
+function testOf({ destinationId }: Trace): NextAction {
+  if (destinationId === null) return { text: 'Make a destination and a routing rule.' }
+  const text = `Test the destination ${destinationId} and repair what fails; queued mail leaves by itself after that.`
+  return { text, tool: 'email_provider_test', arguments: { destination_id: destinationId } }
+}
+
+function failed(seen: MessageSeen): Fate {
+  const { story, recipient } = seen
+  const { trace, attempts } = story
+  if (attempts.at(-1)?.state === 'unknown' || (recipient.unknownAttempts ?? 0) > 0)
+    return {
+      ...{ id: 'outcome_unknown', verdict: 'unknown', confidence: 0.6 },
+      explanation:
+        'The connection broke after the whole message had been handed over, so the provider may have it or not; it is not sent again lest it arrive twice.',
+      nextAction: read(trace),
+    }
+  const refusal = refusalOf(story, recipient)
+  if (refusal?.reply && refusal.classification.category !== 'auth_client')
+    return bounced(seen, refusal.isFinal ? 'refused' : 'given_up', refusal)
+  const passes = trace.failover?.passes.length ?? 0
+  return {
+    ...{ id: 'destination_failed', verdict: 'not_sent', confidence: 0.95 },
+    explanation: `The destination could not be used: ${refusal?.classification.reason ?? 'no attempt came through.'} ${passes > 0 ? `Failover was tried ${passes} times.` : 'No failover was tried.'}`,
+    evidence: refusal ? [evidenceOf(trace, refusal)] : [],
+    nextAction: testOf(trace),
+  }
+}
+
+function bounced({ story: { trace } }: MessageSeen, id: string, refusal: RefusalSeen | undefined): Fate {
+  return {
+    ...{ id, verdict: 'bounced', confidence: 0.95 },
+    explanation: `It came back: ${refusal?.classification.reason ?? 'the receiving side refused it.'}`,
+    evidence: refusal ? [evidenceOf(trace, refusal)] : [],
+    nextAction: { text: 'Ask for the diagnosis of the bounce.', tool: 'email_diagnose_bounce', arguments: { message_id: trace.id } },
+  }
+}
+
+function sent({ story, recipient }: MessageSeen): Fate {
+  const { trace, attempts, reports, engagement } = story
+  const delayed = refusalOf(story, recipient)
+  if (delayed?.report?.type === 'deferred')
+    return {
+      ...{ id: 'delayed_downstream', verdict: 'deferred', confidence: 0.9 },
+      explanation: `The provider took it, and could not pass it on yet: ${delayed.classification.reason}`,
+      evidence: [evidenceOf(trace, delayed)],
+      nextAction: { text: delayed.classification.nextActions[0] ?? 'Wait.' },
+    }
+  const opened =
+    trace.recipients.length === 1
+      ? [...(engagement?.firstOpens ?? []), ...(engagement?.firstClicks ?? []).map(({ at }) => at)][0]
+      : undefined
+  const reply = recipient.reply?.text ?? ''
+  const queueId = queueIdIn(reply)
+  const taken = attempts.findLast(({ recipients = [] }) =>
+    recipients.some(({ address, verdict }) => address === recipient.address && verdict === 'accepted'),
+  )
+  const at = taken?.endedAt ?? trace.updatedAt
+  const confirmed = reports.some(
+    ({ type, recipient: told, isUnverified }) => type === 'delivered' && told === recipient.address && !isUnverified,
+  )
+  const where = taken?.host ?? 'the provider'
+  return {
+    ...{ id: opened === undefined ? 'accepted' : 'opened', verdict: 'accepted_by_remote', confidence: opened === undefined ? 0.7 : 0.9 },
+    explanation:
+      opened === undefined
+        ? `${where} took it at ${textOf(at)}${confirmed ? ', and it was reported as delivered' : ''}. It likely lies in the spam folder, or was filtered; from here only the log of the receiver tells more.`
+        : `It arrived: it was opened, or a link in it followed, at ${textOf(opened)}. Programs that look into mail do that too.`,
+    evidence: [
+      {
+        kind: 'reply',
+        traceId: trace.id,
+        at,
+        detail: `${where} answered: ${recipient.reply ? `${recipient.reply.code} ${reply.slice(0, 300)}` : 'accepted'}`,
+      },
+      ...(opened === undefined
+        ? []
+        : [
+            {
+              kind: 'opened' as const,
+              traceId: trace.id,
+              at: opened,
+              detail: `Openings and clicks seen; the first ${keptEvents} are in the timeline.`,
+            },
+          ]),
+    ],
+    nextAction: {
+      text: `Ask the recipient to look into the spam folder; ask the postmaster of ${domainOf(recipient.address)} to look for ${queueId === undefined ? `the Message-ID <${trace.messageId}>` : `the queue id ${queueId}`} at ${textOf(at)}.`,
+    },
+  }
+}
+
+function evidenceOf({ id }: Trace, { at, reply, trouble, report }: RefusalSeen): Evidence {
+  const words = reply ? [reply.code, reply.enhanced, reply.text].filter((part) => part !== null && part !== '').join(' ') : (trouble ?? '')
+  return { kind: report ? 'report' : reply ? 'reply' : 'attempt', traceId: id, at, detail: words.slice(0, 500) }
+}

@@ -1,0 +1,147 @@
+/** Why a message did not arrive: every explanation that what is stored allows, the most certain one first. */
+import { pack } from '#store/tuple.ts'
+import type { Scope } from '../access/scope.ts'
+import { parseAddress } from '../addresses.ts'
+import { foldEmail, isInForce, suppressions } from '../feedback/suppression.ts'
+import { invalid } from '../refusals.ts'
+import { dayOf, sendCounter } from '../tenancy/counters.ts'
+import type { Trace } from '../trace/trace.ts'
+import type { Context, MissingOptions } from './context.ts'
+import type { Hypothesis, MissingDiagnosis } from './diagnosis.ts'
+import { lookAtDomain } from './look-ups.ts'
+import { fateOf } from './message-fate.ts'
+import { findNearMisses, nearScanMax } from './near-misses.ts'
+import { domainOf, domainReports } from './related.ts'
+import { afterAcceptance, fromBudget, fromDomain, fromNearMiss, fromSuppression, nothingSent } from './side-evidence.ts'
+import { tracesTo } from './walk.ts'
+import { keptWindow, readWindow, textOf } from './window.ts'
+
+export interface MissingRequest {
+  readonly recipient: string
+  /** See `readWindow`. */
+  readonly timeWindow?: string | undefined
+}
+
+/** So many messages to the recipient are explained, the latest first. */
+const explainedMax = 5
+/** Of messages before the latest one; it is the one that is asked about, most of the time. */
+const earlierFactor = 0.75
+const monthMs = 30 * 86_400_000
+
+/** Throws `validation_failed` for what is no address or no time. */
+export async function diagnoseMissing(options: MissingOptions, scope: Scope, request: MissingRequest): Promise<MissingDiagnosis> {
+  const { database, policies, clock } = options
+  const nowMs = clock.now()
+  const mailbox = parseAddress(request.recipient.trim())
+  if (!mailbox) throw invalid([{ path: 'recipient', message: 'must be one address such as ada@example.ch' }])
+  const asked = readWindow(request.timeWindow, nowMs)
+  if (typeof asked === 'string') throw invalid([{ path: 'time_window', message: asked }])
+  const policy = await policies.of(scope.organizationId)
+  // a message of this very millisecond belongs to it
+  const window = await keptWindow(database, policy.organization, { ...asked, to: asked.to === nowMs ? nowMs + 1 : asked.to }, nowMs)
+  const { address } = mailbox
+  const [messages, stored, domain] = await Promise.all([
+    tracesTo(database, scope, address, window, explainedMax),
+    database.find(suppressions, scope, 'email', [foldEmail(address)]),
+    lookAtDomain(options, mailbox.domain),
+  ])
+  const entry = stored && isInForce(stored.record, nowMs) ? stored.record : undefined
+  const context: Context = { options, scope, policy, address, window, entry, domain, nowMs }
+  const found = messages.length > 0 ? await explained(context, messages) : await unsent(context)
+  const hypotheses = found.hypotheses.toSorted((a, b) => b.confidence - a.confidence)
+  const [first] = hypotheses
+  return {
+    ...{ recipient: address, window: { from: window.from, to: Math.min(window.to, nowMs) }, hypotheses },
+    verdict: first?.verdict ?? 'unknown',
+    confidence: first?.confidence ?? 0,
+    summary: summaryOf(context, messages.length, first),
+    traces: messages.map(({ id, status, subject, createdAt }) => ({ traceId: id, status, subject, createdAt })),
+    checked: [
+      `Messages to ${address} in the window.`,
+      'The suppression list.',
+      ...(domain.state === 'unknown' ? [] : [domain.detail]),
+      ...found.checked,
+    ],
+    notChecked: [...found.notChecked, ...always(context)],
+  }
+}
+
+type Found = Pick<MissingDiagnosis, 'hypotheses' | 'checked' | 'notChecked'>
+
+async function explained(context: Context, messages: readonly Trace[]): Promise<Found> {
+  const { options, scope, address, entry, nowMs } = context
+  const fates = await Promise.all(
+    messages.map(async ({ id }) => {
+      const story = await options.traces.get(scope, id)
+      const recipient = story.trace.recipients.find((one) => foldEmail(one.address) === foldEmail(address))
+      const waiting = await options.waiting(scope.organizationId, story.trace)
+      return recipient ? [fateOf({ story, recipient, waiting, suppressionId: entry?.id }, nowMs)] : []
+    }),
+  )
+  const hypotheses = fates.flat().map((fate, i) => (i === 0 ? fate : { ...fate, confidence: fate.confidence * earlierFactor }))
+  const taken = hypotheses.some(({ verdict }) => verdict === 'accepted_by_remote')
+  const reports = taken ? await domainReports(options.database, scope, domainOf(address), nowMs - monthMs) : []
+  const side = taken ? afterAcceptance(context, messages[0], reports) : { hypotheses: [], checked: [], notChecked: [] }
+  return {
+    hypotheses: [...hypotheses, ...side.hypotheses, ...fromDomain(context, 0.5)],
+    checked: ['Attempts, replies and reports of the latest of them.', 'The health of their destinations.', ...side.checked],
+    notChecked: side.notChecked,
+  }
+}
+
+async function unsent(context: Context): Promise<Found> {
+  const { options, scope, address, window, policy, nowMs } = context
+  const { database } = options
+  if (window.cut !== undefined && window.from >= window.to) {
+    const notChecked = [{ what: 'Messages of that time', why: window.cut }]
+    return { hypotheses: [nothingKept(window.cut)], checked: [], notChecked }
+  }
+  const [near, [before]] = await Promise.all([
+    findNearMisses(database, scope, address, window),
+    tracesTo(database, scope, address, { from: 0, to: window.from }, 1),
+  ])
+  const projects = scope.bound ? [...policy.projects.values()].filter(({ id }) => id === scope.projectId) : [...policy.projects.values()]
+  const spent = await Promise.all(
+    projects
+      .filter(({ sendBudget }) => sendBudget !== null)
+      .map(async (project) => ({
+        project,
+        sends: await database.kv.counter(pack(sendCounter(scope.organizationId, project.id, dayOf(nowMs)))),
+      })),
+  )
+  return {
+    hypotheses: [
+      nothingSent(context, near.found.length === 0, before),
+      ...near.found.map((miss) => fromNearMiss(context, miss)),
+      ...fromSuppression(context),
+      ...spent.flatMap(({ project, sends }) => fromBudget(project, sends)),
+      ...fromDomain(context, 0.6),
+    ],
+    checked: ['Addresses in the window that differ by a plus tag or one or two typing mistakes.', 'The send budgets of today.'],
+    notChecked: near.isComplete
+      ? []
+      : [{ what: 'Similar addresses in the whole window', why: `Only the latest ${nearScanMax} messages were looked at.` }],
+  }
+}
+
+const nothingKept = (cut: string): Hypothesis => ({
+  ...{ id: 'not_kept', verdict: 'unknown', confidence: 0.9, explanation: cut, evidence: [] },
+  nextAction: { text: 'Ask for a later window.' },
+})
+
+/** What no store can tell. */
+function always({ scope, window, domain }: Context): { what: string; why: string }[] {
+  return [
+    ...(window.cut === undefined || window.from >= window.to ? [] : [{ what: `Messages before ${textOf(window.from)}`, why: window.cut }]),
+    { what: 'Requests that were refused', why: 'They leave no trace; look at the answers that your application got.' },
+    ...(scope.bound ? [{ what: 'Other projects of the organization', why: 'The key is bound to one project.' }] : []),
+    ...(domain.state === 'unknown' ? [{ what: 'Whether the domain of the recipient takes mail', why: domain.detail }] : []),
+  ]
+}
+
+function summaryOf({ address, window }: Context, messages: number, first: Hypothesis | undefined): string {
+  const what = first?.explanation ?? 'Nothing is known.'
+  if (messages === 0) return what
+  const [from, to] = [textOf(window.from), textOf(window.to)]
+  return `Of ${messages === explainedMax ? `the latest ${messages}` : messages} ${messages === 1 ? 'message' : 'messages'} to ${address} between ${from} and ${to}: ${what}`
+}

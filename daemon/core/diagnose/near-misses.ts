@@ -1,0 +1,65 @@
+/** Addresses that mail went to and that look like the one asked for: other plus tags, and typing mistakes. */
+import type { Database } from '#store/database.ts'
+import type { Scope } from '../access/scope.ts'
+import { foldEmail } from '../feedback/suppression.ts'
+import type { Trace } from '../trace/trace.ts'
+import { editDistance } from './edit-distance.ts'
+import { walkTraces } from './walk.ts'
+import type { Window } from './window.ts'
+
+/** So many traces of the window are looked at, the latest first. */
+export const nearScanMax = 2000
+const foundMax = 5
+const mistakesMax = 2
+/** In a shorter address two changes make another address and no mistake. */
+const twoMistakesLengthMin = 12
+/** Nor is a short local part that differs: anna and hanna are two people. */
+const localLengthMin = 4
+
+export interface NearMiss {
+  readonly address: string
+  /** The latest message to it. */
+  readonly trace: Trace
+  /** 0: only the plus tag differs. */
+  readonly mistakes: number
+}
+
+/** How near another address is to the wanted one; undefined when it is the same or far. Both folded. Mistakes in both halves at once count as far. */
+export function nearness(wanted: string, other: string): number | undefined {
+  if (wanted === other) return undefined
+  const [a, b] = [halvesOf(wanted), halvesOf(other)]
+  if (a.local === b.local && a.domain === b.domain) return 0
+  const max = Math.min(wanted.length, other.length) < twoMistakesLengthMin ? 1 : mistakesMax
+  if (a.local === b.local) return editDistance(a.domain, b.domain, max)
+  const isShort = Math.min(a.local.length, b.local.length) < localLengthMin
+  return a.domain === b.domain && !isShort ? editDistance(a.local, b.local, max) : undefined
+}
+
+/** Without the plus tag. */
+function halvesOf(address: string): { readonly local: string; readonly domain: string } {
+  const at = address.lastIndexOf('@')
+  const tag = address.indexOf('+', 1)
+  return { local: address.slice(0, tag > 0 && tag < at ? tag : at), domain: address.slice(at + 1) }
+}
+
+/** The nearest first; whether all traces of the window were looked at. */
+export async function findNearMisses(
+  database: Database,
+  scope: Scope,
+  recipient: string,
+  window: Window,
+): Promise<{ readonly found: readonly NearMiss[]; readonly isComplete: boolean }> {
+  const wanted = foldEmail(recipient)
+  const far = new Set<string>()
+  const found = new Map<string, NearMiss>()
+  const isComplete = await walkTraces(database, scope, window, nearScanMax, (trace) => {
+    for (const { address } of trace.recipients) {
+      const folded = foldEmail(address)
+      if (far.has(folded) || found.has(folded)) continue
+      const mistakes = nearness(wanted, folded)
+      if (mistakes === undefined) far.add(folded)
+      else found.set(folded, { address, trace, mistakes })
+    }
+  })
+  return { found: [...found.values()].toSorted((a, b) => a.mistakes - b.mistakes).slice(0, foundMax), isComplete }
+}

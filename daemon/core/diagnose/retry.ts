@@ -1,0 +1,48 @@
+/** Whether sending again can work, and when. Pure. */
+import type { RefusalCategory } from '#config/status-codes.ts'
+import type { Trace } from '../trace/trace.ts'
+import type { BounceDiagnosis } from './diagnosis.ts'
+import type { RefusalSeen } from './refusal.ts'
+import { textOf } from './window.ts'
+
+type Retry = BounceDiagnosis['retry']
+
+const corrected: Retry = { useful: false, when: 'only once the address is right' }
+const repaired: Retry = { useful: false, when: 'once the set-up is repaired' }
+const rewritten: Retry = { useful: false, when: 'with another message' }
+const unblocked: Retry = { useful: false, when: 'once the cause is gone and the block is lifted' }
+const anotherDay: Retry = { useful: true, when: 'another day' }
+const later: Retry = { useful: true, when: 'later' }
+
+const retries: Readonly<Record<RefusalCategory, Retry>> = {
+  recipient_unknown: corrected,
+  recipient_syntax: corrected,
+  recipient_moved: corrected,
+  recipient: corrected,
+  mailbox_disabled: corrected,
+  domain: corrected,
+  sender: repaired,
+  authentication: repaired,
+  auth_client: repaired,
+  tls: repaired,
+  routing: repaired,
+  protocol: repaired,
+  content: rewritten,
+  size: rewritten,
+  reputation: unblocked,
+  policy: unblocked,
+  mailbox_full: anotherDay,
+  mailbox: anotherDay,
+  rate: { useful: true, when: 'after an hour, and more slowly' },
+  greylisting: { useful: true, when: 'after 5 to 15 minutes, from the same address' },
+  system: later,
+  network: later,
+  expired: later,
+  success: later,
+  undetermined: later,
+}
+
+export function retryOf(seen: RefusalSeen | undefined, { nextAttemptAt }: Trace): Retry {
+  if (nextAttemptAt !== null) return { useful: true, when: `by itself at ${textOf(nextAttemptAt)}` }
+  return seen ? retries[seen.classification.category] : { useful: false, when: null }
+}

@@ -1,0 +1,131 @@
+/** Explanations from around a message: what was not sent at all, and what may have become of mail that was taken. Pure. */
+import type { RecordCheck } from '../domains/sending-domain.ts'
+import type { Project } from '../tenancy/organization.ts'
+import type { TraceReport } from '../trace/trace-report.ts'
+import type { Trace } from '../trace/trace.ts'
+import type { Context } from './context.ts'
+import type { Hypothesis, MissingDiagnosis } from './diagnosis.ts'
+import type { NearMiss } from './near-misses.ts'
+import { domainOf } from './related.ts'
+import { textOf } from './window.ts'
+
+/** No message to the recipient is there. */
+export function nothingSent({ address, window, scope }: Context, isAlone: boolean, before: Trace | undefined): Hypothesis {
+  const place = scope.bound ? 'by this project ' : ''
+  const last = before ? ` The last message before was accepted at ${textOf(before.createdAt)}.` : ''
+  return {
+    ...{ id: 'not_sent', verdict: 'not_sent', confidence: isAlone ? 0.85 : 0.45 },
+    explanation: `No message to ${address} was accepted ${place}between ${textOf(window.from)} and ${textOf(window.to)}.${last}`,
+    evidence: before
+      ? [{ kind: 'trace', traceId: before.id, at: before.createdAt, detail: `The last message to ${address}, which is ${before.status}.` }]
+      : [],
+    nextAction: {
+      text: 'Look at what your application got as an answer when it sent: a refused request leaves no trace. Then send again.',
+    },
+  }
+}
+
+const nearConfidence = [0.8, 0.7, 0.5] as const
+
+export function fromNearMiss({ address }: Context, { address: near, trace, mistakes }: NearMiss): Hypothesis {
+  const how = mistakes === 0 ? 'which differs by its plus tag alone' : 'which looks like a typing mistake'
+  return {
+    ...{ id: 'near_miss', verdict: 'not_sent', confidence: nearConfidence[mistakes] ?? 0.5 },
+    explanation: `Nothing went to ${address}, but a message went to ${near}, ${how}.`,
+    evidence: [{ kind: 'near_miss', traceId: trace.id, at: trace.createdAt, detail: `A message to ${near}, which is ${trace.status}.` }],
+    nextAction: {
+      text: `Compare the two addresses; correct the one in your records, and send again. For what went to ${near}, ask with that address.`,
+      tool: 'email_diagnose_missing',
+      arguments: { recipient: near },
+    },
+  }
+}
+
+/** Nothing was sent, and nothing would be. */
+export function fromSuppression({ entry }: Context): Hypothesis[] {
+  if (!entry) return []
+  const why = entry.reason === null ? '' : `: ${entry.reason}`
+  return [
+    {
+      ...{ id: 'would_be_suppressed', verdict: 'suppressed', confidence: 0.6 },
+      explanation: `The recipient is on the suppression list since ${textOf(entry.createdAt)} (${entry.source}${why}), so that nothing would be sent.`,
+      evidence: [{ kind: 'suppression', at: entry.createdAt, detail: `The entry ${entry.id}.` }],
+      nextAction: {
+        text: `If the recipient wants the mail and the address is right, remove the entry ${entry.id}, and send again.`,
+        tool: 'email_suppression_remove',
+        arguments: { id: entry.id },
+      },
+    },
+  ]
+}
+
+export function fromBudget({ id, name, sendBudget }: Project, sends: number): Hypothesis[] {
+  if (sendBudget === null || sends < sendBudget) return []
+  return [
+    {
+      ...{ id: 'budget_used_up', verdict: 'not_sent', confidence: 0.6 },
+      explanation: `The project ${name} has used up its budget of ${sendBudget} sends for today, so that further ones are refused.`,
+      evidence: [{ kind: 'usage', detail: `${sends} sends today in the project ${id}.` }],
+      nextAction: { text: 'Raise the send budget of the project, or wait for the next day (UTC).' },
+    },
+  ]
+}
+
+/** The domain of the recipient takes no mail. */
+export function fromDomain({ domain, address }: Context, confidence: number): Hypothesis[] {
+  if (domain.state !== 'null_mx' && domain.state !== 'no_server') return []
+  return [
+    {
+      ...{ id: 'domain_takes_no_mail', verdict: 'unknown', confidence, explanation: domain.detail },
+      evidence: [{ kind: 'dns', detail: domain.detail }],
+      nextAction: { text: `Check the spelling of ${domainOf(address)}; no mail can arrive there as it is.` },
+    },
+  ]
+}
+
+/** Why mail that was taken may have gone to the spam folder. */
+export function afterAcceptance(
+  { policy, address }: Context,
+  latest: Trace | undefined,
+  reports: readonly TraceReport[],
+): Pick<MissingDiagnosis, 'hypotheses' | 'checked' | 'notChecked'> {
+  const sender = domainOf(latest?.headerFrom ?? '')
+  const check = policy.sendingDomains.get(sender)?.check
+  const wrong = check?.records.filter(({ verdict }) => verdict === 'missing' || verdict === 'mismatch') ?? []
+  const complaints = reports.filter(({ type }) => type === 'complained').length
+  return {
+    hypotheses: [
+      ...(check && wrong.length > 0 ? [unproven(sender, check.at, wrong)] : []),
+      ...(complaints > 0 ? [disliked(address, complaints)] : []),
+    ],
+    checked: [
+      `Complaints from ${domainOf(address)} in the last 30 days: ${complaints}.`,
+      ...(check ? [`SPF, DKIM and DMARC of ${sender} as of ${textOf(check.at)}.`] : []),
+    ],
+    notChecked: [
+      ...(check
+        ? []
+        : [{ what: `SPF, DKIM and DMARC of ${sender}`, why: 'The domain is not set up under /v1/domains, or was never verified.' }]),
+      { what: 'Block lists', why: 'The address that the destination sends from is not known here.' },
+      { what: 'Filters and forwarding of the recipient', why: 'Only the log of the receiving server shows them.' },
+    ],
+  }
+}
+
+const unproven = (sender: string, at: number, wrong: readonly RecordCheck[]): Hypothesis => ({
+  ...{ id: 'sender_unproven', verdict: 'accepted_by_remote', confidence: 0.4 },
+  explanation: `Receivers cannot tell that ${sender} sent it: ${wrong.map(({ purpose }) => purpose).join(', ')} did not pass the last check. Such mail goes to the spam folder.`,
+  evidence: wrong.map(({ name, hint }) => ({ kind: 'domain_check', at, detail: `${name}: ${hint}` })),
+  nextAction: {
+    text: `Publish the records of ${sender}, then verify it.`,
+    tool: 'email_domain_verify_records',
+    arguments: { domain: sender },
+  },
+})
+
+const disliked = (address: string, complaints: number): Hypothesis => ({
+  ...{ id: 'complaints', verdict: 'accepted_by_remote', confidence: 0.3 },
+  explanation: `Recipients at ${domainOf(address)} reported ${complaints} of your messages as unwanted in the last 30 days, which leads to the spam folder.`,
+  evidence: [],
+  nextAction: { text: 'Write only to those who asked for it, and offer to unsubscribe with one click.' },
+})

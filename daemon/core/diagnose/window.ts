@@ -1,0 +1,63 @@
+/** The time that a diagnosis looks at: as it is asked for, and as far back as traces are kept. */
+import type { Database } from '#store/database.ts'
+import { indexPrefix } from '#store/record-kind.ts'
+import { pack, unpack, within } from '#store/tuple.ts'
+import { billsOverage, limitsOf } from '../limits.ts'
+import type { Organization } from '../tenancy/organization.ts'
+import { storedTracesCounter } from '../tenancy/counters.ts'
+import { traces } from '../trace/trace.ts'
+
+/** Milliseconds since the epoch; `from` belongs to it, `to` does not. */
+export interface Window {
+  readonly from: number
+  readonly to: number
+}
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const dayMs = unitMs.d
+const form = 'must be a duration back from now such as 90m, 24h or 7d, or two times as in 2026-11-01T00:00:00Z/2026-11-02T00:00:00Z'
+
+/** Reads `24h`, `7d`, `90m`, or `from/to` in RFC 3339; a day without a text. Answers what is wrong otherwise. */
+export function readWindow(text: string | undefined, nowMs: number): Window | string {
+  const [, amount, unit] = /^(\d{1,4})([mhd])$/.exec(text ?? '24h') ?? []
+  if (amount !== undefined)
+    return Number(amount) > 0 ? { from: nowMs - Number(amount) * unitMs[unit as keyof typeof unitMs], to: nowMs } : form
+  const [from, to, ...rest] = (text ?? '').split('/').map(readTime)
+  if (from === undefined || to === undefined || rest.length > 0) return form
+  if (from >= Math.min(to, nowMs)) return 'must begin before it ends, and in the past'
+  return { from, to: Math.min(to, nowMs) }
+}
+
+function readTime(text: string): number | undefined {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.test(text)
+  const ms = isTime ? Date.parse(text) : NaN
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** A window, and why it is shorter than asked for. */
+export interface KeptWindow extends Window {
+  readonly cut: string | undefined
+}
+
+/** The part of the window whose traces are still kept. Empty, with `from` at `to`, when it is wholly before that. */
+export async function keptWindow(database: Database, organization: Organization, window: Window, nowMs: number): Promise<KeptWindow> {
+  const { plan, id } = organization
+  const { retentionDays, tracesStored } = limitsOf(organization)
+  const since = retentionDays === undefined ? 0 : nowMs - retentionDays * dayMs
+  const isFull =
+    tracesStored !== undefined && !billsOverage(organization) && (await database.kv.counter(pack(storedTracesCounter(id)))) >= tracesStored
+  const oldest = isFull ? await oldestTrace(database, id) : undefined
+  const kept = Math.max(since, oldest ?? 0)
+  if (kept <= window.from) return { ...window, cut: undefined }
+  const from = Math.min(kept, window.to)
+  const why = kept === since ? `keeps traces for ${retentionDays ?? 0} days` : `stores ${tracesStored ?? 0} traces`
+  return { from, to: window.to, cut: `The plan ${plan} ${why}; what was before ${textOf(from)} is gone.` }
+}
+
+async function oldestTrace(database: Database, organizationId: string): Promise<number | undefined> {
+  for await (const { key } of database.kv.range({ ...within(indexPrefix(traces.name, organizationId, 'time')), limit: 1 }))
+    return Number(unpack(key).at(-2))
+  return undefined
+}
+
+export const textOf = (ms: number): string => new Date(ms).toISOString()

@@ -1,0 +1,62 @@
+/**
+ * Messages that a report without a token of ours may be about: those that went to one of its addresses not long before. The index
+ * of recipients is there already, so that finding by Message-ID or queue id costs nothing when mail is accepted.
+ */
+import { unpack } from '#store/tuple.ts'
+import type { Database } from '#store/database.ts'
+import { indexPrefix } from '#store/record-kind.ts'
+import { pack } from '#store/tuple.ts'
+import { foldAddress } from '../addresses.ts'
+import { traces, type Trace } from '../trace/trace.ts'
+import type { FeedbackEvent } from './event.ts'
+
+const hourMs = 3_600_000
+/** Clocks of logs are often wrong by a time zone. */
+const clockSlackMs = 15 * hourMs
+/** Servers try for five days by custom, and we for two before. */
+const patienceMs = 10 * 24 * hourMs
+/** Logs are not shipped later than this. */
+const oldestMs = 30 * 24 * hourMs
+/** Of one address, so many messages are looked at, the latest first. */
+const messagesMax = 200
+
+/** Looks for one batch of events and remembers what it has read for it. */
+export class Candidates {
+  readonly #database: Database
+  readonly #organizationId: string
+  readonly #since: number
+  readonly #until: number
+  readonly #found = new Map<string, Promise<readonly Trace[]>>()
+
+  constructor(database: Database, organizationId: string, events: readonly FeedbackEvent[], nowMs: number) {
+    this.#database = database
+    this.#organizationId = organizationId
+    const times = events.map(({ occurredAt }) => (isCredible(occurredAt, nowMs) ? Math.floor(occurredAt) : nowMs))
+    this.#since = Math.max(0, times.reduce((a, b) => Math.min(a, b), nowMs) - patienceMs - clockSlackMs)
+    this.#until = Math.max(0, times.reduce((a, b) => Math.max(a, b), 0) + clockSlackMs)
+  }
+
+  /** Messages to the address, the latest first. */
+  to(address: string): Promise<readonly Trace[]> {
+    const folded = foldAddress(address)
+    const known = this.#found.get(folded)
+    if (known) return known
+    const found = this.#read(folded)
+    this.#found.set(folded, found)
+    return found
+  }
+
+  async #read(folded: string): Promise<readonly Trace[]> {
+    const prefix = [...indexPrefix(traces.name, this.#organizationId, 'recipient'), folded]
+    const range = { start: pack([...prefix, this.#since]), end: pack([...prefix, this.#until]) }
+    const found: Trace[] = []
+    for await (const { key } of this.#database.kv.range({ ...range, limit: messagesMax, reverse: true })) {
+      const stored = await this.#database.get(traces, { organizationId: this.#organizationId }, String(unpack(key).at(-1)))
+      if (stored) found.push(stored.record)
+    }
+    return found
+  }
+}
+
+const isCredible = (occurredAt: number | null, nowMs: number): occurredAt is number =>
+  occurredAt !== null && occurredAt <= nowMs && occurredAt > nowMs - oldestMs

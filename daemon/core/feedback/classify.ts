@@ -1,0 +1,174 @@
+/** What a refusal means: whose fault it is, whether the address is bad, and what to do. Pure; RFC 3463, RFC 5321 §4.2. */
+import {
+  findEnhancedCode,
+  findReplyMeaning,
+  mailProviders,
+  refusalRules,
+  type MailProvider,
+  type RefusalCategory,
+  type RefusalMeaning,
+} from '#config/status-codes.ts'
+import type { BounceClass, FeedbackEvent } from './event.ts'
+import { enhancedCodesIn, linkIn, mailAddressIn, replyText } from './reply-text.ts'
+
+/** What is known of a refusal; a `FeedbackEvent` is such. `remoteMta` is the server that answered. */
+export type RefusalFacts = Pick<FeedbackEvent, 'status' | 'smtpCode' | 'diagnostic' | 'remoteMta' | 'recipient'>
+
+/** Who can do something about it. */
+export type Fault = 'address' | 'sender' | 'reputation' | 'content' | 'receiver' | 'unclear'
+
+export interface Classification {
+  readonly bounce: BounceClass
+  readonly category: RefusalCategory
+  readonly fault: Fault
+  /** The address may go on the suppression list at once; so it is for `hard`, and for nothing else. */
+  readonly suppress: boolean
+  /** One sentence in plain words. */
+  readonly reason: string
+  readonly nextActions: readonly string[]
+  /** Who refused, where it is a well-known provider: a stable name such as `gmail`. */
+  readonly provider: string | null
+  /** An address of the web that the reply names, such as a form that lifts a block. Whoever runs the server wrote it. */
+  readonly providerLink: string | null
+  /** The enhanced code that was gone by, the best that is known. */
+  readonly status: string | null
+  /** What the code means by the registry; the provider may have meant something else. */
+  readonly registry: { readonly name: string; readonly rfc: string | null } | null
+}
+
+const unexplained: RefusalMeaning = {
+  category: 'undetermined',
+  bounce: 'soft',
+  reason: 'Nothing that was told says why the message was refused.',
+  action: 'Look at the report itself, or ask the postmaster of the receiving server.',
+}
+
+/** Judges a refusal. What is told twice and differently counts as temporary, so that nobody is suppressed by mistake. */
+export function classify(facts: RefusalFacts): Classification {
+  const text = replyText(facts.diagnostic ?? '', facts.smtpCode)
+  const inText = enhancedCodesIn(text)
+  const told = enhancedCodesIn(facts.status ?? '').slice(0, 1)
+  const status = bestOf([...told, ...inText])
+  const seen: Seen = {
+    ...{ text, status, kind: kindOf(told[0] ?? status, text), provider: answering(facts, text) },
+    details: [...told, ...inText].map(withoutClass),
+  }
+  const meaning = meaningOf(seen)
+  const { bounce, category, reason } = meaning
+  const providerLink = linkIn(text)
+  return {
+    ...{ bounce, category, fault: faults[category], suppress: bounce === 'hard', reason },
+    nextActions: [meaning.action, ...furtherActions(meaning, seen, providerLink)],
+    provider: seen.provider?.id ?? null,
+    providerLink,
+    status: status ?? null,
+    registry: registryOf(status),
+  }
+}
+
+interface Seen {
+  readonly text: string
+  /** The best enhanced code. */
+  readonly status: string | undefined
+  /** Every enhanced code without its first digit. */
+  readonly details: readonly string[]
+  readonly kind: '4' | '5'
+  readonly provider: MailProvider | undefined
+}
+
+/** The order was settled against many labelled refusals: what providers say goes before what codes mean, and vague codes come late. */
+function meaningOf(seen: Seen): RefusalMeaning {
+  const rules = refusalRules.filter((rule) => rule.classes.includes(seen.kind))
+  const ruled = (isTried: (rule: (typeof rules)[number]) => boolean): RefusalMeaning | undefined =>
+    rules.find(
+      (rule) =>
+        isTried(rule) &&
+        (!rule.status || seen.details.some((detail) => rule.status?.test(detail))) &&
+        (!rule.text || rule.text.test(seen.text)),
+    )?.meaning
+  const coded = codeMeaning(seen)
+  return (
+    ruled(({ provider }) => provider !== undefined && provider === seen.provider) ??
+    ruled(({ provider, isOverride }) => !provider && isOverride) ??
+    (seen.status !== undefined && !isVague(seen.status) ? coded : undefined) ??
+    ruled(({ provider, isOverride }) => !provider && !isOverride) ??
+    coded ??
+    findReplyMeaning(Number(seen.text.slice(0, 3))) ??
+    (seen.kind === '4' ? findEnhancedCode('0.0')?.transient : undefined) ??
+    unexplained
+  )
+}
+
+/** By the code, or by what its subject means in general where the detail is not registered. */
+function codeMeaning({ status, kind }: Seen): RefusalMeaning | undefined {
+  if (status === undefined || withoutClass(status) === '0.0') return undefined
+  const detail = withoutClass(status)
+  for (const known of [findEnhancedCode(detail), findEnhancedCode(`${detail.split('.')[0]}.0`)]) {
+    const meaning = kind === '5' ? known?.permanent : known?.transient
+    if (meaning) return meaning
+  }
+  return undefined
+}
+
+/** Codes that servers give for anything. */
+const isVague = (status: string): boolean => /^\d\.(\d+\.0|5\.\d+|7\.1)$/.test(status)
+
+const withoutClass = (status: string): string => status.slice(2)
+
+/** The first that says something, or else the first: a report is often vaguer than the reply it quotes. */
+const bestOf = (statuses: readonly string[]): string | undefined => statuses.find((status) => !isVague(status)) ?? statuses[0]
+
+/** Temporary as soon as the code or the reply says so. */
+const kindOf = (status: string | undefined, text: string): '4' | '5' => (status?.startsWith('4') || /^4\d\d(?: |$)/.test(text) ? '4' : '5')
+
+/** By the server that answered; the recipient's domain tells only where no server is named. */
+function answering({ remoteMta, recipient }: RefusalFacts, text: string): MailProvider | undefined {
+  const server = /[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*/i.exec(remoteMta?.slice(0, 300) ?? '')?.[0]
+  const domain = recipient?.slice(recipient.lastIndexOf('@') + 1) ?? ''
+  return (
+    mailProviders.find(({ servers, domains }) => (server === undefined ? domains.test(domain) : servers.test(server))) ??
+    mailProviders.find(({ sign }) => sign?.test(text))
+  )
+}
+
+function furtherActions({ category }: RefusalMeaning, { text, provider }: Seen, link: string | null): string[] {
+  const further: string[] = []
+  const isAboutUs = faults[category] !== 'address' && faults[category] !== 'receiver'
+  if (isAboutUs && link !== null) further.push(`Open the link in the reply: ${link}`)
+  const address = provider?.id === 't-online' && category === 'reputation' ? mailAddressIn(text) : undefined
+  if (address !== undefined) further.push(`Write to ${address}, which the reply names.`)
+  return further
+}
+
+function registryOf(status: string | undefined): Classification['registry'] {
+  const known = status === undefined ? undefined : findEnhancedCode(withoutClass(status))
+  return known ? { name: known.name, rfc: known.rfc } : null
+}
+
+const faults: Readonly<Record<RefusalCategory, Fault>> = {
+  recipient_unknown: 'address',
+  recipient_syntax: 'address',
+  recipient_moved: 'address',
+  recipient: 'address',
+  mailbox_disabled: 'address',
+  domain: 'address',
+  mailbox_full: 'receiver',
+  mailbox: 'receiver',
+  greylisting: 'receiver',
+  system: 'receiver',
+  network: 'receiver',
+  sender: 'sender',
+  authentication: 'sender',
+  auth_client: 'sender',
+  tls: 'sender',
+  routing: 'sender',
+  protocol: 'sender',
+  rate: 'sender',
+  reputation: 'reputation',
+  content: 'content',
+  size: 'content',
+  policy: 'unclear',
+  expired: 'unclear',
+  success: 'unclear',
+  undetermined: 'unclear',
+}

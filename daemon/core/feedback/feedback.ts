@@ -1,0 +1,165 @@
+/**
+ * Takes in what is told of mail after it left, from whatever door: finds the messages, and makes one write for each. What fits no
+ * message yet waits in the store and is tried again.
+ */
+import { Change } from '#store/change.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import { Attributor, type Attribution, type NoAttribution } from './attribution.ts'
+import { applyToTrace, type Applied, type ApplyOptions, type Matched } from './apply.ts'
+import type { FeedbackEvent } from './event.ts'
+import { knownReports, noteDomains, rememberReport, type KnownReport } from './known-report.ts'
+import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from './origin.ts'
+import { keepPending, patienceMs, pendingId, pendingKey, type PendingReport } from './pending-report.ts'
+
+export interface FeedbackOptions extends ApplyOptions {
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  /** Something waits to be tried again. */
+  readonly onPending: () => void
+}
+
+/** So many look-ups, or writes, at a time. */
+const atOnce = 50
+const triesMax = 10
+
+/** `domain`: a complaint about no message in particular. */
+type Found = Attribution | NoAttribution | KnownReport | 'ignored' | 'domain'
+
+export class Feedback implements FeedbackTaker {
+  readonly #options: FeedbackOptions
+
+  constructor(options: FeedbackOptions) {
+    this.#options = options
+  }
+
+  async take(
+    origin: FeedbackOrigin,
+    events: readonly FeedbackEvent[],
+    also?: (change: Change) => void,
+  ): Promise<readonly FeedbackOutcome[]> {
+    const { clock, database } = this.#options
+    const now = clock.now()
+    const known = await knownReports(database, origin, events)
+    const attributor = new Attributor(this.#options, origin, events, now)
+    const found = await inTurns(events, async (event, i): Promise<Found> => known[i] ?? foundAtOnce(event) ?? attributor.find(event))
+    const outcomes = events.map((event, i) => outcomeOf(event, found[i] ?? 'ignored'))
+    const last = (change: Change): void => {
+      for (const [i, event] of events.entries()) {
+        const what = found[i] ?? 'ignored'
+        if (what === 'ignored' || isKnown(what)) continue
+        rememberReport(change, origin, event, outcomes[i]?.traceId ?? null, now)
+        if (what === 'domain') noteDomains(change, origin, event, now)
+        else if (isWorthWaitingFor(event, what)) keepPending(change, { id: pendingId(origin, event), origin, event, since: now })
+      }
+      also?.(change)
+    }
+    const groups = groupsOf(events, found)
+    const apply = async (group: readonly Place[], more?: (change: Change) => void): Promise<void> => {
+      const applied = await this.#apply(origin, group, now, more)
+      for (const [i, { at, event }] of group.entries()) outcomes[at] = outcomeOf(event, found[at] ?? 'ignored', applied?.[i] ?? 'gone')
+    }
+    await inTurns(groups.slice(0, -1), (group) => apply(group))
+    const end = groups.at(-1)
+    if (end) await apply(end, last)
+    else await this.#commit(last)
+    if (events.some((event, i) => isWorthWaitingFor(event, found[i]))) this.#options.onPending()
+    return outcomes
+  }
+
+  /** Tries one that waits again; at the end of its time it is taken as it is, or given up. */
+  async retry(pending: PendingReport): Promise<void> {
+    const { id, origin, event, since } = pending
+    const now = this.#options.clock.now()
+    const isLastTime = now - since >= patienceMs
+    const found = await new Attributor(this.#options, origin, [event], now).find(event)
+    const end = (change: Change): void => void change.delete(pendingKey(id))
+    if ('proof' in found && (!found.isEarly || isLastTime)) await this.#apply(origin, [{ at: 0, event, attribution: found }], now, end)
+    else if (isLastTime) await this.#commit(end)
+  }
+
+  /** Undefined when the message is gone meanwhile; what the caller adds is written all the same. */
+  async #apply(
+    origin: FeedbackOrigin,
+    group: readonly Place[],
+    nowMs: number,
+    more: ((change: Change) => void) | undefined,
+  ): Promise<readonly Applied[] | undefined> {
+    const [first, ...rest] = group
+    const applied = first && (await applyToTrace(this.#options, origin, [first, ...rest], nowMs, more))
+    if (!applied && more) await this.#commit(more)
+    return applied
+  }
+
+  async #commit(fill: (change: Change) => void): Promise<void> {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const change = new Change()
+      fill(change)
+      if (change.sets.length + change.deletes.length + change.adds.length === 0) return
+      if ((await this.#options.database.commit(change)).ok) return
+    }
+    throw new Refusal('conflict', 'Somebody else took the same reports at the same time; send them again.')
+  }
+}
+
+interface Place extends Matched {
+  /** Its place among the events. */
+  readonly at: number
+}
+
+/** What can be applied now, by trace. */
+function groupsOf(events: readonly FeedbackEvent[], found: readonly Found[]): readonly (readonly Place[])[] {
+  const places = events.flatMap((event, at): Place[] => {
+    const attribution = found[at]
+    return typeof attribution === 'object' && 'proof' in attribution && !attribution.isEarly ? [{ at, event, attribution }] : []
+  })
+  return [...Map.groupBy(places, ({ attribution: { organizationId, traceId } }) => `${organizationId}/${traceId}`).values()]
+}
+
+/**
+ * A message stands in the store before it leaves, so a report that fits none now will hardly fit one later; only bounces and
+ * complaints, which are few, are kept in any case.
+ */
+function isWorthWaitingFor({ type }: FeedbackEvent, found: Found | undefined): boolean {
+  if (typeof found !== 'object' || isKnown(found)) return false
+  if ('proof' in found) return found.isEarly
+  return found.mayFitSoon || type === 'bounced' || type === 'complained'
+}
+
+function outcomeOf(event: FeedbackEvent, found: Found, applied?: Applied | 'gone'): FeedbackOutcome {
+  const attribution = typeof found === 'object' && 'proof' in found && applied !== 'gone' ? found : undefined
+  const done = typeof applied === 'object' ? applied : undefined
+  return {
+    event,
+    result: done?.result ?? resultOf(found),
+    traceId: attribution?.traceId ?? (isKnown(found) ? found.traceId : null),
+    projectId: attribution?.projectId ?? null,
+    recipient: attribution?.recipient ?? null,
+    bounce: done?.bounce ?? null,
+    isUnverified: done?.isUnverified ?? false,
+    suppressed: done?.suppressed ?? false,
+  }
+}
+
+function resultOf(found: Found): FeedbackResult {
+  if (found === 'ignored') return 'ignored'
+  if (found === 'domain') return 'recorded'
+  return isKnown(found) ? 'duplicate' : 'unmatched'
+}
+
+const isKnown = (found: Found): found is KnownReport => typeof found === 'object' && 'isKnown' in found
+
+/** What needs no look-up. */
+function foundAtOnce({ type, recipient, clues }: FeedbackEvent): Found | undefined {
+  if (type === 'ignored') return 'ignored'
+  return type === 'complained' && recipient === null && clues.domains?.length ? 'domain' : undefined
+}
+
+/** Some at a time, each in its place of the answer. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>): Promise<R[]> {
+  const answers: R[] = []
+  for (let at = 0; at < items.length; at += atOnce)
+    answers.push(...(await Promise.all(items.slice(at, at + atOnce).map((item, i) => work(item, at + i)))))
+  return answers
+}

@@ -1,0 +1,101 @@
+/** Takes in logs of mail servers, a group of lines at a time, with what earlier lines said of the same messages. */
+import type { Database } from '#store/database.ts'
+import type { Clock } from '../clock.ts'
+import { forgetSessions, keepSessions, readSessions } from '../ingest-sources/log-sessions.ts'
+import type { SignedSource } from '../ingest-sources/signed-source.ts'
+import type { Turns } from '../ingest-sources/turns.ts'
+import type { FeedbackEvent } from './event.ts'
+import type { FeedbackOutcome, FeedbackTaker } from './origin.ts'
+
+/** Lines that were taken apart and wait for what is remembered; `S` is what a reader remembers of a message, plain data. */
+export interface GroupOfLines<S> {
+  readonly needs: readonly string[]
+  readonly read: (known: ReadonlyMap<string, S>) => {
+    readonly events: readonly { readonly event: FeedbackEvent; readonly domains: readonly string[] }[]
+    readonly rejected: readonly RejectedLine[]
+    readonly ignored: number
+    readonly remember: ReadonlyMap<string, S>
+    readonly forget: readonly string[]
+  }
+}
+
+export interface RejectedLine {
+  /** From 1. */
+  readonly line: number
+  readonly reason: string
+}
+
+/** What came of events and lines. */
+export interface TakenCounts {
+  /** New ones; those that fit no message are among them. */
+  readonly accepted: number
+  readonly unmatched: number
+  readonly duplicates: number
+  readonly ignored: number
+}
+
+export interface LogTaken extends TakenCounts {
+  readonly rejected: readonly RejectedLine[]
+  /** So many more were rejected than are told. */
+  readonly rejectedMore: number
+}
+
+export interface LogIntakeOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly feedback: FeedbackTaker
+  readonly turns: Turns
+}
+
+/** Of the lines that were rejected, the first ones are told. */
+const rejectedMax = 1000
+
+export class LogIntake {
+  readonly #options: LogIntakeOptions
+
+  constructor(options: LogIntakeOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when everything is durable. Lines that cannot be read stop no others. */
+  take<S>(signed: SignedSource, groups: AsyncIterable<GroupOfLines<S>>): Promise<LogTaken> {
+    return this.#options.turns.run(signed.source.id, () => this.#take(signed, groups))
+  }
+
+  async #take<S>({ organizationId, source }: SignedSource, groups: AsyncIterable<GroupOfLines<S>>): Promise<LogTaken> {
+    const { database, clock, feedback } = this.#options
+    const place = { organizationId, sourceId: source.id }
+    let counts = noCounts
+    const rejected: RejectedLine[] = []
+    let rejectedMore = 0
+    for await (const group of groups) {
+      const reading = group.read(await readSessions<S>(database, place, group.needs))
+      const now = clock.now()
+      const outcomes = await feedback.take({ ...place, channel: 'signed' }, reading.events.map(withDomains), (change) => {
+        keepSessions(change, place, reading.remember, now)
+        forgetSessions(change, place, reading.forget)
+      })
+      counts = addCounts(counts, outcomes, reading.ignored)
+      const told = reading.rejected.slice(0, rejectedMax - rejected.length)
+      rejected.push(...told)
+      rejectedMore += reading.rejected.length - told.length
+    }
+    return { ...counts, rejected, rejectedMore }
+  }
+}
+
+/** A complaint about no message in particular names domains. */
+export const withDomains = ({ event, domains }: { readonly event: FeedbackEvent; readonly domains: readonly string[] }): FeedbackEvent =>
+  domains.length === 0 ? event : { ...event, clues: { ...event.clues, domains } }
+
+export const noCounts: TakenCounts = { accepted: 0, unmatched: 0, duplicates: 0, ignored: 0 }
+
+export function addCounts(counts: TakenCounts, outcomes: readonly FeedbackOutcome[], ignored: number): TakenCounts {
+  const of = (wanted: FeedbackOutcome['result']): number => outcomes.filter(({ result }) => result === wanted).length
+  return {
+    accepted: counts.accepted + of('recorded') + of('unmatched'),
+    unmatched: counts.unmatched + of('unmatched'),
+    duplicates: counts.duplicates + of('duplicate'),
+    ignored: counts.ignored + of('ignored') + ignored,
+  }
+}

@@ -1,0 +1,175 @@
+/** Takes in what an agent beside MailEnable tells: bounces, and deliveries out of the activity log, each for the tenant it belongs to. */
+import type { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import type { Clock } from '../clock.ts'
+import { countDropped, droppedPostoffices } from '../ingest-sources/dropped-postoffices.ts'
+import { keepSessions, readSessions } from '../ingest-sources/log-sessions.ts'
+import { foldPostoffice } from '../ingest-sources/postoffice-mapping.ts'
+import { refusalCounter, type RefusalCount } from '../ingest-sources/refused-recipients.ts'
+import type { SignedSource } from '../ingest-sources/signed-source.ts'
+import { tenantsOf, type Tenant, type Tenants } from '../ingest-sources/tenants.ts'
+import type { Turns } from '../ingest-sources/turns.ts'
+import type { Policies } from '../routing/policy.ts'
+import type { FeedbackEvent } from './event.ts'
+import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from './origin.ts'
+
+export interface MailEnableIntakeOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+  readonly feedback: FeedbackTaker
+  readonly turns: Turns
+}
+
+/** What the agent told of one bounce. */
+export interface ToldBounce {
+  readonly postoffice: string
+  /** More than one where a notice names several recipients. */
+  readonly events: readonly FeedbackEvent[]
+  /** The notice, where there was one. */
+  readonly raw: Uint8Array | undefined
+}
+
+export interface BounceAnswer {
+  readonly result: 'recorded' | 'duplicate' | 'dropped'
+  readonly projectId: string | null
+  readonly traceId: string | null
+}
+
+/** A part of an activity log; `S` is what a reader remembers of a session. */
+export interface ActivityLog<S> {
+  readonly needs: readonly string[]
+  readonly read: (known: ReadonlyMap<string, S>) => {
+    readonly deliveries: readonly { readonly event: FeedbackEvent; readonly postoffice: string | null; readonly subject: string | null }[]
+    readonly refusals: readonly RefusalCount[]
+    readonly withheld: number
+    readonly remember: ReadonlyMap<string, S>
+  }
+}
+
+export interface ActivityTaken {
+  readonly deliveries: number
+  readonly duplicates: number
+  readonly dropped: number
+  /** Refusals that were counted. */
+  readonly metrics: number
+  readonly withheld: number
+}
+
+/** A delivery that may be taken, and for whom. */
+interface Admitted {
+  readonly event: FeedbackEvent
+  readonly tenant: Tenant
+  readonly postoffice: string
+  /** Its message must be proved by its return path. */
+  readonly isNameless: boolean
+}
+
+export class MailEnableIntake {
+  readonly #options: MailEnableIntakeOptions
+
+  constructor(options: MailEnableIntakeOptions) {
+    this.#options = options
+  }
+
+  /** One answer for each, in order; resolves when everything is durable. */
+  bounces(signed: SignedSource, told: readonly ToldBounce[]): Promise<readonly BounceAnswer[]> {
+    return this.#options.turns.run(signed.source.id, () => this.#bounces(signed, told))
+  }
+
+  /** `body` is the request as it was signed: the same one again is not counted again. */
+  activity<S>(signed: SignedSource, body: Uint8Array, log: ActivityLog<S>): Promise<ActivityTaken> {
+    return this.#options.turns.run(signed.source.id, () => this.#activity(signed, body, log))
+  }
+
+  /** The tenants of a source, as the agent is told them when it is installed. */
+  async tenants({ organizationId, source }: SignedSource): Promise<Tenants> {
+    const { projects } = await this.#options.policies.of(organizationId)
+    return tenantsOf(this.#options.database, organizationId, source.id, projects)
+  }
+
+  async #bounces(signed: SignedSource, told: readonly ToldBounce[]): Promise<readonly BounceAnswer[]> {
+    const { policies, feedback } = this.#options
+    const tenants = await this.tenants(signed)
+    const { organization } = await policies.of(signed.organizationId)
+    const answers: BounceAnswer[] = []
+    const dropped: string[] = []
+    for (const { postoffice, events, raw } of told) {
+      const tenant = tenants.of(postoffice)
+      if (!tenant) {
+        dropped.push(postoffice)
+        answers.push({ result: 'dropped', projectId: null, traceId: null })
+        continue
+      }
+      const outcomes = await feedback.take({ ...originOf(signed, tenant), raw }, events)
+      answers.push(answerOf(outcomes, tenant.projectIds?.[0] ?? organization.defaultProjectId))
+    }
+    await this.#finish(signed, dropped, () => {})
+    return answers
+  }
+
+  async #activity<S>(signed: SignedSource, body: Uint8Array, log: ActivityLog<S>): Promise<ActivityTaken> {
+    const { database, clock, feedback } = this.#options
+    const { organizationId, source } = signed
+    const place = { organizationId, sourceId: source.id }
+    const now = clock.now()
+    const tenants = await this.tenants(signed)
+    const { deliveries, refusals, withheld, remember } = log.read(await readSessions<S>(database, place, log.needs))
+    const count = await refusalCounter(database, place, body, now)
+    const dropped: string[] = []
+    const admitted = deliveries.flatMap(({ event, postoffice, subject }): Admitted[] => {
+      const tenant = postoffice === null ? tenants.any : tenants.of(postoffice)
+      if (!tenant) dropped.push(postoffice ?? '')
+      if (!tenant) return []
+      const isNameless = tenants.isMultiTenant && postoffice === null
+      const clues = subject === null || isNameless ? event.clues : { ...event.clues, subject }
+      return [{ event: { ...event, clues }, tenant, postoffice: postoffice ?? '', isNameless }]
+    })
+    let [taken, duplicates] = [0, 0]
+    for (const group of Map.groupBy(admitted, ({ tenant, isNameless }) => JSON.stringify([tenant, isNameless])).values()) {
+      const [first] = group
+      if (!first) continue
+      const outcomes = await feedback.take(
+        originOf(signed, first.tenant),
+        group.map(({ event }) => event),
+      )
+      for (const [i, { result }] of outcomes.entries()) {
+        if (result === 'duplicate') duplicates++
+        else if (result === 'unmatched' && first.isNameless) dropped.push(group[i]?.postoffice ?? '')
+        else taken++
+      }
+    }
+    await this.#finish(signed, dropped, (change) => {
+      keepSessions(change, place, remember, now)
+      count?.(change, refusals)
+    })
+    const metrics = count ? refusals.reduce((sum, one) => sum + one.count, 0) : 0
+    return { deliveries: taken, duplicates, dropped: dropped.length, metrics, withheld }
+  }
+
+  /** The last write of a request: counts, and what is to be remembered. */
+  async #finish({ organizationId, source }: SignedSource, dropped: readonly string[], also: (change: Change) => void): Promise<void> {
+    const { database, clock, feedback } = this.#options
+    const place = { organizationId, sourceId: source.id }
+    const before = dropped.length === 0 ? new Map() : await droppedPostoffices(database, organizationId, source.id)
+    const groups = Map.groupBy(dropped, foldPostoffice)
+    const counts = new Map(
+      [...groups].map(([folded, names]) => [folded, { postoffice: (names[0] ?? '').slice(0, 255), events: names.length }]),
+    )
+    await feedback.take({ ...place, channel: 'signed' }, [], (change) => {
+      countDropped(change, place, before, counts, clock.now())
+      also(change)
+    })
+  }
+}
+
+const originOf = ({ organizationId, source }: SignedSource, { projectIds, destinationId }: Tenant): FeedbackOrigin => ({
+  ...{ organizationId, sourceId: source.id, channel: 'signed', projectIds, destinationId },
+})
+
+/** What fits no message is the tenant's all the same. */
+function answerOf(outcomes: readonly FeedbackOutcome[], tenantId: string): BounceAnswer {
+  const matched = outcomes.find(({ traceId }) => traceId !== null)
+  const isOld = outcomes.length > 0 && outcomes.every(({ result }) => result === 'duplicate')
+  return { result: isOld ? 'duplicate' : 'recorded', projectId: matched?.projectId ?? tenantId, traceId: matched?.traceId ?? null }
+}

@@ -1,0 +1,109 @@
+/** What the MX door asks of the core: who is at an address, and take this mail. Spec "Bounce and complaint ingestion". */
+import type { SecretBox } from '../access/secret-box.ts'
+import { clientNetwork } from '../access/client-network.ts'
+import { RateWindow } from '../access/rate-window.ts'
+import type { Clock } from '../clock.ts'
+import type { ReportReading } from '../feedback/event.ts'
+import type { FeedbackResult, FeedbackTaker } from '../feedback/origin.ts'
+import { recipientOfVerp } from '../trace/return-paths.ts'
+import type { Database } from '#store/database.ts'
+import { hasLoopMark, loopMarkField } from './loop-mark.ts'
+import { recipientKind, type RecipientKind } from './recipient-kind.ts'
+import { unparsedBounce } from './unparsed-bounce.ts'
+
+export interface InboundDoorOptions {
+  readonly database: Database
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly feedback: FeedbackTaker
+  /** Refuses when nothing may be accepted now. */
+  readonly admission: { check(): void }
+  /** A-label domain of bounces and of the people who run the service; null when none is set up. */
+  readonly inboundDomain: string | null
+}
+
+/** A mail that is complete. */
+export interface InboundMail {
+  /** The return paths among its recipients, as they were given. */
+  readonly returnPaths: readonly string[]
+  /** It goes to the people who run the service as well. */
+  readonly forPostmaster: boolean
+  readonly hasNullSender: boolean
+  readonly reading: ReportReading
+  /** The mail, or the first part of a long one. */
+  readonly raw: Uint8Array
+}
+
+/** `expired`: the return path was made here and is no longer kept, or its trace is gone. */
+export interface InboundOutcome {
+  readonly traceId: string | null
+  readonly result: FeedbackResult | 'expired'
+}
+
+/** Guesses have one chance in 2^50 each, and who tries often is not listened to for a while. */
+const forgedLimit = {
+  windowMs: 3_600_000,
+  most: 20,
+  message: 'Too many unknown return paths from your network; please try again in an hour.',
+}
+
+export class InboundDoor {
+  readonly #options: InboundDoorOptions
+  readonly #forged: RateWindow
+
+  constructor(options: InboundDoorOptions) {
+    this.#options = options
+    this.#forged = new RateWindow(options.clock, forgedLimit)
+  }
+
+  /** Throws `overloaded` or `storage_full` when nothing may be accepted now. */
+  checkOpen(): void {
+    this.#options.admission.check()
+  }
+
+  /** Throws `rate_limit_exceeded` when too many guesses came from the client's network. */
+  checkClient(remoteAddress: string): void {
+    this.#forged.check(clientNetwork(remoteAddress))
+  }
+
+  /** What is at the address. Guesses are counted. Throws `rate_limit_exceeded`. */
+  kindOf(address: string, remoteAddress: string): RecipientKind {
+    this.checkClient(remoteAddress)
+    const kind = recipientKind(address, this.#options)
+    if (kind === 'forged') this.#forged.take(clientNetwork(remoteAddress))
+    return kind
+  }
+
+  /** Whether this service has passed the mail on before. */
+  isOurLoop(head: Uint8Array): boolean {
+    return hasLoopMark(this.#options.secrets, head)
+  }
+
+  /** The header field for mail that is kept or passed on. */
+  get loopMark(): string {
+    return loopMarkField(this.#options.secrets)
+  }
+
+  /** Records what the mail reports, for each return path and the postmaster by themselves. Resolves when all of it is durable. */
+  async take(mail: InboundMail): Promise<readonly InboundOutcome[]> {
+    const outcomes: InboundOutcome[] = []
+    for (const returnPath of new Set(mail.returnPaths)) outcomes.push(...(await this.#takeAt(returnPath, mail)))
+    if (mail.forPostmaster) outcomes.push(...(await this.#report(undefined, mail)))
+    return outcomes
+  }
+
+  async #takeAt(returnPath: string, mail: InboundMail): Promise<readonly InboundOutcome[]> {
+    const { database, secrets } = this.#options
+    if (!(await recipientOfVerp(database, secrets, returnPath))) return [{ traceId: null, result: 'expired' }]
+    return this.#report(returnPath, mail)
+  }
+
+  async #report(returnPath: string | undefined, { reading, hasNullSender, raw }: InboundMail): Promise<readonly InboundOutcome[]> {
+    const isUnread = reading.kind === 'none' && returnPath !== undefined
+    const events = isUnread ? [unparsedBounce(raw, returnPath)] : reading.events
+    if (events.length === 0) return [{ traceId: null, result: 'ignored' }]
+    const origin = { organizationId: null, sourceId: null, channel: 'bounce_domain', returnPath, hasNullSender, raw } as const
+    const outcomes = await this.#options.feedback.take(origin, events)
+    return outcomes.map(({ traceId, result }) => ({ traceId, result }))
+  }
+}

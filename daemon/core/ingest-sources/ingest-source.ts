@@ -1,0 +1,68 @@
+/** Ingest sources: who may tell this service what became of mail, and with which secret. Spec "Bounce source". */
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+import type { SecretBox, SealedSecret } from '../access/secret-box.ts'
+
+export const ingestProviders = ['stalwart', 'postfix', 'dovecot', 'arf', 'mailenable'] as const
+export type IngestProvider = (typeof ingestProviders)[number]
+
+/** Providers whose reports may be fetched from a mailbox. */
+export const polledProviders: readonly IngestProvider[] = ['postfix', 'dovecot']
+
+/** A mailbox that reports are fetched from. */
+export interface ImapConfig {
+  readonly host: string
+  /** 143 begins in clear text and must offer STARTTLS; every other port is TLS from the first octet. */
+  readonly port: number
+  readonly username: string
+  /** See `openImapPassword`. */
+  readonly sealedPassword: SealedSecret
+  readonly mailbox: string
+  readonly pollIntervalSeconds: number
+}
+
+/** It belongs to the whole organization. A revoked one is gone. */
+export interface IngestSource {
+  readonly id: string
+  readonly provider: IngestProvider
+  readonly label: string
+  /** Key of the HMAC over what is posted; see `openHmacSecret`. */
+  readonly sealedSecret: SealedSecret
+  /** null: nothing is fetched. */
+  readonly imap: ImapConfig | null
+  readonly createdAt: number
+}
+
+export const ingestSources = defineRecord<IngestSource>({
+  name: 'ingest_source',
+  schema: z.strictObject({
+    id: z.string(),
+    provider: z.enum(ingestProviders),
+    label: z.string(),
+    sealedSecret: z.string(),
+    imap: z
+      .strictObject({
+        host: z.string(),
+        port: z.int(),
+        username: z.string(),
+        sealedPassword: z.string(),
+        mailbox: z.string(),
+        pollIntervalSeconds: z.int(),
+      })
+      .nullable(),
+    createdAt: z.int(),
+  }),
+  isTracked: true,
+  lookups: { id: ({ id }) => [[id]] },
+})
+
+export const hmacSecretPlace = (id: string): string => `ingest_source/${id}/hmac`
+export const imapPasswordPlace = (id: string): string => `ingest_source/${id}/imap`
+
+/** The key of the HMAC as the operator pasted it; undefined when it was sealed under another master key. */
+export const openHmacSecret = (secrets: SecretBox, { id, sealedSecret }: IngestSource): string | undefined =>
+  secrets.open(sealedSecret, hmacSecretPlace(id))
+
+/** The password of the mailbox; undefined when there is none, or it was sealed under another master key. */
+export const openImapPassword = (secrets: SecretBox, { id, imap }: IngestSource): string | undefined =>
+  imap ? secrets.open(imap.sealedPassword, imapPasswordPlace(id)) : undefined

@@ -1,0 +1,130 @@
+/** Ingest sources: minting, reading and revoking them. Spec "Bounce source". */
+import { randomBytes } from 'node:crypto'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import { requireAdministration, type Scope } from '../access/scope.ts'
+import type { Clock } from '../clock.ts'
+import { meterHeld } from '../held-usage.ts'
+import { Refusal } from '../refusals.ts'
+import type { EndpointGuards } from '../routing/endpoint.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { droppedPostoffices, type DroppedPostoffice } from './dropped-postoffices.ts'
+import { checkImap, type ImapRequest } from './imap-mailbox.ts'
+import {
+  hmacSecretPlace,
+  imapPasswordPlace,
+  ingestSources,
+  type ImapConfig,
+  type IngestProvider,
+  type IngestSource,
+} from './ingest-source.ts'
+import { postofficeMappings } from './postoffice-mapping.ts'
+import { refusedRecipients, type RefusalCount } from './refused-recipients.ts'
+import { pollKey, readPoll, readSeen, seenKey, type SourcePoll, type SourceSeen } from './source-status.ts'
+
+export interface IngestSourceOptions extends EndpointGuards {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly secrets: SecretBox
+  readonly clock: Clock
+}
+
+export interface NewIngestSource {
+  readonly provider: IngestProvider
+  readonly label?: string | undefined
+  readonly imap?: ImapRequest | undefined
+}
+
+/** A source and how it is doing. */
+export interface SourceStory {
+  readonly source: IngestSource
+  readonly seen: SourceSeen | undefined
+  readonly poll: SourcePoll | undefined
+}
+
+/** So many at a time, for an organization. */
+const sourcesMax = 1000
+const secretLength = 40
+
+export class IngestSources {
+  readonly #options: IngestSourceOptions
+
+  constructor(options: IngestSourceOptions) {
+    this.#options = options
+  }
+
+  /** The only time that the secret is shown. Throws `validation_failed`. */
+  async create(scope: Scope, request: NewIngestSource): Promise<{ readonly story: SourceStory; readonly secret: string }> {
+    requireAdministration(scope)
+    const { database, writes, secrets, clock } = this.#options
+    const { organizationId } = scope
+    const mailbox = request.imap && (await checkImap(request.provider, request.imap, this.#options))
+    return writes.act(scope, 'ingest_source.created', async (change) => {
+      const alive = (await database.all(ingestSources, { organizationId })).length
+      if (alive >= sourcesMax) throw new Refusal('quota_exhausted', `An organization can have ${sourcesMax} sources; revoke one.`)
+      const now = clock.now()
+      const id = newId('src', now)
+      const secret = newSecret()
+      const imap: ImapConfig | null =
+        mailbox && request.imap ? { ...mailbox, sealedPassword: secrets.seal(request.imap.password, imapPasswordPlace(id)) } : null
+      const sealedSecret = secrets.seal(secret, hmacSecretPlace(id))
+      const source = { id, provider: request.provider, label: request.label ?? '', sealedSecret, imap, createdAt: now }
+      change.insert(ingestSources, organizationId, source)
+      await meterHeld({ database, change, organizationId }, 'sources', { before: alive, after: alive + 1 }, now)
+      return { story: { source, seen: undefined, poll: undefined }, secret }
+    })
+  }
+
+  /** Newest first. */
+  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<SourceStory>> {
+    const { rows, nextCursor } = await this.#options.database.list(ingestSources, scope, page)
+    return { rows: await Promise.all(rows.map(({ record }) => this.#story(scope.organizationId, record))), nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<SourceStory> {
+    const stored = await this.#options.database.get(ingestSources, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No ingest source has this id.')
+    return this.#story(scope.organizationId, stored.record)
+  }
+
+  /** What was dropped and refused there, as its log told; see `DroppedPostoffice` and `RefusalCount`. */
+  async counts(
+    { organizationId }: Scope,
+    id: string,
+  ): Promise<{ readonly dropped: readonly DroppedPostoffice[]; readonly refusals: readonly RefusalCount[] }> {
+    const { database } = this.#options
+    const dropped = [...(await droppedPostoffices(database, organizationId, id)).values()]
+    return { dropped, refusals: await refusedRecipients(database, { organizationId, sourceId: id }) }
+  }
+
+  /** Ends a source with its mappings: from then on nothing that is signed with its secret is taken. One that is not there is no error. */
+  async revoke(scope: Scope, id: string): Promise<void> {
+    requireAdministration(scope)
+    const { database, writes, clock } = this.#options
+    const { organizationId } = scope
+    await writes.act(scope, 'ingest_source.revoked', async (change) => {
+      const all = await database.all(ingestSources, { organizationId })
+      const stored = all.find(({ record }) => record.id === id)
+      if (!stored) return
+      change.remove(ingestSources, organizationId, stored)
+      for (const mapping of await database.all(postofficeMappings, { organizationId }))
+        if (mapping.record.sourceId === id) change.remove(postofficeMappings, organizationId, mapping)
+      change.delete(seenKey(organizationId, id)).delete(pollKey(organizationId, id))
+      await meterHeld({ database, change, organizationId }, 'sources', { before: all.length, after: all.length - 1 }, clock.now())
+    })
+  }
+
+  async #story(organizationId: string, source: IngestSource): Promise<SourceStory> {
+    const { database } = this.#options
+    const [seen, poll] = await Promise.all([readSeen(database, organizationId, source.id), readPoll(database, organizationId, source.id)])
+    return { source, seen, poll }
+  }
+}
+
+/** Plain letters and digits, five random bits each: it is pasted into configuration files of any kind. */
+function newSecret(): string {
+  const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+  return Array.from(randomBytes(secretLength), (byte) => alphabet[byte & 31]).join('')
+}

@@ -1,0 +1,39 @@
+/** What lines of a log say about messages that later lines speak of, kept for a day: batches cut a log anywhere. */
+import { decode, encode, type Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { pack, type Element } from '#store/tuple.ts'
+
+const keptMs = 86_400_000
+/** Names are made of hosts and queue ids, or of file names; a longer one is none. */
+const nameMax = 300
+
+interface Place {
+  readonly organizationId: string
+  readonly sourceId: string
+}
+
+const sessionKey = ({ organizationId, sourceId }: Place, name: string): readonly Element[] => [
+  organizationId,
+  'ingest.session',
+  sourceId,
+  name,
+]
+
+/** Those of the sessions that are remembered, by name. */
+export async function readSessions<S>(database: Database, place: Place, names: readonly string[]): Promise<ReadonlyMap<string, S>> {
+  const asked = names.filter((name) => name.length <= nameMax)
+  const rows = await database.kv.getMany(asked.map((name) => pack(sessionKey(place, name))))
+  return new Map(rows.flatMap((row, i): [string, S][] => (row ? [[asked[i] ?? '', decode<S>(row.value)]] : [])))
+}
+
+export function keepSessions(change: Change, place: Place, sessions: ReadonlyMap<string, unknown>, nowMs: number): void {
+  for (const [name, session] of sessions) {
+    if (name.length > nameMax) continue
+    const key = sessionKey(place, name)
+    change.set(key, encode(session)).expire(nowMs + keptMs, key)
+  }
+}
+
+export function forgetSessions(change: Change, place: Place, names: readonly string[]): void {
+  for (const name of names) change.delete(sessionKey(place, name))
+}

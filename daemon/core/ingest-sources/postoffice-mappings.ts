@@ -1,0 +1,139 @@
+/** Postoffice mappings: making, reading, changing and ending them. Spec "Postoffice mapping". */
+import type { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { isOpenTo, owningProject } from '../access/project-choice.ts'
+import { requireAdministration, type Scope } from '../access/scope.ts'
+import type { Clock } from '../clock.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { Policies, Policy } from '../routing/policy.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { droppedKey } from './dropped-postoffices.ts'
+import { ingestSources } from './ingest-source.ts'
+import { foldPostoffice, postofficeMappings, type PostofficeMapping } from './postoffice-mapping.ts'
+
+export interface PostofficeMappingsOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly writes: SettingWrites
+  readonly clock: Clock
+}
+
+export interface NewPostofficeMapping {
+  readonly sourceId: string
+  readonly postoffice: string
+  readonly projectId?: string | undefined
+  readonly defaultDestinationId?: string | null | undefined
+}
+
+/** Postoffice and source never change. */
+export type PostofficeMappingChanges = Pick<NewPostofficeMapping, 'projectId' | 'defaultDestinationId'>
+
+/** For one source; a provider's customers, at most. */
+const mappingsMax = 10_000
+
+export class PostofficeMappings {
+  readonly #options: PostofficeMappingsOptions
+
+  constructor(options: PostofficeMappingsOptions) {
+    this.#options = options
+  }
+
+  /** Throws `not_found` for a source or project that is not there, `validation_failed`, and `conflict` when the postoffice has one. */
+  async create(scope: Scope, request: NewPostofficeMapping): Promise<PostofficeMapping> {
+    requireAdministration(scope)
+    const { writes, policies, clock } = this.#options
+    const { organizationId } = scope
+    return writes.act(scope, 'postoffice_mapping.created', async (change) => {
+      const { sourceId } = request
+      await this.#requireMailEnable(scope, sourceId)
+      const policy = await policies.of(organizationId)
+      const projectId = owningProject(scope, policy.projects, request.projectId)
+      const defaultDestinationId = checkDestination(policy, projectId, request.defaultDestinationId ?? null)
+      await this.#requireRoom(scope, sourceId, request.postoffice)
+      const now = clock.now()
+      const times = { createdAt: now, updatedAt: now }
+      const postoffice = request.postoffice.trim()
+      const mapping = { id: newId('pom', now), sourceId, postoffice, projectId, defaultDestinationId, ...times }
+      change.insert(postofficeMappings, organizationId, mapping)
+      change.delete(droppedKey(organizationId, sourceId, foldPostoffice(postoffice)))
+      return mapping
+    })
+  }
+
+  /** Newest first. Throws `not_found` for a source that is not there. */
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly sourceId?: string | undefined },
+  ): Promise<Page<PostofficeMapping>> {
+    const { database } = this.#options
+    const { sourceId, limit, cursor } = page
+    if (sourceId !== undefined) await this.#requireMailEnable(scope, sourceId)
+    const walk = sourceId === undefined ? {} : { index: 'source', values: [sourceId] }
+    const { rows, nextCursor } = await database.list(postofficeMappings, scope, { ...walk, limit, cursor })
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<PostofficeMapping> {
+    return (await this.#get(scope, id)).record
+  }
+
+  /** Only what is given changes. */
+  async update(scope: Scope, id: string, changes: PostofficeMappingChanges): Promise<PostofficeMapping> {
+    requireAdministration(scope)
+    const { writes, policies, clock } = this.#options
+    return writes.act(scope, 'postoffice_mapping.updated', async (change) => {
+      const stored = await this.#get(scope, id)
+      const policy = await policies.of(scope.organizationId)
+      const { record } = stored
+      const projectId = changes.projectId === undefined ? record.projectId : owningProject(scope, policy.projects, changes.projectId)
+      const named = changes.defaultDestinationId === undefined ? record.defaultDestinationId : changes.defaultDestinationId
+      const isTouched = changes.defaultDestinationId !== undefined || projectId !== record.projectId
+      const defaultDestinationId = isTouched ? checkDestination(policy, projectId, named) : named
+      const next = { ...record, projectId, defaultDestinationId, updatedAt: clock.now() }
+      change.replace(postofficeMappings, scope.organizationId, stored, next)
+      return next
+    })
+  }
+
+  /** One that is not there is no error. */
+  async remove(scope: Scope, id: string): Promise<void> {
+    requireAdministration(scope)
+    await this.#options.writes.act(scope, 'postoffice_mapping.deleted', async (change: Change) => {
+      const stored = await this.#options.database.get(postofficeMappings, scope, id)
+      if (stored) change.remove(postofficeMappings, scope.organizationId, stored)
+    })
+  }
+
+  async #get(scope: Scope, id: string): Promise<Stored<PostofficeMapping>> {
+    const stored = await this.#options.database.get(postofficeMappings, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No postoffice mapping has this id.')
+    return stored
+  }
+
+  async #requireMailEnable(scope: Scope, sourceId: string): Promise<void> {
+    const source = await this.#options.database.get(ingestSources, scope, sourceId)
+    if (!source) throw new Refusal('not_found', 'bounce_source_config_id: no ingest source has this id.')
+    if (source.record.provider === 'mailenable') return
+    const message = `must be a source of the provider mailenable; this one is of ${source.record.provider}`
+    throw invalid([{ path: 'bounce_source_config_id', message }])
+  }
+
+  async #requireRoom(scope: Scope, sourceId: string, postoffice: string): Promise<void> {
+    const { database } = this.#options
+    const values = [sourceId, foldPostoffice(postoffice)]
+    if (await database.find(postofficeMappings, scope, 'postoffice', values))
+      throw new Refusal('conflict', 'This postoffice of the source has a mapping already; change that one.')
+    const page = await database.list(postofficeMappings, scope, { index: 'source', values: [sourceId], limit: mappingsMax })
+    if (page.rows.length >= mappingsMax) throw new Refusal('quota_exhausted', `A source can have ${mappingsMax} mappings; delete one.`)
+  }
+}
+
+function checkDestination({ destinations }: Policy, projectId: string, id: string | null): string | null {
+  if (id === null || id === '') return null
+  const destination = destinations.get(id)
+  if (destination && isOpenTo(destination, projectId)) return id
+  throw invalid([{ path: 'default_destination_id', message: 'no destination of this project has this id' }])
+}

@@ -1,0 +1,12 @@
+/** Lets the requests of one source take turns: what one remembers, the next one needs. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#last.get(name) ?? Promise.resolve()).then(work)
+    const settled = turn.catch(() => undefined)
+    this.#last.set(name, settled)
+    void settled.then(() => this.#last.get(name) === settled && this.#last.delete(name))
+    return turn
+  }
+}

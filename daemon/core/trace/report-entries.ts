@@ -1,0 +1,54 @@
+/** What reports add to the timeline of a trace: what became of the message after it left, and why. */
+import type { TimelineEntry } from './timeline.ts'
+import type { Trace } from './trace.ts'
+import { shortReportId, type TraceReport } from './trace-report.ts'
+
+/** In order of time. Of an automatic suppression only where it took place. */
+export const reportEntries = ({ createdAt }: Trace, reports: readonly TraceReport[]): TimelineEntry[] =>
+  reports.flatMap((report) => [entryOf(report, createdAt), ...suppressionEntry(report)]).toSorted((a, b) => a.at - b.at)
+
+function entryOf(report: TraceReport, createdAt: number): TimelineEntry {
+  const { type, at, occurredAt, recipient, reason, isUnverified } = report
+  // the teller's clock may be wrong: nothing happens before the message is there, or after it is told
+  const when = Math.max(createdAt, Math.min(occurredAt ?? at, at))
+  const about = recipient ?? 'one of its recipients'
+  const told = `${words[type]} ${about}: ${reason}`
+  return {
+    at: when,
+    event: type,
+    message: isUnverified ? `Unverified, so nothing changes: ${told}` : told,
+    detail: detailOf(report),
+  }
+}
+
+const words = {
+  delivered: 'Delivered to',
+  bounced: 'Bounced for',
+  complained: 'Complaint of',
+  deferred: 'Delayed for',
+  bounce_unparsed: 'An unreadable mail about',
+} as const
+
+const detailOf = (report: TraceReport): Record<string, unknown> => ({
+  recipient: report.recipient,
+  final_recipient: report.finalRecipient,
+  verified: !report.isUnverified,
+  proof: report.proof,
+  source: report.format,
+  source_id: report.sourceId,
+  bounce: report.bounce,
+  category: report.category,
+  status: report.status,
+  smtp_code: report.smtpCode,
+  diagnostic: report.diagnostic,
+  remote_mta: report.remoteMta,
+  feedback_type: report.feedbackType,
+  report_id: report.rawBytes > 0 ? shortReportId(report) : null,
+  reported_at: new Date(report.at).toISOString(),
+})
+
+function suppressionEntry({ at, recipient, suppression }: TraceReport): TimelineEntry[] {
+  if (!suppression) return []
+  const message = `${recipient ?? 'The recipient'} gets no more mail: ${suppression.reason}`
+  return [{ at, event: 'auto_suppressed', message, detail: { recipient, suppression_id: suppression.id } }]
+}

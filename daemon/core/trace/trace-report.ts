@@ -1,0 +1,118 @@
+/**
+ * What was told of a message after it left: one record for each recipient and kind of report, beside the trace. The first
+ * report counts; a bounce notice, a webhook and a log line can all tell of one bounce.
+ */
+import { hash } from 'node:crypto'
+import type { Database } from '#store/database.ts'
+import { decode } from '#store/change.ts'
+import { defineRecord, type Stored } from '#store/record-kind.ts'
+import { pack } from '#store/tuple.ts'
+import * as z from 'zod'
+import { foldAddress } from '../addresses.ts'
+
+/** In the order in which they usually follow one another. */
+export const reportTypes = ['bounce_unparsed', 'deferred', 'delivered', 'bounced', 'complained'] as const
+export type ReportType = (typeof reportTypes)[number]
+
+/**
+ * What led from the report to the message, the strongest first: the return path of one recipient, a token of ours, the queue id
+ * that the next host gave, the Message-ID, which anybody can know who saw the message, and recipient with subject and time.
+ */
+export const reportProofs = ['return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
+export type ReportProof = (typeof reportProofs)[number]
+
+export interface TraceReport {
+  /** See `reportId`. */
+  readonly id: string
+  readonly traceId: string
+  readonly projectId: string
+  readonly type: ReportType
+  /** When it came. */
+  readonly at: number
+  /** When it happened by the teller's clock. */
+  readonly occurredAt: number | null
+  /** As the message was addressed; null when the report does not tell which one of several. */
+  readonly recipient: string | null
+  /** Whom it reached last, where that differs: mail is forwarded. */
+  readonly finalRecipient: string | null
+  readonly format: string
+  /** The ingest source that told it; null at the bounce domain. */
+  readonly sourceId: string | null
+  readonly proof: ReportProof
+  /** Nobody vouches for it: it is shown and changes nothing. */
+  readonly isUnverified: boolean
+  readonly bounce: 'hard' | 'soft' | 'block' | null
+  readonly category: string | null
+  /** One plain sentence. */
+  readonly reason: string
+  readonly action: string | null
+  /** Enhanced status code, RFC 3463. */
+  readonly status: string | null
+  readonly smtpCode: number | null
+  readonly diagnostic: string | null
+  readonly remoteMta: string | null
+  readonly reportingMta: string | null
+  /** Of a complaint. */
+  readonly feedbackType: string | null
+  /** The recipient went on the suppression list because of it. */
+  readonly suppression: { readonly id: string; readonly reason: string } | null
+  /** Octets of the mail itself that are kept. */
+  readonly rawBytes: number
+}
+
+export const traceReports = defineRecord<TraceReport>({
+  name: 'feedback',
+  schema: z.strictObject({
+    id: z.string(),
+    traceId: z.uuidv4(),
+    projectId: z.string(),
+    type: z.enum(reportTypes),
+    at: z.int(),
+    occurredAt: z.int().nullable(),
+    recipient: z.string().nullable(),
+    finalRecipient: z.string().nullable(),
+    format: z.string(),
+    sourceId: z.string().nullable(),
+    proof: z.enum(reportProofs),
+    isUnverified: z.boolean(),
+    bounce: z.enum(['hard', 'soft', 'block']).nullable(),
+    category: z.string().nullable(),
+    reason: z.string(),
+    action: z.string().nullable(),
+    status: z.string().nullable(),
+    smtpCode: z.int().nullable(),
+    diagnostic: z.string().nullable(),
+    remoteMta: z.string().nullable(),
+    reportingMta: z.string().nullable(),
+    feedbackType: z.string().nullable(),
+    suppression: z.strictObject({ id: z.string(), reason: z.string() }).nullable(),
+    rawBytes: z.int(),
+  }),
+  indexes: {
+    /** What went wrong, by the recipient's domain and time. */
+    trouble: ({ type, recipient, isUnverified, at }) =>
+      recipient === null || isUnverified || (type !== 'bounced' && type !== 'complained') ? [] : [[domainOf(recipient), at]],
+  },
+  projectOf: ({ projectId }) => projectId,
+})
+
+const domainOf = (address: string): string => foldAddress(address).slice(address.lastIndexOf('@') + 1)
+
+/** Begins with the trace, and is the same for every report of this kind about this recipient. */
+export function reportId(traceId: string, recipient: string | null, type: ReportType, isUnverified: boolean): string {
+  const rest = hash('sha256', JSON.stringify([recipient && foldAddress(recipient), type, isUnverified])).slice(0, 16)
+  return `${traceId}/${rest}`
+}
+
+/** The part of the id that tells the reports of one trace apart. */
+export const shortReportId = ({ id, traceId }: TraceReport): string => id.slice(traceId.length + 1)
+
+/** All reports of a trace, in the order in which they came. */
+export async function readReports(database: Database, organizationId: string, traceId: string): Promise<Stored<TraceReport>[]> {
+  const rows: Stored<TraceReport>[] = []
+  const start = pack([organizationId, traceReports.name, `${traceId}/`])
+  const end = pack([organizationId, traceReports.name, `${traceId}0`]) // the character after the slash
+  for await (const { value, version } of database.kv.range({ start, end })) rows.push({ record: decode<TraceReport>(value), version })
+  const rank = ({ record: { type } }: Stored<TraceReport>): number => reportTypes.indexOf(type)
+  return rows.toSorted((a, b) => a.record.at - b.record.at || rank(a) - rank(b))
+}

@@ -1,0 +1,81 @@
+/** Tells webhook endpoints of events, as rows of the write that makes them happen (transactional outbox). */
+import { randomUUID } from 'node:crypto'
+import type { Change } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import type { Trace } from '../trace/trace.ts'
+import { addDue, webhookDeliveries, type WebhookDelivery } from './delivery.ts'
+import type { WebhookEndpoints } from './endpoint.ts'
+import { eventBody, type WebhookEvent } from './event-body.ts'
+
+/**
+ * Adds a delivery for each endpoint of the trace's project that wants the event; without any, it does nothing. `endpoints` are those of the
+ * organization's cached settings (`Policy.webhooks`). Call it once for each change of a recipient's fate, in the write that makes it;
+ * when that write is tried again, begin with a new change.
+ */
+export function announce(change: Change, endpoints: WebhookEndpoints, event: WebhookEvent): void {
+  const { organizationId, type, trace, at } = event
+  const wanted = (endpoints.get(trace.projectId) ?? []).filter(({ eventTypes }) => eventTypes.length === 0 || eventTypes.includes(type))
+  if (wanted.length === 0) return
+  const eventId = newId('evt', at)
+  const body = eventBody(eventId, event)
+  for (const { id: endpointId } of wanted) {
+    const delivery: WebhookDelivery = {
+      id: newId('wha', at),
+      deliveryId: randomUUID(),
+      eventId,
+      eventType: type,
+      endpointId,
+      projectId: trace.projectId,
+      traceId: trace.id,
+      body,
+      status: 'pending',
+      attemptCount: 0,
+      begun: { at, attempts: 0 },
+      lastStatusCode: null,
+      lastError: null,
+      nextAttemptAt: at,
+      createdAt: at,
+      updatedAt: at,
+    }
+    change.insertUnchecked(webhookDeliveries, organizationId, delivery)
+    addDue(change, { endpointId, dueMs: at, id: delivery.id, organizationId })
+  }
+}
+
+/**
+ * Announces `failed` for each recipient that the message was given up for between the two states of its trace. `because` is the reason
+ * for those whom no server answered for.
+ */
+export function announceFailures(
+  change: Change,
+  endpoints: WebhookEndpoints,
+  {
+    organizationId,
+    before,
+    after,
+    at,
+    because = 'No server took the message.',
+  }: {
+    readonly organizationId: string
+    readonly before: Trace
+    readonly after: Trace
+    readonly at: number
+    readonly because?: string | undefined
+  },
+): void {
+  if (!endpoints.has(after.projectId)) return
+  const earlier = new Map(before.recipients.map(({ address, status }) => [address, status]))
+  for (const recipient of after.recipients) {
+    const { address, status, reply } = recipient
+    if (status !== 'failed' || earlier.get(address) === 'failed') continue
+    const reason = reply ? `The last reply was ${reply.code} ${reply.text.replaceAll('\n', ' ')}` : because
+    announce(change, endpoints, {
+      organizationId,
+      type: 'failed',
+      trace: { ...after, recipients: [recipient] },
+      recipient: address,
+      reason,
+      at,
+    })
+  }
+}

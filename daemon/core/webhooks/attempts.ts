@@ -1,0 +1,79 @@
+/** Carries out one attempt at a delivery: read, send, judge, commit. A crash before the commit leaves it due, so it is sent again. */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import type { Stored } from '#store/record-kind.ts'
+import type { Clock } from '../clock.ts'
+import { isSwitchedOn } from '../features.ts'
+import { addDue, dueKey, logAttempt, removeDelivery, removeDue, webhookDeliveries, type DueRow, type WebhookDelivery } from './delivery.ts'
+import { webhookEndpoints, type WebhookEndpoint } from './endpoint.ts'
+import { afterAttempt, besideNewSchedule } from './schedule.ts'
+import { unsent, type Sender, type Sent } from './sender.ts'
+import type { WebhookSettingsSource } from './settings.ts'
+
+export interface AttemptOptions {
+  readonly database: Database
+  readonly policies: WebhookSettingsSource
+  readonly clock: Clock
+  readonly sender: Pick<Sender, 'send'>
+}
+
+/** How an attempt went, for those who share connections out. */
+export interface AttemptResult {
+  readonly isGood: boolean
+  readonly milliseconds: number
+}
+
+export class DeliveryAttempts {
+  readonly #options: AttemptOptions
+
+  constructor(options: AttemptOptions) {
+    this.#options = options
+  }
+
+  /** Answers undefined when nothing was sent: it is not due any more, or what it belongs to is gone, or we broke it off. */
+  async run(row: DueRow, signal: AbortSignal): Promise<AttemptResult | undefined> {
+    const { database, clock, sender } = this.#options
+    const { organizationId, id } = row
+    const stored = await database.get(webhookDeliveries, { organizationId }, id)
+    if (stored?.record.nextAttemptAt !== row.dueMs) {
+      await database.commit(new Change().delete(dueKey(row.endpointId, row.dueMs, id)))
+      return undefined
+    }
+    const endpoint = (await database.get(webhookEndpoints, { organizationId }, row.endpointId))?.record
+    const bar = endpoint && (await this.#barFor(organizationId, endpoint, stored.record))
+    if (!endpoint || bar === 'gone') {
+      await database.commit(removeDelivery(new Change(), organizationId, stored))
+      return undefined
+    }
+    const sent = bar === undefined ? await sender.send(endpoint, stored.record, signal) : unsent(clock.now(), bar)
+    if (sent.isOurs) return undefined
+    await this.#commit(row, stored, sent)
+    return bar === undefined ? { isGood: sent.error === null, milliseconds: sent.milliseconds } : undefined
+  }
+
+  /** Why nothing may be sent now; `gone` when the project of the message or of the endpoint is deleted, whose rows go. */
+  async #barFor(organizationId: string, endpoint: WebhookEndpoint, delivery: WebhookDelivery): Promise<string | undefined> {
+    const { organization, projects } = await this.#options.policies.of(organizationId)
+    if (organization.deletedAt !== undefined) return 'The organization is deleted.'
+    if (!projects.has(endpoint.projectId) || !projects.has(delivery.projectId)) return 'gone'
+    return isSwitchedOn(organization, 'webhooks') ? undefined : 'Event webhooks are switched off for this organization.'
+  }
+
+  async #commit(row: DueRow, first: Stored<WebhookDelivery>, sent: Sent): Promise<void> {
+    const { database, clock } = this.#options
+    const { organizationId, endpointId, id } = row
+    const now = clock.now()
+    for (let stored: Stored<WebhookDelivery> | undefined = first; stored;) {
+      const { record } = stored
+      const isOwn = record.nextAttemptAt === row.dueMs
+      const next = isOwn ? afterAttempt(record, sent, now) : besideNewSchedule(record, sent, now)
+      const change = new Change().replace(webhookDeliveries, organizationId, stored, next)
+      const { at, milliseconds, statusCode, error, answer } = sent
+      logAttempt(change, organizationId, id, { number: next.attemptCount, at, milliseconds, statusCode, error, answer })
+      if (isOwn) removeDue(change, record)
+      if (isOwn && next.nextAttemptAt !== null) addDue(change, { endpointId, dueMs: next.nextAttemptAt, id, organizationId })
+      if ((await database.commit(change)).ok) return
+      stored = await database.get(webhookDeliveries, { organizationId }, id) // asked for again meanwhile, or gone
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/** What became of the events that endpoints were to hear of: lists, one with its attempts, and asking for one again. Spec "Other webhook endpoints". */
+import { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { reachableProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import { actorOf, type Audit } from '../audit.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import {
+  addDue,
+  loggedAttempts,
+  removeDue,
+  webhookDeliveries,
+  type DeliveryStatus,
+  type LoggedAttempt,
+  type WebhookDelivery,
+} from './delivery.ts'
+import { webhookEndpoints } from './endpoint.ts'
+import { begunAgain } from './schedule.ts'
+import type { WebhookSettingsSource } from './settings.ts'
+
+export interface DeliveriesOptions {
+  readonly database: Database
+  readonly policies: WebhookSettingsSource
+  readonly clock: Clock
+  readonly audit: Audit
+}
+
+export interface DeliveryFilter {
+  readonly endpointId?: string | undefined
+  readonly projectId?: string | undefined
+  readonly traceId?: string | undefined
+  readonly status?: DeliveryStatus | undefined
+}
+
+const triesMax = 5
+
+export class Deliveries {
+  readonly #options: DeliveriesOptions
+
+  constructor(options: DeliveriesOptions) {
+    this.#options = options
+  }
+
+  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for an endpoint or a project out of reach. */
+  async list(
+    scope: Scope,
+    { endpointId, projectId, traceId, status, ...page }: DeliveryFilter & { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<Page<WebhookDelivery>> {
+    const { database, policies } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const project = reachableProject(scope, projects, projectId, 'project')
+    if (endpointId !== undefined) await this.#requireEndpoint(scope, endpointId)
+    const reach = project === undefined ? scope : { ...scope, projectId: project, bound: true }
+    const { rows, nextCursor } = await database.list(webhookDeliveries, reach, {
+      ...page,
+      ...(traceId === undefined
+        ? { index: 'listed', values: [endpointId ?? project ?? '', status ?? ''] }
+        : { index: 'trace', values: [traceId] }),
+    })
+    const isMeant = (delivery: WebhookDelivery): boolean =>
+      (endpointId === undefined || delivery.endpointId === endpointId) && (status === undefined || delivery.status === status)
+    return { rows: rows.map(({ record }) => record).filter(isMeant), nextCursor }
+  }
+
+  /** With the attempts that are kept. Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<{ readonly delivery: WebhookDelivery; readonly attempts: readonly LoggedAttempt[] }> {
+    const { record } = await this.#stored(scope, id)
+    return { delivery: record, attempts: await loggedAttempts(this.#options.database, scope.organizationId, id) }
+  }
+
+  /** Begins its schedule anew, at once, whatever its status: what succeeded is sent again too, under the same delivery id. */
+  async redeliver(scope: Scope, id: string): Promise<WebhookDelivery> {
+    const { database, clock, audit } = this.#options
+    const { organizationId } = scope
+    for (let tries = 0; tries < triesMax; tries++) {
+      const stored = await this.#stored(scope, id)
+      await this.#requireEndpoint(scope, stored.record.endpointId)
+      const next = begunAgain(stored.record, clock.now())
+      const change = removeDue(new Change().replace(webhookDeliveries, organizationId, stored, next), stored.record)
+      audit.record(change, {
+        organizationId,
+        actor: actorOf(scope),
+        act: 'webhook_delivery.redelivered',
+        target: id,
+        projectId: next.projectId,
+        details: {},
+      })
+      addDue(change, { endpointId: next.endpointId, dueMs: next.updatedAt, id, organizationId })
+      if ((await database.commit(change)).ok) return next
+    }
+    throw new Refusal('conflict', 'The delivery was changed at the same time; try again.')
+  }
+
+  async #stored(scope: Scope, id: string): Promise<Stored<WebhookDelivery>> {
+    const stored = await this.#options.database.get(webhookDeliveries, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No webhook attempt has this id.')
+    return stored
+  }
+
+  async #requireEndpoint(scope: Scope, id: string): Promise<void> {
+    if (await this.#options.database.get(webhookEndpoints, scope, id)) return
+    throw new Refusal('not_found', 'No webhook endpoint has this id.')
+  }
+}

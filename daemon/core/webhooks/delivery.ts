@@ -1,0 +1,145 @@
+/**
+ * A delivery: one event on its way to one endpoint, with its attempts. The body is kept as it is sent, so what becomes of the
+ * trace meanwhile changes nothing. Spec "Webhook attempt status".
+ */
+import { decode, encode, type Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { globalKey, defineRecord } from '#store/record-kind.ts'
+import { unpack, within, type Element } from '#store/tuple.ts'
+import * as z from 'zod'
+import { webhookEventTypes, type WebhookEventType } from './endpoint.ts'
+
+/**
+ * `pending`: no attempt since it was announced or asked for again. `failed`: the last attempt failed, and another one is due.
+ * `parked`: the schedule is used up; nothing happens unless somebody asks for it.
+ */
+export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'parked'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
+export interface WebhookDelivery {
+  readonly id: string
+  /** The UUID that the receiver tells deliveries apart by: the same at every attempt, also when asked for again. */
+  readonly deliveryId: string
+  readonly eventId: string
+  readonly eventType: WebhookEventType
+  readonly endpointId: string
+  /** The project of the message, which stays when the endpoint moves. */
+  readonly projectId: string
+  readonly traceId: string
+  /** JSON; exactly these bytes in UTF-8 are sent. */
+  readonly body: string
+  readonly status: DeliveryStatus
+  /** Attempts made in all. */
+  readonly attemptCount: number
+  /** When the schedule began, and how many attempts there had been by then: asking for it again begins a new one. */
+  readonly begun: { readonly at: number; readonly attempts: number }
+  readonly lastStatusCode: number | null
+  readonly lastError: string | null
+  readonly nextAttemptAt: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** By endpoint, by project and for all (empty), with any status (empty) and with each. */
+function listedUnder({ endpointId, projectId, status }: WebhookDelivery): (readonly string[])[] {
+  return ['', projectId, endpointId].flatMap((place) => ['', status].map((state) => [place, state]))
+}
+
+export const webhookDeliveries = defineRecord<WebhookDelivery>({
+  name: 'webhook_delivery',
+  schema: z.strictObject({
+    id: z.string(),
+    deliveryId: z.uuidv4(),
+    eventId: z.string(),
+    eventType: z.enum(webhookEventTypes),
+    endpointId: z.string(),
+    projectId: z.string(),
+    traceId: z.string(),
+    body: z.string(),
+    status: z.enum(deliveryStatuses),
+    attemptCount: z.int(),
+    begun: z.strictObject({ at: z.int(), attempts: z.int() }),
+    lastStatusCode: z.int().nullable(),
+    lastError: z.string().nullable(),
+    nextAttemptAt: z.int().nullable(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+  }),
+  indexes: { listed: listedUnder, trace: ({ traceId }) => [[traceId]] },
+  projectOf: ({ projectId }) => projectId,
+})
+
+/** What an endpoint has to be sent, in order of due time. */
+export interface DueRow {
+  readonly endpointId: string
+  readonly dueMs: number
+  readonly id: string
+  readonly organizationId: string
+}
+
+export const dueKey = (endpointId: string, ...rest: readonly Element[]): readonly Element[] => globalKey('webhook.due', endpointId, ...rest)
+
+/** The one who carries deliveries out hears of it when the write is durable. */
+export const addDue = (change: Change, { endpointId, dueMs, id, organizationId }: DueRow): Change =>
+  change.set(dueKey(endpointId, dueMs, id), encode(organizationId)).leave(deliveryWork, endpointId)
+
+/** See `Database.onWork`. */
+export const deliveryWork = 'webhook.due'
+
+/** The row by which the next attempt is found; nothing for a delivery that waits for none. */
+export function removeDue(change: Change, { endpointId, nextAttemptAt, id }: WebhookDelivery): Change {
+  return nextAttemptAt === null ? change : change.delete(dueKey(endpointId, nextAttemptAt, id))
+}
+
+export function toDueRow({ key, value }: { readonly key: Uint8Array; readonly value: Uint8Array }): DueRow {
+  const [, , endpointId, dueMs, id] = unpack(key)
+  return { endpointId: String(endpointId), dueMs: Number(dueMs), id: String(id), organizationId: decode<string>(value) }
+}
+
+/** One attempt as it is kept. */
+export interface LoggedAttempt {
+  readonly number: number
+  readonly at: number
+  readonly milliseconds: number
+  /** Status of the answer; null when there was none. */
+  readonly statusCode: number | null
+  readonly error: string | null
+  /** The beginning of the answer's body, as text. */
+  readonly answer: string | null
+}
+
+/** So many attempts of a delivery are kept; the oldest are forgotten. */
+const attemptsKept = 20
+
+const attemptKey = (organizationId: string, id: string, number: number): readonly Element[] => [
+  organizationId,
+  'webhook.attempt',
+  id,
+  number,
+]
+
+export function logAttempt(change: Change, organizationId: string, id: string, attempt: LoggedAttempt): Change {
+  const forgotten = attempt.number - attemptsKept
+  if (forgotten > 0) change.delete(attemptKey(organizationId, id, forgotten))
+  return change.set(attemptKey(organizationId, id, attempt.number), encode(attempt))
+}
+
+/** In order. */
+export async function loggedAttempts(database: Database, organizationId: string, id: string): Promise<LoggedAttempt[]> {
+  const attempts: LoggedAttempt[] = []
+  for await (const { value } of database.kv.range(within([organizationId, 'webhook.attempt', id])))
+    attempts.push(decode<LoggedAttempt>(value))
+  return attempts
+}
+
+/** With its attempts and the row by which the next one is found. */
+export function removeDelivery(
+  change: Change,
+  organizationId: string,
+  stored: { readonly record: WebhookDelivery; readonly version: bigint },
+): Change {
+  const { id, attemptCount } = stored.record
+  for (let number = Math.max(1, attemptCount - attemptsKept + 1); number <= attemptCount; number++)
+    change.delete(attemptKey(organizationId, id, number))
+  return removeDue(change.remove(webhookDeliveries, organizationId, stored), stored.record)
+}

@@ -1,0 +1,141 @@
+/** The body of a webhook delivery. This one schema writes it and describes it in the OpenAPI document. Spec "Events". */
+import * as z from 'zod'
+import { traceStatuses } from '../trace/states.ts'
+import type { Trace } from '../trace/trace.ts'
+import { webhookEventTypes, type WebhookEventType } from './endpoint.ts'
+
+/** A reply of the receiving server, verbatim. */
+const replyShape = z
+  .object({
+    code: z.int().meta({ description: 'SMTP reply code, or the status of an HTTP answer.' }),
+    enhanced: z.string().nullable().meta({ description: 'Enhanced status code (RFC 3463) such as `5.1.1`.' }),
+    text: z.string(),
+  })
+  .meta({ id: 'WebhookReply' })
+
+const bounceShape = z
+  .object({
+    class: z.enum(['hard', 'soft', 'block']).meta({
+      description:
+        '`hard`: the address is bad. `soft`: it may work later. `block`: the address is fine, the sender or the message was refused.',
+    }),
+    category: z.string().nullable().meta({ description: 'What kind of trouble it is, such as `mailbox_unknown`.' }),
+    status: z.string().nullable().meta({ description: 'Enhanced status code (RFC 3463) such as `5.1.1`.' }),
+    smtp_code: z.int().nullable(),
+    diagnostic: z.string().nullable().meta({ description: 'The words of the server that refused.' }),
+    remote_mta: z.string().nullable(),
+  })
+  .meta({ id: 'WebhookBounce' })
+
+const complaintShape = z
+  .object({ feedback_type: z.string().nullable().meta({ description: 'Such as `abuse` (RFC 5965 §3.1).' }) })
+  .meta({ id: 'WebhookComplaint' })
+
+const suppressionShape = z
+  .object({ id: z.string(), reason: z.string().nullable(), expires_at: z.string().nullable() })
+  .meta({ id: 'WebhookSuppression' })
+
+const dataShape = z
+  .object({
+    trace_id: z.string().meta({ description: 'The message, as it was answered when it was sent.' }),
+    project_id: z.string(),
+    message_id: z.string().meta({ description: 'The Message-ID, without angle brackets.' }),
+    destination_id: z.string().nullable(),
+    recipient: z.string().meta({ description: 'The recipient that the event is about; each has events of its own.' }),
+    status: z.enum(traceStatuses).meta({ description: 'What became of the message for this recipient, as its trace says.' }),
+    reason: z.string().nullable().meta({ description: 'Why, in one sentence.' }),
+    occurred_at: z.string().meta({ description: 'When it happened, where the report tells; otherwise when the service learnt of it.' }),
+    reply: replyShape.nullable().meta({ description: 'The last reply about this recipient.' }),
+    bounce: bounceShape.nullable().meta({ description: 'There with `bounced`.' }),
+    complaint: complaintShape.nullable().meta({ description: 'There with `complained`.' }),
+    suppression: suppressionShape.nullable().meta({ description: 'There with `auto_suppressed`: the entry that was made.' }),
+  })
+  .meta({ id: 'WebhookEventData' })
+
+export const webhookEventShape = z
+  .object({
+    id: z.string().meta({ description: 'The event; the same in the deliveries to all endpoints.' }),
+    type: z.enum(webhookEventTypes),
+    created_at: z.string().meta({ description: 'RFC 3339, UTC.' }),
+    test: z.literal(true).optional().meta({ description: 'There in test events only; nothing happened.' }),
+    data: dataShape,
+  })
+  .meta({ id: 'WebhookEvent' })
+
+type Wire = z.input<typeof webhookEventShape>
+
+/** One change of the fate of one recipient. */
+export interface WebhookEvent {
+  readonly organizationId: string
+  readonly type: WebhookEventType
+  /** The trace as the same write leaves it. */
+  readonly trace: Pick<Trace, 'id' | 'projectId' | 'messageId' | 'destinationId' | 'recipients'>
+  /** As the trace has it. */
+  readonly recipient: string
+  /** One sentence. */
+  readonly reason: string | null
+  /** When the service learnt of it, in milliseconds since 1970. */
+  readonly at: number
+  /** When it happened by the teller's clock; null when it does not say. */
+  readonly occurredAt?: number | null | undefined
+  readonly bounce?:
+    | {
+        readonly class: 'hard' | 'soft' | 'block'
+        readonly category: string | null
+        readonly status: string | null
+        readonly smtpCode: number | null
+        readonly diagnostic: string | null
+        readonly remoteMta: string | null
+      }
+    | undefined
+  readonly complaint?: { readonly feedbackType: string | null } | undefined
+  readonly suppression?: { readonly id: string; readonly reason: string | null; readonly expiresAt: number | null } | undefined
+}
+
+const time = (ms: number): string => new Date(ms).toISOString()
+
+/** The exact text that is sent, at every attempt, and signed. */
+export function eventBody(id: string, event: WebhookEvent, isTest = false): string {
+  const { type, trace, at, occurredAt } = event
+  const told = trace.recipients.find(({ address }) => address === event.recipient)
+  if (!told) throw new TypeError(`the trace ${trace.id} has no such recipient`)
+  const wire: Wire = {
+    id,
+    type,
+    created_at: time(at),
+    ...(isTest && { test: true }),
+    data: {
+      trace_id: trace.id,
+      project_id: trace.projectId,
+      message_id: trace.messageId,
+      destination_id: trace.destinationId,
+      recipient: told.address,
+      status: told.status,
+      reason: event.reason,
+      occurred_at: time(occurredAt ?? at),
+      reply: told.reply ? { code: told.reply.code, enhanced: told.reply.enhanced ?? null, text: told.reply.text } : null,
+      ...particulars(event),
+    },
+  }
+  return JSON.stringify(wire)
+}
+
+/** What only some types of event have. */
+function particulars({ bounce, complaint, suppression }: WebhookEvent): Pick<Wire['data'], 'bounce' | 'complaint' | 'suppression'> {
+  return {
+    bounce: bounce
+      ? {
+          class: bounce.class,
+          category: bounce.category,
+          status: bounce.status,
+          smtp_code: bounce.smtpCode,
+          diagnostic: bounce.diagnostic,
+          remote_mta: bounce.remoteMta,
+        }
+      : null,
+    complaint: complaint ? { feedback_type: complaint.feedbackType } : null,
+    suppression: suppression
+      ? { id: suppression.id, reason: suppression.reason, expires_at: suppression.expiresAt === null ? null : time(suppression.expiresAt) }
+      : null,
+  }
+}

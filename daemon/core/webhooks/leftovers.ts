@@ -1,0 +1,93 @@
+/** Removes what is left of deleted endpoints and of old deliveries, in small writes that can stop anywhere. */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { globalKey, indexPrefix } from '#store/record-kind.ts'
+import { unpack, within, type Element } from '#store/tuple.ts'
+import { removeDelivery, webhookDeliveries, type WebhookDelivery } from './delivery.ts'
+
+/** What the removal works with. `stopping` is asked between two writes. */
+interface LeftoverWork {
+  readonly database: Database
+  readonly stopping: () => boolean
+}
+
+/** Rows in one write. */
+const batch = 100
+/** What changes at the same moment is tried again, so often. */
+const fruitlessMax = 100
+
+const leftoversKey = (...rest: readonly Element[]): readonly Element[] => globalKey('webhook.leftovers', ...rest)
+
+/** See `Database.onWork`. */
+export const leftoverWork = 'webhook.leftovers'
+
+/** Says in the write that deletes an endpoint that its deliveries are to go. */
+export const leaveLeftovers = (change: Change, organizationId: string, endpointId: string): Change =>
+  change.set(leftoversKey(organizationId, endpointId)).leave(leftoverWork, endpointId)
+
+/** Removes the deliveries of all endpoints that were deleted. */
+export async function removeLeftovers(work: LeftoverWork): Promise<void> {
+  for await (const { key } of work.database.kv.range(within(leftoversKey()))) {
+    const [, , organizationId, endpointId] = unpack(key).map(String)
+    if (organizationId === undefined || endpointId === undefined) continue
+    const isDone = await removeDeliveries(work, organizationId, endpointId)
+    if (isDone) await work.database.commit(new Change().delete(leftoversKey(organizationId, endpointId)))
+  }
+}
+
+/** Removes all deliveries to an endpoint, or of the messages of a project. False when it was stopped before the end. */
+export async function removeDeliveries({ database, stopping }: LeftoverWork, organizationId: string, place: string): Promise<boolean> {
+  const all = within([...indexPrefix(webhookDeliveries.name, organizationId, 'listed'), place, ''])
+  for (let fruitless = 0; !stopping();) {
+    const ids: string[] = []
+    for await (const { key } of database.kv.range({ ...all, limit: batch })) ids.push(String(unpack(key).at(-1)))
+    if (ids.length === 0) return true
+    fruitless = (await removeByIds(database, organizationId, ids, () => true)) ? 0 : fruitless + 1
+    if (fruitless > fruitlessMax) throw new Error(`deliveries of ${place} cannot be removed; run postern verify`)
+  }
+  return false
+}
+
+const dayMs = 86_400_000
+/** Days for which a delivery is kept after its last change, at most as long as the plan keeps traces. */
+const keptDays = { succeeded: 7, others: 30 }
+
+/** Removes what is old. */
+export async function sweepDeliveries(
+  { database, stopping }: LeftoverWork,
+  organizationId: string,
+  { nowMs, retentionDays = Infinity }: { readonly nowMs: number; readonly retentionDays?: number | undefined },
+): Promise<void> {
+  const before = (days: number): number => nowMs - Math.min(days, retentionDays) * dayMs
+  const limits = { succeeded: before(keptDays.succeeded), others: before(keptDays.others) }
+  const isOld = ({ status, updatedAt }: WebhookDelivery): boolean => updatedAt < (status === 'succeeded' ? limits.succeeded : limits.others)
+  for (const [status, limitMs] of [
+    ['succeeded', limits.succeeded],
+    ['', limits.others],
+  ] as const) {
+    for (let cursor: string | undefined; !stopping();) {
+      const options = { index: 'listed', values: ['', status], limit: batch, cursor, ascending: true }
+      const { rows, nextCursor } = await database.list(webhookDeliveries, { organizationId }, options)
+      const ids = rows.filter(({ record }) => isOld(record)).map(({ record }) => record.id)
+      if (ids.length > 0) await removeByIds(database, organizationId, ids, isOld) // what changes meanwhile is looked at in the next round
+      cursor = nextCursor
+      const newest = rows.at(-1)
+      if (cursor === undefined || (newest && newest.record.createdAt >= limitMs)) break
+    }
+  }
+}
+
+/** In one write; false when one of them changed at the same moment, and nothing went. */
+async function removeByIds(
+  database: Database,
+  organizationId: string,
+  ids: readonly string[],
+  isMeant: (delivery: WebhookDelivery) => boolean,
+): Promise<boolean> {
+  const change = new Change()
+  for (const id of ids) {
+    const stored = await database.get(webhookDeliveries, { organizationId }, id)
+    if (stored && isMeant(stored.record)) removeDelivery(change, organizationId, stored)
+  }
+  return (await database.commit(change)).ok
+}

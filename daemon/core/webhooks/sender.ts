@@ -1,0 +1,79 @@
+/** Sends a delivery once and says what the receiver said. */
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import type { Post, PostLimits, PostOutcome } from '../outbound/post.ts'
+import { secretPlace, type WebhookEndpoint } from './endpoint.ts'
+import { signatureHeaders } from './signature.ts'
+
+export interface SenderOptions {
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly post: Post
+}
+
+/** What was seen of an attempt. */
+export interface Sent {
+  readonly at: number
+  readonly milliseconds: number
+  /** Status of the answer; null when there was none. */
+  readonly statusCode: number | null
+  /** What went wrong, in one sentence; null when the receiver took it, with any status from 200 to 299. */
+  readonly error: string | null
+  /** The beginning of the answer's body, as text. */
+  readonly answer: string | null
+  /** Broken off by us: it says nothing of the receiver. */
+  readonly isOurs: boolean
+}
+
+const limits: PostLimits = { deadlineMs: 10_000, answerBytesMax: 4096 }
+
+export class Sender {
+  readonly #options: SenderOptions
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+  }
+
+  async send(
+    { id, targetUrl, sealedSecret }: WebhookEndpoint,
+    { deliveryId, body: text }: { readonly deliveryId: string; readonly body: string },
+    signal: AbortSignal,
+  ): Promise<Sent> {
+    const { secrets, clock, post } = this.#options
+    const at = clock.now()
+    const secret = secrets.open(sealedSecret, secretPlace(id))
+    if (secret === undefined) return unsent(at, 'The secret of the endpoint cannot be opened with the present master key; rotate it.')
+    const body = Buffer.from(text)
+    const headers = {
+      'content-type': 'application/json',
+      accept: '*/*',
+      'user-agent': 'Postern',
+      ...signatureHeaders(secret, { deliveryId, at, body }),
+    }
+    const begun = clock.monotonic()
+    const outcome = await post({ url: targetUrl, headers, body }, limits, signal)
+    return { at, milliseconds: Math.round(clock.monotonic() - begun), ...toEnd(outcome) }
+  }
+}
+
+/** An attempt that needed no connection to fail. */
+export const unsent = (at: number, error: string): Sent => ({ at, milliseconds: 0, statusCode: null, error, answer: null, isOurs: false })
+
+function toEnd(outcome: PostOutcome): Pick<Sent, 'statusCode' | 'error' | 'answer' | 'isOurs'> {
+  if ('problem' in outcome) return { statusCode: null, error: outcome.problem, answer: null, isOurs: outcome.isOurs }
+  return { statusCode: outcome.status, error: complaintOf(outcome.status), answer: textOf(outcome.answer), isOurs: false }
+}
+
+function complaintOf(status: number): string | null {
+  if (status >= 200 && status <= 299) return null
+  if (status >= 300 && status <= 399)
+    return `The receiver answered ${status}: a redirect is not followed; set target_url to the address it leads to.`
+  return `The receiver answered ${status}.`
+}
+
+/** What is no text becomes U+FFFD, and a character that was cut at the end goes. */
+const textOf = (bytes: Uint8Array): string =>
+  new TextDecoder()
+    .decode(bytes, { stream: true })
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd')

@@ -1,0 +1,36 @@
+/** Where an endpoint may be: checked when it is set, and at every connection again by whoever connects. */
+import { isPublicAddress, type AddressGuard } from '../outbound/address-guard.ts'
+import { addressesIfAny, type Resolver } from '../outbound/resolver.ts'
+import { invalid } from '../refusals.ts'
+
+export interface TargetGuards {
+  readonly guard: AddressGuard
+  readonly resolver: Resolver
+}
+
+const lengthMax = 2048
+
+/** The address as it is kept. Throws `validation_failed`. The look-up of a name can take seconds; one that leads nowhere yet is let pass. */
+export async function checkTargetUrl(text: string, { guard, resolver }: TargetGuards): Promise<string> {
+  const url = URL.parse(text)
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw wrong('must be an address that begins with https://')
+  if (url.username !== '' || url.password !== '')
+    throw wrong('must have no user name or password; deliveries are signed, so that the receiver knows them')
+  if (url.hash !== '') throw wrong('must have no part after #, as that is never sent')
+  if (url.href.length > lengthMax) throw wrong(`must not be longer than ${lengthMax} characters`)
+  const isEncrypted = url.protocol === 'https:'
+  const port = portOf(url)
+  const addresses = await addressesIfAny(resolver, hostOf(url))
+  const permitted = addresses.filter((address) => guard(address, port))
+  if (addresses.length > 0 && permitted.length === 0)
+    throw wrong('leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)')
+  if (!isEncrypted && !(permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))))
+    throw wrong('must begin with https://; http:// is for networks of the operator, which POSTERN_OUTBOUND_ALLOW names')
+  return url.href
+}
+
+/** The name or the literal to connect to. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
+const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80))
+
+const wrong = (message: string): Error => invalid([{ path: 'target_url', message }])

@@ -1,0 +1,81 @@
+/** A test: a made-up event is sent to an endpoint at once, and what the receiver said is told. Nothing of it is kept. */
+import { randomUUID } from 'node:crypto'
+import { newId } from '#store/ids.ts'
+import type { Scope } from '../access/scope.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import type { TraceRecipient } from '../trace/trace.ts'
+import type { WebhookEndpoint, WebhookEventType } from './endpoint.ts'
+import { eventBody, type WebhookEvent } from './event-body.ts'
+import type { Sender, Sent } from './sender.ts'
+import type { Webhooks } from './webhooks.ts'
+
+export interface TestOptions {
+  readonly webhooks: Pick<Webhooks, 'get'>
+  readonly sender: Pick<Sender, 'send'>
+  readonly clock: Clock
+}
+
+export interface TestResult extends Sent {
+  readonly deliveryId: string
+  /** JSON, as it was sent. */
+  readonly body: string
+}
+
+export class TestDeliveries {
+  readonly #options: TestOptions
+  readonly #underWay = new Set<string>()
+
+  constructor(options: TestOptions) {
+    this.#options = options
+  }
+
+  /** Sent once, whatever events the endpoint wants. Throws `not_found`, and `rate_limit_exceeded` while another test of the endpoint is under way. */
+  async run(scope: Scope, id: string, type: WebhookEventType, signal: AbortSignal): Promise<TestResult> {
+    const { webhooks, sender, clock } = this.#options
+    const endpoint = await webhooks.get(scope, id)
+    if (this.#underWay.has(id))
+      throw new Refusal('rate_limit_exceeded', 'A test of this endpoint is under way; wait for its end.', { retryAfterSeconds: 10 })
+    this.#underWay.add(id)
+    try {
+      const now = clock.now()
+      const delivery = { deliveryId: randomUUID(), body: eventBody(newId('evt', now), sample(scope, endpoint, type, now), true) }
+      return { ...(await sender.send(endpoint, delivery, signal)), ...delivery }
+    } finally {
+      this.#underWay.delete(id)
+    }
+  }
+}
+
+const address = 'recipient@example.com'
+const refusal = { code: 550, enhanced: '5.1.1', text: 'The mailbox does not exist.' }
+
+const samples: Readonly<
+  Record<WebhookEventType, Pick<TraceRecipient, 'status' | 'reply'> & Pick<WebhookEvent, 'reason' | 'bounce' | 'complaint'>>
+> = {
+  delivered: { status: 'delivered', reason: 'The receiving server reported the delivery.' },
+  bounced: {
+    status: 'bounced',
+    reason: 'The mailbox does not exist.',
+    bounce: {
+      class: 'hard',
+      category: 'mailbox_unknown',
+      status: '5.1.1',
+      smtpCode: 550,
+      diagnostic: '550 5.1.1 The mailbox does not exist.',
+      remoteMta: 'mx.example.com',
+    },
+  },
+  complained: { status: 'complained', reason: 'The recipient reported the message as spam.', complaint: { feedbackType: 'abuse' } },
+  failed: { status: 'failed', reply: refusal, reason: 'The last reply was 550 The mailbox does not exist.' },
+  auto_suppressed: { status: 'bounced', reason: 'Suppressed after a hard bounce.' },
+}
+
+/** An event of nothing that happened. */
+function sample({ organizationId }: Scope, { projectId }: WebhookEndpoint, type: WebhookEventType, at: number): WebhookEvent {
+  const { status, reply, ...told } = samples[type]
+  const recipients = [{ address, status, reply }]
+  const trace = { id: randomUUID(), projectId, messageId: 'test@example.com', destinationId: null, recipients }
+  const suppression = type === 'auto_suppressed' ? { id: newId('sup', at), reason: told.reason, expiresAt: null } : undefined
+  return { organizationId, type, trace, recipient: address, at, ...told, suppression }
+}

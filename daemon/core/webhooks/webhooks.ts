@@ -1,0 +1,157 @@
+/** Webhook endpoints: making, showing, changing and deleting them, and their secrets. Spec "POST /v1/webhooks". */
+import { isDeepStrictEqual } from 'node:util'
+import type { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { owningProject, reachableProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { leaveLeftovers } from './leftovers.ts'
+import { secretPlace, webhookEndpoints, type WebhookEndpoint, type WebhookEventType } from './endpoint.ts'
+import type { WebhookSettingsSource } from './settings.ts'
+import { newWebhookSecret } from './signature.ts'
+import { checkTargetUrl, type TargetGuards } from './target-url.ts'
+
+export interface WebhookOptions extends TargetGuards {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: WebhookSettingsSource
+  readonly secrets: SecretBox
+  readonly clock: Clock
+}
+
+export interface WebhookRequest {
+  readonly name: string
+  readonly targetUrl: string
+  /** Empty means every event. */
+  readonly eventTypes: readonly WebhookEventType[]
+  readonly projectId: string
+}
+
+/** An endpoint with its secret, which is shown this once. */
+export interface MintedEndpoint {
+  readonly endpoint: WebhookEndpoint
+  readonly secret: string
+}
+
+/** Of a project: each event is as many rows of the write that announces it. */
+const endpointsMax = 20
+
+export class Webhooks {
+  readonly #options: WebhookOptions
+
+  constructor(options: WebhookOptions) {
+    this.#options = options
+  }
+
+  /** Throws `validation_failed` for an address that may not be sent to, and `conflict` when the project has as many as it may. */
+  async create(
+    scope: Scope,
+    request: Omit<WebhookRequest, 'projectId'> & { readonly projectId?: string | undefined },
+  ): Promise<MintedEndpoint> {
+    const { writes, policies, secrets, clock } = this.#options
+    // outside the turn of settings, as a look-up can take its time
+    const targetUrl = await checkTargetUrl(request.targetUrl, this.#options)
+    const secret = newWebhookSecret()
+    return writes.act(scope, 'webhook_endpoint.created', async (change) => {
+      const { projects } = await policies.of(scope.organizationId)
+      const projectId = owningProject(scope, projects, request.projectId)
+      await this.#requireRoom(scope.organizationId, projectId)
+      const now = clock.now()
+      const id = newId('whk', now)
+      const { name, eventTypes } = request
+      const sealedSecret = secrets.seal(secret, secretPlace(id))
+      const endpoint = { id, projectId, name, targetUrl, eventTypes: distinct(eventTypes), sealedSecret, createdAt: now, updatedAt: now }
+      change.insert(webhookEndpoints, scope.organizationId, endpoint)
+      return { endpoint, secret }
+    })
+  }
+
+  /** Newest first. Throws `not_found` for a project out of reach. */
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
+  ): Promise<Page<WebhookEndpoint>> {
+    const { projects } = await this.#options.policies.of(scope.organizationId)
+    const projectId = reachableProject(scope, projects, page.projectId, 'project')
+    const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
+    const { rows, nextCursor } = await this.#options.database.list(webhookEndpoints, reach, { limit: page.limit, cursor: page.cursor })
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<WebhookEndpoint> {
+    return (await this.#stored(scope, id)).record
+  }
+
+  /** Changes what is given; another project moves it there. What was announced before stays on its way to it. Throws as `create` does. */
+  async update(
+    scope: Scope,
+    id: string,
+    changes: { readonly [Key in keyof WebhookRequest]?: WebhookRequest[Key] | undefined },
+  ): Promise<WebhookEndpoint> {
+    const { writes, policies } = this.#options
+    await this.#stored(scope, id)
+    const targetUrl = changes.targetUrl === undefined ? undefined : await checkTargetUrl(changes.targetUrl, this.#options)
+    return writes.act(scope, 'webhook_endpoint.updated', async (change) => {
+      const { projects } = await policies.of(scope.organizationId)
+      const projectId = changes.projectId === undefined ? undefined : owningProject(scope, projects, changes.projectId)
+      const { record: before } = await this.#stored(scope, id)
+      if (projectId !== undefined && projectId !== before.projectId) await this.#requireRoom(scope.organizationId, projectId)
+      return this.#change(change, scope, id, (record) => ({
+        ...record,
+        projectId: projectId ?? record.projectId,
+        name: changes.name ?? record.name,
+        targetUrl: targetUrl ?? record.targetUrl,
+        eventTypes: distinct(changes.eventTypes ?? record.eventTypes),
+      }))
+    })
+  }
+
+  /** The next attempt is signed with the new secret, whatever it was announced under. */
+  async rotate(scope: Scope, id: string): Promise<MintedEndpoint> {
+    const secret = newWebhookSecret()
+    const sealedSecret = this.#options.secrets.seal(secret, secretPlace(id))
+    const endpoint = await this.#options.writes.act(scope, 'webhook_endpoint.secret_rotated', (change) =>
+      this.#change(change, scope, id, (record) => ({ ...record, sealedSecret })),
+    )
+    return { endpoint, secret }
+  }
+
+  /** Nothing is sent to it any more; its deliveries go right after. Twice is the same as once. */
+  async remove(scope: Scope, id: string): Promise<void> {
+    const { writes, database } = this.#options
+    await writes.act(scope, 'webhook_endpoint.deleted', async (change) => {
+      const stored = await database.get(webhookEndpoints, scope, id)
+      if (stored) leaveLeftovers(change.remove(webhookEndpoints, scope.organizationId, stored), scope.organizationId, id)
+    })
+  }
+
+  async #requireRoom(organizationId: string, projectId: string): Promise<void> {
+    const all = await this.#options.database.all(webhookEndpoints, { organizationId, projectId, bound: true })
+    if (all.length < endpointsMax) return
+    const message = `A project has at most ${endpointsMax} webhook endpoints; delete one of them first.`
+    throw new Refusal('conflict', message, { nextAction: 'delete_endpoint' })
+  }
+
+  async #change(change: Change, scope: Scope, id: string, next: (record: WebhookEndpoint) => WebhookEndpoint): Promise<WebhookEndpoint> {
+    const stored = await this.#stored(scope, id)
+    const changed = next(stored.record)
+    if (isDeepStrictEqual(changed, stored.record)) return stored.record
+    const record = { ...changed, updatedAt: this.#options.clock.now() }
+    change.replace(webhookEndpoints, scope.organizationId, stored, record)
+    return record
+  }
+
+  async #stored(scope: Scope, id: string): Promise<Stored<WebhookEndpoint>> {
+    const stored = await this.#options.database.get(webhookEndpoints, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No webhook endpoint has this id.')
+    return stored
+  }
+}
+
+const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]

@@ -1,0 +1,145 @@
+/** A mailbox on an IMAP server (RFC 9051), opened to read: nothing in it is changed, marked or deleted. */
+import { isIP } from 'node:net'
+import { getCACertificates } from 'node:tls'
+import type { AddressGuard } from '#core/outbound/address-guard.ts'
+import { addressesOf, type Resolver } from '#core/outbound/resolver.ts'
+import { ImapFlow } from 'imapflow'
+import { isConnecting, PollFailure, toPollFailure } from './poll-failure.ts'
+
+export interface ImapNetwork {
+  readonly resolver: Resolver
+  readonly guard: AddressGuard
+  /** Certificates in PEM that are trusted beside those of the system; null for none. */
+  readonly trusted: string | null
+  /** Milliseconds for each step: connecting, the greeting, the silence of the server. */
+  readonly stepMs: number
+}
+
+export interface ImapLogin {
+  readonly host: string
+  readonly port: number
+  /** `tls` from the first octet, or a connection that is of no use before STARTTLS. */
+  readonly security: 'tls' | 'starttls'
+  readonly username: string
+  readonly password: string
+  readonly mailbox: string
+}
+
+/** Reports say what they have to say before the message they return. */
+export const readOctetsMax = 1024 * 1024
+const addressesMax = 4
+
+/** Opens it. `signal` ends the connection at any time. Throws `PollFailure`. */
+export async function openMailbox(network: ImapNetwork, login: ImapLogin, signal: AbortSignal): Promise<ImapMailbox> {
+  const addresses = await permitted(network, login)
+  let failure = new PollFailure('name')
+  for (const address of addresses.slice(0, addressesMax)) {
+    const client = new ImapFlow(optionsOf(network, login, address))
+    const mailbox = new ImapMailbox(client, signal)
+    try {
+      await mailbox.enter(login.mailbox)
+      return mailbox
+    } catch (error) {
+      mailbox.end()
+      failure = toPollFailure(error)
+      if (signal.aborted || !isConnecting(failure)) break
+    }
+  }
+  throw failure
+}
+
+async function permitted({ resolver, guard }: ImapNetwork, { host, port }: ImapLogin): Promise<readonly string[]> {
+  const addresses = await addressesOf(resolver, host).catch((error: unknown) => {
+    throw new PollFailure('name', error)
+  })
+  const open = addresses.filter((address) => guard(address, port))
+  if (open.length === 0) throw new PollFailure('address')
+  return open
+}
+
+/** The library connects to the very address that was checked, and asks the certificate for the name. */
+function optionsOf({ trusted, stepMs }: ImapNetwork, login: ImapLogin, address: string): ConstructorParameters<typeof ImapFlow>[0] {
+  const { host, port, security, username, password } = login
+  return {
+    host: address,
+    port,
+    ...(isIP(host) === 0 && { servername: host }),
+    ...(security === 'tls' ? { secure: true } : { secure: false, doSTARTTLS: true }),
+    auth: { user: username, pass: password },
+    clientInfo: { name: 'Postern', vendor: 'Postern', 'support-url': '' },
+    tls: { minVersion: 'TLSv1.2', ...(trusted !== null && { ca: [...getCACertificates('default'), trusted] }) },
+    connectionTimeout: stepMs,
+    greetingTimeout: stepMs,
+    socketTimeout: stepMs,
+    disableAutoIdle: true,
+    disableCompression: true,
+    maxLiteralSize: 2 * readOctetsMax,
+    maxLineLength: 64 * readOctetsMax, // the answer to a search is one line
+    maxResponseSize: 64 * readOctetsMax,
+    logger: false,
+  }
+}
+
+export class ImapMailbox {
+  /** Of its UIDs (RFC 9051 §2.3.1.1). */
+  uidValidity = ''
+  readonly #client: ImapFlow
+  readonly #signal: AbortSignal
+  readonly #end = (): void => this.end()
+
+  constructor(client: ImapFlow, signal: AbortSignal) {
+    this.#client = client
+    this.#signal = signal
+    // what breaks makes the command under way fail as well
+    client.on('error', () => undefined)
+    signal.addEventListener('abort', this.#end)
+    if (signal.aborted) this.end()
+  }
+
+  /** Connects, logs in and opens it, so that not even reading marks anything (EXAMINE). Throws errors of the library. */
+  async enter(path: string): Promise<void> {
+    await this.#client.connect()
+    const { uidValidity } = await this.#client.mailboxOpen(path, { readOnly: true })
+    this.uidValidity = String(uidValidity)
+  }
+
+  /** UIDs after this one, ascending. Throws `PollFailure`. */
+  async uidsAfter(uid: number): Promise<readonly number[]> {
+    const found = await this.#ask(() => this.#client.search({ uid: `${uid + 1}:*` }, { uid: true }))
+    if (!Array.isArray(found)) throw new PollFailure('server')
+    // the star stands for the last mail, which can be an older one (RFC 9051 §9, seq-range)
+    return found.filter((one) => one > uid).toSorted((a, b) => a - b)
+  }
+
+  /** The mail, or its first `readOctetsMax`; undefined when it is gone or the server cannot give it. Throws `PollFailure`. */
+  async read(uid: number): Promise<Buffer | undefined> {
+    const query = { uid: true, source: { start: 0, maxLength: readOctetsMax } }
+    const found = await this.#ask(() =>
+      this.#client.fetchOne(String(uid), query, { uid: true }).catch((error: unknown) => {
+        if ((error as { readonly responseStatus?: unknown }).responseStatus === 'NO') return false
+        throw error
+      }),
+    )
+    return typeof found === 'object' ? found.source : undefined
+  }
+
+  /** Says goodbye. Never throws. */
+  async leave(): Promise<void> {
+    await this.#client.logout().catch(() => undefined)
+    this.end()
+  }
+
+  /** Cuts the connection. */
+  end(): void {
+    this.#signal.removeEventListener('abort', this.#end)
+    this.#client.close()
+  }
+
+  async #ask<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      throw toPollFailure(error)
+    }
+  }
+}

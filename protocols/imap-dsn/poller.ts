@@ -1,0 +1,146 @@
+/**
+ * Looks into all mailboxes, each in its own time, some at a time. Mailboxes that are new or gone are noticed within seconds; one
+ * that cannot be read waits longer and longer and keeps nobody else waiting.
+ */
+import type { Clock, Timer } from '#core/clock.ts'
+import type { MailboxKey } from '#core/feedback/polled-mailboxes.ts'
+import { toPollFailure, type PollProblem } from './poll-failure.ts'
+import { pollOnce, type RoundParts, type RoundResult } from './round.ts'
+import { delayAfterFailure, delayAfterSuccess, delayAtStart } from './schedule.ts'
+
+/** Calls must neither throw nor wait. */
+export interface PollEvents {
+  polled(sourceId: string, result: RoundResult): void
+  failed(sourceId: string, problem: PollProblem, reason: string): void
+  /** What was not expected; it is tried again later. */
+  defect(error: unknown, sourceId: string): void
+}
+
+export interface PollerOptions extends RoundParts {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly events: PollEvents
+}
+
+interface Entry extends MailboxKey {
+  intervalSeconds: number
+  failures: number
+  timer: Timer | undefined
+  run: AbortController | undefined
+  seenAt: number
+}
+
+const lookEveryMs = 15_000
+const atOnceMax = 10
+/** The longest that one mailbox may take. */
+const roundMs = 5 * 60_000
+
+export class Poller {
+  readonly #options: PollerOptions
+  readonly #entries = new Map<string, Entry>()
+  readonly #waiting: Entry[] = []
+  readonly #running = new Set<Promise<void>>()
+  #looking: Promise<void> = Promise.resolve()
+  #looks = 0
+  #timer: Timer | undefined
+  #stopped = false
+
+  constructor(options: PollerOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#looking = this.#look().catch((error: unknown) => this.#options.events.defect(error, ''))
+  }
+
+  /** Cuts what is under way; mails that are durable stay so. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#timer?.cancel()
+    await this.#looking
+    for (const entry of this.#entries.values()) this.#forget(entry)
+    await Promise.all(this.#running)
+  }
+
+  async #look(): Promise<void> {
+    const { mailboxes, clock, random } = this.#options
+    const look = ++this.#looks
+    try {
+      for await (const { isNew, intervalSeconds, ...key } of mailboxes.all()) {
+        if (this.#stopped) return
+        const known = this.#entries.get(key.sourceId)
+        if (known) Object.assign(known, { intervalSeconds, seenAt: look })
+        else this.#add({ ...key, intervalSeconds, failures: 0, timer: undefined, run: undefined, seenAt: look }, isNew, random())
+      }
+      for (const entry of this.#entries.values()) if (entry.seenAt !== look) this.#forget(entry)
+    } finally {
+      if (!this.#stopped) this.#timer = clock.after(lookEveryMs, () => this.start())
+    }
+  }
+
+  #add(entry: Entry, isNew: boolean, random: number): void {
+    this.#entries.set(entry.sourceId, entry)
+    this.#wait(entry, delayAtStart(entry.intervalSeconds, isNew, random))
+  }
+
+  #forget(entry: Entry): void {
+    this.#entries.delete(entry.sourceId)
+    entry.timer?.cancel()
+    entry.run?.abort()
+  }
+
+  #wait(entry: Entry, ms: number): void {
+    entry.timer = this.#options.clock.after(ms, () => {
+      this.#waiting.push(entry)
+      this.#next()
+    })
+  }
+
+  #next(): void {
+    while (!this.#stopped && this.#running.size < atOnceMax) {
+      const entry = this.#waiting.shift()
+      if (!entry) return
+      if (this.#entries.get(entry.sourceId) !== entry) continue
+      const run = this.#run(entry).finally(() => {
+        this.#running.delete(run)
+        this.#next()
+      })
+      this.#running.add(run)
+    }
+  }
+
+  /** One round, and when the next one is. */
+  async #run(entry: Entry): Promise<void> {
+    const { clock } = this.#options
+    const run = (entry.run = new AbortController())
+    const timer = clock.after(roundMs, () => run.abort())
+    const delay = await this.#poll(entry, run.signal)
+    timer.cancel()
+    entry.run = undefined
+    if (!this.#stopped && this.#entries.get(entry.sourceId) === entry) this.#wait(entry, delay)
+  }
+
+  async #poll(entry: Entry, signal: AbortSignal): Promise<number> {
+    const { random, events } = this.#options
+    const { intervalSeconds, sourceId } = entry
+    try {
+      const result = await pollOnce(this.#options, entry, signal)
+      entry.failures = 0
+      if (result) events.polled(sourceId, result)
+      return result?.isUnfinished ? 0 : delayAfterSuccess(intervalSeconds, random())
+    } catch (error) {
+      const failure = toPollFailure(error)
+      entry.failures++
+      await this.#tell(entry, failure.problem, failure.message, failure.cause)
+      return delayAfterFailure(intervalSeconds, entry.failures, failure.problem, random())
+    }
+  }
+
+  async #tell(entry: Entry, problem: PollProblem, reason: string, cause: unknown): Promise<void> {
+    const { mailboxes, events } = this.#options
+    if (this.#stopped || this.#entries.get(entry.sourceId) !== entry) return
+    if (problem === 'store') events.defect(cause, entry.sourceId)
+    await mailboxes.failed(entry, reason).catch((error: unknown) => events.defect(error, entry.sourceId))
+    events.failed(entry.sourceId, problem, reason)
+  }
+}

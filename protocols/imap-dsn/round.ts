@@ -1,0 +1,87 @@
+/** One look into a mailbox: a connection of its own, every mail behind the checkpoint in order, each durable before the next. */
+import type { ReportReading } from '#core/feedback/event.ts'
+import type { MailboxKey, PolledMailbox, PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
+import { openMailbox, type ImapMailbox, type ImapNetwork } from './mailbox.ts'
+import { PollFailure } from './poll-failure.ts'
+
+export interface RoundParts {
+  readonly mailboxes: PolledMailboxes
+  readonly network: ImapNetwork
+  readonly readReport: (mail: Uint8Array) => ReportReading
+}
+
+export interface RoundResult {
+  readonly mails: number
+  readonly reports: number
+  readonly skipped: number
+  /** There is more than one round takes. */
+  readonly isUnfinished: boolean
+}
+
+/** So that a mailbox with many mails does not keep others waiting. */
+const mailsMax = 500
+const starttlsPort = 143
+
+/** Undefined when the mailbox is not to be looked into any more. Throws `PollFailure`; what was taken until then stays taken. */
+export async function pollOnce(parts: RoundParts, key: MailboxKey, signal: AbortSignal): Promise<RoundResult | undefined> {
+  const source = await storing(() => parts.mailboxes.open(key))
+  if (!source) return undefined
+  const mailbox = await openMailbox(parts.network, loginOf(source), signal)
+  try {
+    return await readNew(parts, source, mailbox, signal)
+  } finally {
+    await mailbox.leave()
+  }
+}
+
+function loginOf({ imap, password }: PolledMailbox): Parameters<typeof openMailbox>[1] {
+  if (password === undefined) throw new PollFailure('password')
+  return { ...imap, password, security: imap.port === starttlsPort ? 'starttls' : 'tls' }
+}
+
+async function readNew(
+  { mailboxes, readReport }: RoundParts,
+  source: PolledMailbox,
+  mailbox: ImapMailbox,
+  signal: AbortSignal,
+): Promise<RoundResult> {
+  const { uidValidity } = mailbox
+  const { checkpoint } = source
+  // under another UIDVALIDITY everything is read again; what was taken before is known by its content
+  let lastUid = checkpoint?.uidValidity === uidValidity ? checkpoint.lastUid : 0
+  const uids = await mailbox.uidsAfter(lastUid)
+  let [mails, reports, skipped] = [0, 0, 0]
+  for (const uid of uids.slice(0, mailsMax)) {
+    if (signal.aborted) throw new PollFailure('time')
+    const raw = await mailbox.read(uid)
+    const at = { uidValidity, lastUid: uid }
+    const reading = raw && readOrNothing(readReport, raw)
+    if (raw && reading) await storing(() => mailboxes.take(source, { at, reading, raw }))
+    else {
+      await storing(() => mailboxes.skip(source, at))
+      skipped++
+    }
+    if (reading && reading.events.length > 0) reports++
+    mails++
+    lastUid = uid
+  }
+  await storing(() => mailboxes.succeeded(source, { uidValidity, lastUid }))
+  return { mails, reports, skipped, isUnfinished: uids.length > mailsMax }
+}
+
+/** A mail that breaks the reader must not keep the ones behind it from being read. */
+function readOrNothing(readReport: RoundParts['readReport'], raw: Uint8Array): ReportReading | undefined {
+  try {
+    return readReport(raw)
+  } catch {
+    return undefined
+  }
+}
+
+async function storing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new PollFailure('store', error)
+  }
+}

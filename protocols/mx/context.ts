@@ -1,0 +1,22 @@
+/** What the listeners and sessions of one MX server share. */
+import type { RecipientKind } from '#core/inbound/recipient-kind.ts'
+import type { SMTPServerAddress } from 'smtp-server'
+import { ReceptionContext } from '../reception/context.ts'
+import type { MxEvents, MxOptions } from './settings.ts'
+
+export class MxContext extends ReceptionContext<MxEvents> {
+  readonly door: MxOptions['door']
+  readonly readReport: MxOptions['readReport']
+  readonly postmaster: MxOptions['postmaster']
+  readonly hostname: string
+  /** What was found at RCPT, for the rest of the transaction. */
+  readonly kinds = new WeakMap<SMTPServerAddress, RecipientKind>()
+
+  constructor(options: MxOptions) {
+    super(options)
+    this.door = options.door
+    this.readReport = options.readReport
+    this.postmaster = options.postmaster
+    this.hostname = options.hostname
+  }
+}

@@ -1,0 +1,81 @@
+/** One listening address for mail from other servers: whom it is for is decided at RCPT, and nobody logs in. */
+import type { Socket } from 'node:net'
+import { parseDomain } from '#core/addresses.ts'
+import { Refusal } from '#core/refusals.ts'
+import type { SMTPServerSession } from 'smtp-server'
+import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import { ReceptionListener } from '../reception/listener.ts'
+import { needsSmtpUtf8, refuseDeclaredSize, refuseUnknownParameters, saysSmtpUtf8 } from '../reception/paths.ts'
+import type { PathArgument } from '../reception/paths.ts'
+import { NegativeReply } from '../reception/smtp-reply.ts'
+import { MxConnection } from './connection.ts'
+import type { MxContext } from './context.ts'
+import type { MxOptions } from './settings.ts'
+
+const known = new Set(['SIZE', 'BODY', 'SMTPUTF8'])
+const none: ReadonlySet<string> = new Set()
+/** Recipients that do not exist, after which a session ends: lists of guesses are not worth our time. */
+const unknownMax = 20
+
+export class MxListener extends ReceptionListener {
+  readonly #context: MxContext
+  readonly #unknown = new WeakMap<SMTPServerSession, number>()
+
+  constructor(context: MxContext, options: MxOptions) {
+    super(context, options, false, { authOptional: true })
+    this.#context = context
+  }
+
+  protected override newConnection(socket: Socket, options?: SMTPConnectionOptions | null): MxConnection {
+    return new MxConnection(this.#context, this, socket, options)
+  }
+
+  protected override checkConnect({ remoteAddress }: SMTPServerSession): void {
+    this.#context.door.checkOpen()
+    closing(() => this.#context.door.checkClient(remoteAddress))
+  }
+
+  /** Any sender will do, as nothing is ever answered by mail; our own grammar would keep odd reports away. */
+  protected override checkMailFrom(path: PathArgument): string {
+    this.#context.door.checkOpen()
+    refuseUnknownParameters(path.args || {}, known)
+    if (path.eightBit && !(path.args && path.args['SMTPUTF8'] === true)) throw needsSmtpUtf8
+    refuseDeclaredSize(path, this.#context.limits.maxMessageBytes)
+    return path.address
+  }
+
+  protected override checkRcptTo(path: PathArgument, session: SMTPServerSession): string {
+    const address = readRecipient(path, saysSmtpUtf8(session))
+    const kind = closing(() => this.#context.door.kindOf(address, session.remoteAddress))
+    this.#context.kinds.set(path, kind)
+    if (kind === 'bounce' || kind === 'postmaster') return address
+    const unknown = (this.#unknown.get(session) ?? 0) + 1
+    this.#unknown.set(session, unknown)
+    if (unknown >= unknownMax) throw new NegativeReply(421, '4.7.0', 'Too many recipients that do not exist; closing the connection.')
+    throw new NegativeReply(550, '5.1.1', 'There is nobody at this address.')
+  }
+}
+
+/** Who guesses too often is not only refused: the session ends. */
+function closing<T>(ask: () => T): T {
+  try {
+    return ask()
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'rate_limit_exceeded') throw new NegativeReply(421, '4.7.0', error.message)
+    throw error
+  }
+}
+
+/**
+ * The forward-path in its one form, also `postmaster` alone. Its local part may be longer than the 64 octets of
+ * RFC 5321 §4.5.3.1.1, as forwarders make it when they wrap a return path twice.
+ */
+function readRecipient(path: PathArgument, smtpUtf8: boolean): string {
+  refuseUnknownParameters(path.args || {}, none)
+  if (path.eightBit && !smtpUtf8) throw needsSmtpUtf8
+  if (path.address.toLowerCase() === 'postmaster') return 'postmaster'
+  const at = path.address.lastIndexOf('@')
+  const domain = parseDomain(path.address.slice(at + 1))
+  if (domain === undefined) throw new NegativeReply(501, '5.1.3', 'The recipient address is not valid.')
+  return `${path.address.slice(0, at)}@${domain}`
+}

@@ -1,0 +1,43 @@
+/** A mail on its way in: its beginning is kept for whoever reads reports, and all of it goes to the postmaster when it is for them. */
+import type { ContentDraft } from '#core/submission/submission.ts'
+import type { BoxMail } from './postmaster-box.ts'
+
+/** Reports say what they have to say before the message they return, so that more is never needed. */
+const keptOctetsMax = 512 * 1024
+
+export class MailDraft implements ContentDraft {
+  size = 0
+  readonly #box: BoxMail | undefined
+  #kept: Uint8Array[] = []
+  #room = keptOctetsMax
+
+  constructor(box: BoxMail | undefined) {
+    this.#box = box
+  }
+
+  write(chunk: Uint8Array): void | Promise<void> {
+    this.size += chunk.length
+    if (this.#room > 0) {
+      // a copy: the chunk may be a small part of a large buffer
+      const part = Buffer.from(chunk.subarray(0, this.#room))
+      this.#kept.push(part)
+      this.#room -= part.length
+    }
+    return this.#box?.write(chunk)
+  }
+
+  /** The mail, or its first `keptOctetsMax`. */
+  get kept(): Buffer {
+    return Buffer.concat(this.#kept)
+  }
+
+  /** Puts the mail into the box; resolves when it is durable. */
+  async deliver(): Promise<void> {
+    await this.#box?.deliver()
+  }
+
+  async discard(): Promise<void> {
+    this.#kept = []
+    await this.#box?.discard()
+  }
+}

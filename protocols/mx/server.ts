@@ -1,0 +1,32 @@
+/** The MX server: listeners with STARTTLS for mail from other servers, in front of the core's `InboundDoor`. */
+import { Listeners } from '../reception/listeners.ts'
+import type { ListenAddress } from '../reception/settings.ts'
+import { MxContext } from './context.ts'
+import { MxListener } from './listener.ts'
+import type { MxOptions } from './settings.ts'
+
+export class MxServer {
+  readonly #options: MxOptions
+  readonly #listeners: Listeners
+
+  constructor(options: MxOptions) {
+    this.#options = options
+    this.#listeners = new Listeners(options.clock)
+  }
+
+  /** Starts every listener and gives back the real addresses; when one cannot start, none stays open. */
+  async listen(): Promise<readonly ListenAddress[]> {
+    const context = new MxContext(this.#options)
+    try {
+      return await this.#listeners.openAll(this.#options.listen, () => new MxListener(context, this.#options))
+    } catch (error) {
+      await this.close(0)
+      throw error
+    }
+  }
+
+  /** See `Listeners.close`. */
+  close(deadlineMs: number): Promise<void> {
+    return this.#listeners.close(deadlineMs)
+  }
+}

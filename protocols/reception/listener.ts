@@ -1,0 +1,167 @@
+/** One listening address: smtp-server with our sessions and our caps; what is decided about paths is what the subclasses add. */
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
+import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import { ReceptionConnection } from './connection.ts'
+import type { Admission } from './connection-caps.ts'
+import type { ReceptionContext } from './context.ts'
+import type { PathArgument } from './paths.ts'
+import type { ListenAddress, ReceptionLimits } from './settings.ts'
+import { NegativeReply } from './smtp-reply.ts'
+
+type Answer = (error?: Error | null) => void
+
+const refusedAtTheDoor: Readonly<Record<Exclude<Admission, 'admitted'>, string>> = {
+  full: '421 4.3.2 Too many connections; please try again later.\r\n',
+  'too-many-from-address': '421 4.7.0 Too many connections from your address; please close some.\r\n',
+}
+/** How long a refused client may take to read why. */
+const refusedLingerMs = 2000
+/** Connections the kernel holds while we are busy; more are turned away by it. */
+const backlog = 1024
+
+export interface ListenerOptions {
+  /** Our name in the greeting. */
+  readonly hostname: string
+  /** PEM texts. */
+  readonly tls: { readonly cert: string; readonly key: string }
+  readonly limits: ReceptionLimits
+}
+
+export abstract class ReceptionListener extends SMTPServer {
+  readonly #context: ReceptionContext
+
+  constructor(context: ReceptionContext, { hostname, tls, limits }: ListenerOptions, insideTls: boolean, own: SMTPServerOptions) {
+    super({ ...packageOptions(hostname, limits), ...tls, secure: insideTls, ...own })
+    this.#context = context
+    this.on('error', (error) => context.events.protocolError(error))
+  }
+
+  protected abstract newConnection(socket: Socket, options?: SMTPConnectionOptions | null): ReceptionConnection
+
+  /** Throws a refusal when nothing may be taken now, or not from there. */
+  protected abstract checkConnect(session: SMTPServerSession): void
+
+  /** The reverse-path in its one form; throws a refusal. */
+  protected abstract checkMailFrom(path: PathArgument, session: SMTPServerSession): string
+
+  /** The forward-path in its one form; throws a refusal. */
+  protected abstract checkRcptTo(path: PathArgument, session: SMTPServerSession): string
+
+  /** Resolves with the real address when connections are taken. */
+  async open({ host, port }: ListenAddress): Promise<ListenAddress> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject)
+      this.listen({ host, port, backlog }, () => {
+        this.server.off('error', reject)
+        resolve()
+      })
+    })
+    const address = this.server.address()
+    return typeof address === 'object' && address ? { host: address.address, port: address.port } : { host, port }
+  }
+
+  /** Takes no more connections and lets the sessions end; resolves when the last one is gone. */
+  drain(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.close(() => resolve()))
+    for (const connection of this.#sessions()) connection.shutDown()
+    return closed
+  }
+
+  /** Ends what is left. */
+  destroyAll(): void {
+    for (const connection of this.#sessions()) connection.destroy()
+  }
+
+  override _acceptSocket(socket: Socket, handshake: boolean): (() => void) | false {
+    const { caps } = this.#context
+    const admission = caps.admit(socket)
+    // Until a session listens, and whenever the package has taken its listeners off, a reset must not end the process.
+    socket.on('error', ignore)
+    if (admission === 'admitted') {
+      socket.once('close', () => caps.release(socket))
+      return super._acceptSocket(socket, handshake)
+    }
+    turnAway(socket, handshake ? undefined : refusedAtTheDoor[admission])
+    return false
+  }
+
+  override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
+    const connection = this.newConnection(socket, options)
+    this.connections.add(connection)
+    connection.on('error', (error: Error) => this._onError(error))
+    connection.init()
+  }
+
+  /** A connection may end in the turn between its accept and this; a TLS socket around what is gone would end the process. */
+  override _upgrade(socket: Socket, callback: (error: Error | null, tlsSocket?: TLSSocket) => void): void {
+    if (socket.destroyed) return callback(new Error('The connection ended before its TLS handshake.'))
+    super._upgrade(socket, callback)
+  }
+
+  override onConnect(session: SMTPServerSession, answer: Answer): void {
+    try {
+      this.checkConnect(session)
+    } catch (error) {
+      const reply = this.#context.replyTo(error, session)
+      return answer(reply.responseCode === 421 ? reply : new NegativeReply(421, '4.3.2', reply.text))
+    }
+    answer()
+  }
+
+  override onSecure(socket: Socket, _session: SMTPServerSession, answer: Answer): void {
+    socket.on('error', ignore)
+    answer()
+  }
+
+  override onMailFrom(path: PathArgument, session: SMTPServerSession, answer: Answer): void {
+    this.#decide(session, answer, () => (path.address = this.checkMailFrom(path, session)))
+  }
+
+  override onRcptTo(path: PathArgument, session: SMTPServerSession, answer: Answer): void {
+    this.#decide(session, answer, () => (path.address = this.checkRcptTo(path, session)))
+  }
+
+  #decide(session: SMTPServerSession, answer: Answer, decide: () => string): void {
+    try {
+      decide()
+    } catch (error) {
+      return answer(this.#context.replyTo(error, session))
+    }
+    answer()
+  }
+
+  #sessions(): ReceptionConnection[] {
+    return [...this.connections].filter((connection) => connection instanceof ReceptionConnection)
+  }
+}
+
+const ignore = (): void => undefined
+
+/** A client inside a TLS handshake could not read a reason. */
+function turnAway(socket: Socket, reason: string | undefined): void {
+  if (reason === undefined) {
+    socket.destroy()
+    return
+  }
+  socket.end(reason)
+  socket.resume()
+  const timer = setTimeout(() => socket.destroy(), refusedLingerMs).unref()
+  socket.once('close', () => clearTimeout(timer))
+}
+
+function packageOptions(name: string, { maxRecipients, idleMs }: ReceptionLimits): SMTPServerOptions {
+  return {
+    name,
+    minVersion: 'TLSv1.2',
+    hideENHANCEDSTATUSCODES: false,
+    disableReverseLookup: true,
+    maxRecipients,
+    // Only the handshake of an implicit TLS listener is timed by the package.
+    socketTimeout: idleMs,
+    // The deadline of a close is the caller's.
+    closeTimeout: 2 ** 31 - 1,
+    logger: false,
+  }
+}

@@ -1,0 +1,68 @@
+/** Bounces that were really sent: whether those addresses would be suppressed that should be, and no others. */
+import test from 'ava'
+import { classify } from '#core/feedback/classify.ts'
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { readReport } from '#ingest/report.ts'
+import { corpus, octetsOf } from '../../ingest/report-fixtures.ts'
+
+/** Of the labels, those whose addresses are fine: a refusal of the sender, the message or the moment. */
+const neverBad = new Set([
+  ...[
+    'authfailure',
+    'badreputation',
+    'blocked',
+    'contenterror',
+    'exceedlimit',
+    'failedstarttls',
+    'mailboxfull',
+    'mesgtoobig',
+    'networkerror',
+  ],
+  ...[
+    'norelaying',
+    'notcompliantrfc',
+    'onhold',
+    'policyviolation',
+    'ratelimited',
+    'rejected',
+    'requireptr',
+    'securityerror',
+    'spamdetected',
+  ],
+  ...['speeding', 'suppressed', 'syntaxerror', 'systemerror', 'systemfull', 'toomanyconn', 'virusdetected'],
+])
+
+/** Labels that the words of the reply contradict. */
+const saysOtherwise: Readonly<Record<string, string>> = {
+  'sisimai/lhost-v5sendmail-05.eml': 'Host unknown',
+  'sisimai/rfc3464-01.eml': 'User Unknown',
+  'sisimai/rhost-nttdocomo-02.eml': 'Unknown user',
+}
+
+test('no address is suppressed that is fine, and nearly all are that do not exist', (t) => {
+  let bad = 0
+  let found = 0
+  const contradicted = new Set<string>()
+  for (const { file, kind, expect } of corpus()) {
+    if (kind !== 'bounce') continue
+    const { events } = readReport(octetsOf(file))
+    for (const { accept, hard, reason } of expect) {
+      const event = events.find((one) => accept.includes(one.recipient ?? '') || accept.includes(one.originalRecipient ?? ''))
+      if (!event || hard === undefined) continue
+      const { suppress, category } = classify(event)
+      const words = saysOtherwise[file]
+      if (suppress && words !== undefined && event.diagnostic?.includes(words)) contradicted.add(file)
+      else if (neverBad.has(reason ?? '')) t.false(suppress, `${file}: ${reason ?? ''} taken for ${category}: ${wordsOf(event)}`)
+      if (!hard) continue
+      bad++
+      if (suppress) found++
+      else t.log(`${file}: ${reason ?? ''} taken for ${category}: ${wordsOf(event)}`)
+    }
+  }
+  t.log(`${found} of ${bad} bad addresses are found`)
+  t.deepEqual([...contradicted].toSorted(), Object.keys(saysOtherwise).toSorted())
+  t.is(bad, 60)
+  t.true(found >= 56)
+})
+
+const wordsOf = ({ status, diagnostic }: FeedbackEvent): string => `${status ?? ''} ${diagnostic?.slice(0, 120) ?? ''}`

@@ -1,0 +1,388 @@
+/** What reports make of messages: states, suppressions, duplicates, belief, and reports that come too early. */
+import test, { type ExecutionContext } from 'ava'
+import { suppressions } from '#core/feedback/suppression.ts'
+import { integrityChecks } from '#core/integrity.ts'
+import { removeTrace } from '#core/retention/remove-trace.ts'
+import type { Change } from '#store/change.ts'
+import { verify } from '#store/verify.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { houseOf, organizationId, projectId, until, type House } from '../house.ts'
+import { take } from '../scripted-transport.ts'
+import { complaint, delivered, event, intakeOf, mailed, sentMessage, signed, switchFlag, tokenOf } from './reports.ts'
+
+const dayMs = 86_400_000
+
+async function sendingHouse(t: ExecutionContext): Promise<House> {
+  const house = await houseOf(t)
+  await house.destination()
+  await house.queue.start()
+  t.teardown(() => house.queue.stop(0))
+  return house
+}
+
+const listed = async (house: House): Promise<string[]> =>
+  (await house.database.all(suppressions, { organizationId })).map(({ record }) => record.email)
+
+const sound = async (t: ExecutionContext, house: House): Promise<void> => {
+  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+  t.deepEqual(house.errors, [])
+}
+
+test('a bounce makes the message bounced, and its trace says why', async (t) => {
+  const house = await sendingHouse(t)
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const raw = Buffer.from('the mail itself')
+  const [outcome] = await feedback.take({ ...mailed, raw }, [event({ clues: tokenOf(trace) })])
+  t.like(outcome, { result: 'recorded', traceId: trace.id, recipient: 'anna@example.net', bounce: 'hard', suppressed: false })
+  const after = await house.trace(trace.id)
+  t.is(after.status, 'bounced')
+  t.like(after.recipients[0], { status: 'bounced', report: { type: 'bounced', bounce: 'hard' } })
+  const story = await house.story(trace.id)
+  t.is(story.filter((line) => line.startsWith('sent: ')).length, 1)
+  t.regex(story.at(-1) ?? '', /^bounced: Bounced for anna@example\.net: /)
+  await sound(t, house)
+  t.true(await removeTrace(house.database, organizationId, trace.id, house.clock.now()))
+  t.deepEqual(
+    (await house.keys(trace.id)).filter((key) => !key.includes('feedback.key') && !key.includes('expire')),
+    [],
+  )
+  await sound(t, house)
+})
+
+test('one bounce that two sources and a second notice tell counts once', async (t) => {
+  const house = await sendingHouse(t)
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const clues = tokenOf(trace)
+  const results: (string | undefined)[] = []
+  for (const [origin, told] of [
+    [signed, event({ format: 'stalwart', clues })],
+    [mailed, event({ clues })],
+    [mailed, event({ clues, diagnostic: '550 5.1.1 really' })],
+    [mailed, event({ clues })],
+  ] as const) {
+    results.push((await feedback.take(origin, [told]))[0]?.result)
+  }
+  t.deepEqual(results, ['recorded', 'duplicate', 'duplicate', 'duplicate'])
+  t.is((await house.story(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
+  await sound(t, house)
+})
+
+test('reports at the same moment are all told, each once, whatever else writes to the trace', async (t) => {
+  const house = await sendingHouse(t)
+  const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
+  const trace = await sentMessage(house, { rcptTo })
+  const { feedback } = intakeOf(house)
+  const clues = tokenOf(trace)
+  const told = rcptTo.flatMap((recipient) => [event({ recipient, clues }), event({ recipient, clues, diagnostic: 'again' })])
+  const outcomes = await Promise.all(told.map((one) => feedback.take(signed, [one])))
+  t.is(outcomes.flat().filter(({ result }) => result === 'recorded').length, 20)
+  t.true((await house.trace(trace.id)).recipients.every(({ status }) => status === 'bounced'))
+  await sound(t, house)
+})
+
+test('what was delivered stays delivered; a later complaint is told and suppresses', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const outcomes = await feedback.take(signed, [delivered({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace) })])
+  t.deepEqual(
+    outcomes.map(({ result, suppressed }) => [result, suppressed]),
+    [
+      ['recorded', false],
+      ['recorded', true],
+    ],
+  )
+  t.is((await house.trace(trace.id)).status, 'delivered')
+  t.deepEqual(
+    (await house.story(trace.id)).slice(-3).map((line) => line.split(':')[0]),
+    ['delivered', 'complained', 'auto_suppressed'],
+  )
+  t.deepEqual(await listed(house), ['anna@example.net'])
+  await sound(t, house)
+})
+
+test('nobody is suppressed while the flag is off, and no annotation is made', async (t) => {
+  const house = await sendingHouse(t)
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const outcomes = await feedback.take(signed, [event({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace) })])
+  t.deepEqual(
+    outcomes.map(({ suppressed }) => suppressed),
+    [false, false],
+  )
+  t.deepEqual(await listed(house), [])
+  t.false((await house.story(trace.id)).some((line) => line.startsWith('auto_suppressed')))
+})
+
+test('the address that the message was sent to is suppressed, and not where it was forwarded', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  await feedback.take(mailed, [event({ recipient: 'forwarded@elsewhere.example', clues: tokenOf(trace) })])
+  t.deepEqual(await listed(house), ['anna@example.net'])
+})
+
+const soft = { status: '5.2.2', smtpCode: 552, diagnostic: '552 5.2.2 mailbox full' }
+
+test('soft bounces suppress on the third day of thirty, and not before', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const { feedback } = intakeOf(house)
+  const bounce = async (): Promise<boolean | undefined> => {
+    const trace = await sentMessage(house)
+    return (await feedback.take(signed, [event({ ...soft, clues: tokenOf(trace) })]))[0]?.suppressed
+  }
+  t.false(await bounce())
+  t.false(await bounce())
+  house.clock.step(dayMs)
+  t.false(await bounce())
+  house.clock.step(29 * dayMs)
+  t.false(await bounce(), 'the first day is too long ago')
+  house.clock.step(-20 * dayMs)
+  t.true(await bounce())
+  t.deepEqual(await listed(house), ['anna@example.net'])
+  await sound(t, house)
+})
+
+test('blocks, delays and what is no complaint suppress nobody', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const { feedback } = intakeOf(house)
+  const block = { status: '5.7.1', smtpCode: 554, diagnostic: '554 5.7.1 blocked because of poor reputation' }
+  for (const told of [
+    event(block),
+    event({ ...soft, type: 'deferred', action: 'delayed', status: '4.2.2' }),
+    complaint({ feedbackType: 'not-spam' }),
+    complaint({ feedbackType: 'auth-failure' }),
+  ]) {
+    const trace = await sentMessage(house)
+    const [outcome] = await feedback.take(signed, [{ ...told, clues: { ...told.clues, ...tokenOf(trace) } }])
+    t.is(outcome?.result, 'recorded')
+  }
+  t.deepEqual(await listed(house), [])
+})
+
+test('a mail that only knows the Message-ID is shown as unverified and changes nothing', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const clues = { messageIds: [`<${trace.messageId}>`] }
+  const [forged] = await feedback.take(mailed, [event({ clues })])
+  t.like(forged, { result: 'recorded', isUnverified: true, suppressed: false, traceId: trace.id })
+  t.is((await house.trace(trace.id)).status, 'sent')
+  t.regex((await house.story(trace.id)).at(-1) ?? '', /^bounced: Unverified/)
+  const [true_] = await feedback.take(signed, [event({ format: 'postfix', clues })])
+  t.like(true_, { result: 'recorded', isUnverified: false, suppressed: false })
+  t.is((await house.trace(trace.id)).status, 'bounced')
+  t.deepEqual(await listed(house), [])
+})
+
+test('prose without a token, and prose from a sender of its own, suppress nobody', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const { feedback } = intakeOf(house)
+  const first = await sentMessage(house)
+  await feedback.take(mailed, [event({ isStructured: false, clues: { messageIds: [`<${first.messageId}>`] } })])
+  const second = await sentMessage(house)
+  await feedback.take({ ...mailed, hasNullSender: false }, [event({ isStructured: false, clues: tokenOf(second) })])
+  t.is((await house.trace(second.id)).status, 'bounced')
+  t.deepEqual(await listed(house), [])
+  await feedback.take(mailed, [event({ isStructured: false, clues: tokenOf(await sentMessage(house)) })])
+  t.deepEqual(await listed(house), ['anna@example.net'])
+})
+
+test('who got one message of several recipients cannot have the others suppressed by mail', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const trace = await sentMessage(house, { rcptTo: ['anna@example.net', 'ben@example.net'] })
+  const { feedback } = intakeOf(house)
+  await feedback.take(mailed, [event({ recipient: 'ben@example.net', clues: tokenOf(trace) })])
+  const { recipients, status } = await house.trace(trace.id)
+  t.deepEqual([recipients.map((one) => one.status), status], [['sent', 'bounced'], 'bounced'])
+  t.deepEqual(await listed(house), [])
+})
+
+test('the queue id that the next host gave leads to the message', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  house.transport.script = async (call) => {
+    const report = await take(call)
+    const reply = { code: 250, enhanced: '2.0.0', text: `Message queued with id 3abcde${call.nth}` }
+    return { ...report, recipients: report.recipients.map((one) => ({ ...one, reply })) }
+  }
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const [wrong] = await feedback.take(signed, [event({ format: 'stalwart', clues: { queueIds: ['3abcde'] } })])
+  t.is(wrong?.result, 'unmatched')
+  const [right] = await feedback.take(signed, [event({ format: 'stalwart', clues: { queueIds: ['3abcde1'] } })])
+  t.like(right, { result: 'recorded', traceId: trace.id, suppressed: true })
+})
+
+test('a source of another organization touches nothing, whatever it knows', async (t) => {
+  const house = await sendingHouse(t)
+  const trace = await sentMessage(house, verp)
+  const { feedback } = intakeOf(house)
+  const clues = { ...tokenOf(trace), messageIds: [`<${trace.messageId}>`], returnPaths: [returnPathOf(trace)] }
+  const [outcome] = await feedback.take({ ...signed, organizationId: 'org_2' }, [event({ format: 'stalwart', clues })])
+  t.like(outcome, { result: 'unmatched', traceId: null, recipient: null })
+  t.is((await house.trace(trace.id)).status, 'sent')
+  t.deepEqual(await house.keys('org_1\0\x02feedback\0'), [])
+})
+
+const verp = { verp: { bounceDomain: null }, rcptTo: ['anna@example.net', 'ben@example.net'] }
+const returnPathOf = ({ recipients }: Trace, at = 0): string => recipients[at]?.verp ?? ''
+
+test('the return path decides the recipient, whatever the report says', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const trace = await sentMessage(house, verp)
+  const { feedback } = intakeOf(house)
+  const origin = { organizationId: null, sourceId: null, channel: 'bounce_domain', returnPath: returnPathOf(trace, 1) } as const
+  const told = event({ recipient: 'anna@example.net', isStructured: false })
+  const [outcome] = await feedback.take(origin, [told])
+  t.like(outcome, { result: 'recorded', recipient: 'ben@example.net', suppressed: true })
+  t.deepEqual(await listed(house), ['ben@example.net'])
+  t.is((await feedback.take(origin, [told]))[0]?.result, 'duplicate')
+  const [nobody] = await feedback.take({ ...origin, returnPath: 'b0000000000000000000000@bounces.postern.test' }, [told])
+  t.is(nobody?.result, 'unmatched')
+})
+
+test('a bounce that comes before the answer of the provider is written down waits for it', async (t) => {
+  const house = await sendingHouse(t)
+  const answered = Promise.withResolvers<void>()
+  house.transport.script = async (call) => {
+    await answered.promise
+    return take(call)
+  }
+  const { traceId } = await house.submit({ destinationId: 'dst_1' })
+  await until('the attempt is under way', () => house.transport.calls.length === 1)
+  const { feedback, pending } = intakeOf(house)
+  const told = event({ clues: tokenOf(await house.trace(traceId)) })
+  t.is((await feedback.take(signed, [told]))[0]?.result, 'unmatched')
+  t.is((await feedback.take(signed, [told]))[0]?.result, 'duplicate')
+  await pending.round()
+  t.is((await house.trace(traceId)).status, 'queued')
+  answered.resolve()
+  await until('the message is sent', async () => (await house.trace(traceId)).status === 'sent')
+  house.clock.advance(15_000)
+  await until('the report is taken', async () => (await house.trace(traceId)).status === 'bounced')
+  await pending.round()
+  t.deepEqual(await house.keys('feedback.pending'), [])
+  await sound(t, house)
+})
+
+test('a report that fits nothing is given up after a quarter of an hour, also across a restart', async (t) => {
+  const house = await sendingHouse(t)
+  const { feedback } = intakeOf(house)
+  const [outcome] = await feedback.take(signed, [event({ clues: { messageIds: ['<nobody@example.net>'] } })])
+  t.is(outcome?.result, 'unmatched')
+  const next = await house.crash()
+  const { pending } = intakeOf(next)
+  next.clock.step(15 * 60_000 - 1)
+  await pending.round()
+  t.is((await next.keys('feedback.pending')).length, 1)
+  next.clock.step(1)
+  await pending.round()
+  t.deepEqual(await next.keys('feedback.pending'), [])
+})
+
+test('a report about a recipient who still waits when its time is over is told all the same', async (t) => {
+  const house = await sendingHouse(t)
+  const answered = Promise.withResolvers<void>()
+  house.transport.script = async (call) => {
+    await answered.promise
+    return take(call)
+  }
+  const { traceId } = await house.submit({ destinationId: 'dst_1' })
+  await until('the attempt is under way', () => house.transport.calls.length === 1)
+  const { feedback, pending } = intakeOf(house)
+  await feedback.take(signed, [event({ clues: tokenOf(await house.trace(traceId)) })])
+  house.clock.step(15 * 60_000)
+  await pending.round()
+  t.is((await house.trace(traceId)).status, 'queued')
+  t.regex((await house.story(traceId)).at(-1) ?? '', /^bounced: /)
+  t.deepEqual(await house.keys('feedback.pending'), [])
+  answered.resolve()
+})
+
+test('what the caller adds is in the last write, and nothing is lost or doubled when the process ends before it', async (t) => {
+  const house = await sendingHouse(t)
+  const clues = [tokenOf(await sentMessage(house)), tokenOf(await sentMessage(house)), tokenOf(await sentMessage(house))]
+  const told = clues.map((one) => event({ clues: one }))
+  const checkpoint = (change: Change): void => void change.set([organizationId, 'ingest.poll', 'src_2'], Buffer.from('{}'))
+  let writes = 0
+  const cut = Promise.withResolvers<void>()
+  house.kv.beforeWrite = () => {
+    if (++writes === 3) cut.resolve()
+    return writes >= 3 ? new Promise<void>(() => {}) : undefined
+  }
+  void intakeOf(house).feedback.take(mailed, told, checkpoint)
+  await cut.promise
+  const next = await house.crash()
+  t.deepEqual(await next.keys('ingest.poll'), [])
+  const outcomes = await intakeOf(next).feedback.take(mailed, told, checkpoint)
+  t.deepEqual(
+    outcomes.map(({ result }) => result),
+    ['duplicate', 'duplicate', 'recorded'],
+  )
+  t.is((await next.keys('ingest.poll')).length, 1)
+  await sound(t, next)
+  const again = await intakeOf(next).feedback.take(mailed, told, checkpoint)
+  t.true(again.every(({ result }) => result === 'duplicate'))
+})
+
+test('the shared view tells of bounces, and neither of complaints nor of what follows from them', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const { feedback } = intakeOf(house)
+  const bounced = await sentMessage(house)
+  const complained = await sentMessage(house)
+  await feedback.take(signed, [event({ clues: tokenOf(bounced) }), complaint({ clues: tokenOf(complained) })])
+  const first = await house.traces.shared(bounced.id)
+  t.deepEqual([first.status, first.timeline.at(-1)?.event], ['bounced', 'bounced'])
+  const second = await house.traces.shared(complained.id)
+  t.deepEqual([second.status, second.recipients[0]?.status, second.timeline.at(-1)?.event], ['delivered', 'delivered', 'sent'])
+  t.notRegex(JSON.stringify([first, second]), /complain|suppress|5\.1\.1|no such user|example/)
+})
+
+test('webhooks hear of each fate once, in the write that makes it', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const endpoint = { id: 'whk_1', projectId, name: 'Shop', targetUrl: 'https://hooks.example.net/', eventTypes: [], sealedSecret: '' }
+  await house.put(webhookEndpoints, { ...endpoint, createdAt: startOfTime, updatedAt: startOfTime })
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const clues = tokenOf(trace)
+  const told = [event({ clues }), event({ type: 'deferred', action: 'delayed', status: '4.2.0', clues })]
+  await feedback.take(signed, told)
+  await feedback.take(mailed, told)
+  await feedback.take(mailed, [event({ clues: { messageIds: [`<${trace.messageId}>`] }, diagnostic: 'unverified' })])
+  const { rows } = await house.database.list(webhookDeliveries, { organizationId }, { limit: 10, ascending: true })
+  t.deepEqual(rows.map(({ record }) => record.eventType).toSorted(), ['auto_suppressed', 'bounced'])
+  const bodies = rows.map(({ record }) => JSON.parse(record.body) as { data: Record<string, unknown> })
+  for (const { data } of bodies)
+    t.like(data, { trace_id: trace.id, recipient: 'anna@example.net', status: 'bounced', bounce: { class: 'hard' } })
+})
+
+test('a clock that tells nonsense leads to the message all the same', async (t) => {
+  const house = await sendingHouse(t)
+  const { feedback } = intakeOf(house)
+  for (const occurredAt of [0, -1, 0.5, 8.64e15, startOfTime + 0.25, startOfTime - 3_600_000.5]) {
+    const trace = await sentMessage(house, { facts: { ...facts, messageId: `${Math.abs(occurredAt)}@example.com` } })
+    const told = event({ format: 'postfix', occurredAt, clues: { messageIds: [`<${trace.messageId}>`] } })
+    t.is((await feedback.take(signed, [told]))[0]?.result, 'recorded', String(occurredAt))
+    t.is((await house.trace(trace.id)).status, 'bounced')
+    t.true((await house.story(trace.id)).some((line) => line.startsWith('bounced')))
+  }
+  await sound(t, house)
+})
+
+const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false, utf8Headers: false }

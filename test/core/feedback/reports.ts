@@ -1,0 +1,69 @@
+/** Messages that have left, and reports about them, as the tests of feedback need them. */
+import { hash } from 'node:crypto'
+import { Feedback } from '#core/feedback/feedback.ts'
+import type { FeedbackClues, FeedbackEvent } from '#core/feedback/event.ts'
+import type { FeedbackOrigin } from '#core/feedback/origin.ts'
+import { PendingReports } from '#core/feedback/pending-reports.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { serviceRef } from '#core/trace/trace-token.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { organizationId, secrets, until, type House } from '../house.ts'
+
+export const noClues: FeedbackClues = { returnPaths: [], references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] }
+
+type EventChanges = Partial<Omit<FeedbackEvent, 'clues'>> & { readonly clues?: Partial<FeedbackClues> }
+
+/** A hard bounce of Anna, unless told; its key follows from what it says. */
+export function event({ clues, ...changes }: EventChanges = {}): FeedbackEvent {
+  const told: FeedbackEvent = {
+    ...{ format: 'dsn', type: 'bounced', key: '', occurredAt: null, recipient: 'anna@example.net', originalRecipient: null },
+    ...{ action: 'failed', status: '5.1.1', smtpCode: 550, diagnostic: '550 5.1.1 no such user', remoteMta: 'mx.example.net' },
+    ...{ remoteIp: null, reportingMta: null, feedbackType: null, isStructured: true },
+    ...changes,
+    clues: { ...noClues, ...clues },
+  }
+  return { ...told, key: changes.key ?? hash('sha256', JSON.stringify(told)) }
+}
+
+export const delivered = (changes: EventChanges = {}): FeedbackEvent =>
+  event({ type: 'delivered', action: 'delivered', status: '2.0.0', smtpCode: 250, diagnostic: '250 2.0.0 ok', ...changes })
+
+export const complaint = (changes: EventChanges = {}): FeedbackEvent =>
+  event({
+    ...{ format: 'arf', type: 'complained', action: 'complaint', status: null, smtpCode: null, diagnostic: null, feedbackType: 'abuse' },
+    ...changes,
+  })
+
+export const tokenOf = ({ id }: Trace): Partial<FeedbackClues> => ({ references: [serviceRef(secrets, id)] })
+
+/** Posted with the secret of a source of the house's organization. */
+export const signed: FeedbackOrigin = { organizationId, sourceId: 'src_1', channel: 'signed' }
+/** Mail that anybody could have sent to the mailbox of a source. */
+export const mailed: FeedbackOrigin = { ...signed, sourceId: 'src_2', channel: 'mailbox' }
+
+export interface Intake {
+  readonly feedback: Feedback
+  readonly pending: PendingReports
+}
+
+export function intakeOf(house: House): Intake {
+  const { database, policies, clock } = house
+  const onPending = (): void => pending.wake()
+  const feedback = new Feedback({ database, policies, clock, secrets, onPending })
+  const onError = (error: unknown): void => void house.errors.push(error)
+  const pending: PendingReports = new PendingReports({ database, clock, feedback, onError })
+  return { feedback, pending }
+}
+
+/** A message that the provider has taken. */
+export async function sentMessage(house: House, changes: Parameters<House['submit']>[0] = {}): Promise<Trace> {
+  const { traceId } = await house.submit({ destinationId: 'dst_1', ...changes })
+  await until('the message is sent', async () => (await house.trace(traceId)).status !== 'queued')
+  return house.trace(traceId)
+}
+
+export async function switchFlag(house: House, flag: string, on: boolean): Promise<void> {
+  const stored = await house.database.get(organizations, { organizationId }, organizationId)
+  if (!stored) throw new Error('no organization')
+  await house.put(organizations, { ...stored.record, flags: { ...stored.record.flags, [flag]: on } })
+}

@@ -1,0 +1,243 @@
+/** From an announced event to a receiver that has it: the schedule, what is signed, crashes, and asking again. */
+import { createHmac } from 'node:crypto'
+import test from 'ava'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { dueKey } from '#core/webhooks/delivery.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { Change, encode } from '#store/change.ts'
+import { FakeClock, startOfTime } from '../fake-clock.ts'
+import { organizationId, scope, until } from '../house.ts'
+import { receiverOf, webhookRig } from './rig.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+test('an event arrives once, signed as the specification has it and as Standard Webhooks has it', async (t) => {
+  const receiver = await receiverOf(t)
+  const rig = await webhookRig(t, { clock: new FakeClock(Date.now()) }) // the packages look at the clock
+  const { secret } = await rig.endpoint(receiver.url)
+  await rig.announce(['ada+ü@example.net'])
+  const [first] = await receiver.hasReceived(1)
+  const { headers, body } = first!
+  await rig.reaches('succeeded')
+  const { deliveryId, body: stored } = await rig.delivery()
+  t.is(body, stored)
+  t.is(headers['x-service-signature'], `sha256=${createHmac('sha256', secret).update(Buffer.from(body)).digest('hex')}`)
+  t.is(headers['x-service-delivery'], deliveryId)
+  t.is(headers['webhook-id'], deliveryId)
+  t.is(headers['content-type'], 'application/json')
+  t.regex(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  const given = headers as Record<string, string>
+  for (const webhook of [new StandardWebhook(secret), new SvixWebhook(secret)]) {
+    t.notThrows(() => webhook.verify(body, given))
+    t.throws(() => webhook.verify(body.replace('ada', 'bob'), given))
+    t.throws(() => webhook.verify(body, { ...given, 'webhook-timestamp': String(Number(given['webhook-timestamp']) + 1) }))
+  }
+  t.like(JSON.parse(body), { type: 'failed', data: { recipient: 'ada+ü@example.net' } })
+  t.is(receiver.received.length, 1)
+})
+
+test('after a rotation the next attempt is signed with the new secret, and the old one verifies nothing', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
+  const rig = await webhookRig(t, { clock: new FakeClock(Date.now()) })
+  const { id, secret } = await rig.endpoint(receiver.url)
+  await rig.announce()
+  await rig.reaches('failed')
+  const { secret: fresh } = await rig.core.webhooks.rotate(scope, id)
+  rig.house.clock.advance(minute)
+  const [, second] = await receiver.hasReceived(2)
+  const { headers, body } = second!
+  t.not(fresh, secret)
+  const given = headers as Record<string, string>
+  t.throws(() => new StandardWebhook(secret).verify(body, given))
+  t.is(headers['x-service-signature'], `sha256=${createHmac('sha256', fresh).update(body).digest('hex')}`)
+  t.not((await rig.house.database.get(webhookEndpoints, { organizationId }, id))!.record.sealedSecret, fresh)
+})
+
+test('a failing receiver is asked at once and after 1 m, 5 m, 25 m, 2 h, 12 h and 24 h, under one delivery id, and then never', async (t) => {
+  const times: number[] = []
+  const rig = await webhookRig(t)
+  const { clock } = rig.house
+  const receiver = await receiverOf(t, {
+    answer(response) {
+      times.push(clock.now() - startOfTime)
+      response.writeHead(503).end(`down for ${times.length}`)
+    },
+  })
+  await rig.endpoint(receiver.url)
+  await rig.announce()
+  await rig.core.webhookDispatcher.idle()
+  const delays = [minute, 5 * minute, 25 * minute, 2 * hour, 12 * hour, 24 * hour]
+  for (const [at, delay] of delays.entries()) {
+    t.like(await rig.delivery(), { status: 'failed', attemptCount: at + 1, nextAttemptAt: clock.now() + delay })
+    await rig.pass(delay - 1)
+    t.is(times.length, at + 1, 'not a moment too early')
+    await rig.pass(1)
+  }
+  const sums = delays.map((_, at) => delays.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0))
+  t.deepEqual(times, [0, ...sums])
+  t.like(await rig.delivery(), {
+    status: 'parked',
+    attemptCount: 7,
+    lastStatusCode: 503,
+    lastError: 'The receiver answered 503.',
+    nextAttemptAt: null,
+  })
+  await rig.pass(100 * hour)
+  t.is(times.length, 7)
+  t.is(new Set(receiver.received.map(({ headers, body }) => `${String(headers['x-service-delivery'])} ${body}`)).size, 1)
+  const { attempts } = await rig.core.webhookDeliveries.get(scope, (await rig.delivery()).id)
+  t.deepEqual(
+    attempts.map(({ number, statusCode, answer }) => [number, statusCode, answer]),
+    times.map((_, at) => [at + 1, 503, `down for ${at + 1}`]),
+  )
+  t.deepEqual(await rig.problems(), [])
+})
+
+test('what was parked or has succeeded can be asked for again: the same delivery id, at once, and a whole new schedule', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
+  const rig = await webhookRig(t)
+  await rig.endpoint(receiver.url)
+  await rig.announce()
+  await rig.core.webhookDispatcher.idle()
+  for (const delay of [minute, 5 * minute, 25 * minute, 2 * hour, 12 * hour, 24 * hour]) await rig.pass(delay)
+  const parked = await rig.delivery()
+  t.is(parked.status, 'parked')
+  t.like(await rig.core.webhookDeliveries.redeliver(scope, parked.id), {
+    status: 'pending',
+    attemptCount: 7,
+    deliveryId: parked.deliveryId,
+  })
+  await rig.core.webhookDispatcher.idle()
+  t.like(await rig.delivery(), { status: 'failed', attemptCount: 8, nextAttemptAt: rig.house.clock.now() + minute })
+  receiver.answer = (response) => response.writeHead(299).end()
+  await rig.pass(minute)
+  t.like(await rig.delivery(), { status: 'succeeded', attemptCount: 9, lastStatusCode: 299, lastError: null, nextAttemptAt: null })
+  await rig.core.webhookDeliveries.redeliver(scope, parked.id)
+  await rig.core.webhookDispatcher.idle()
+  t.like(await rig.delivery(), { status: 'succeeded', attemptCount: 10 })
+  t.is(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size, 1)
+  t.deepEqual(await rig.problems(), [])
+})
+
+test('asked for again while an attempt is under way, it is sent again behind that', async (t) => {
+  const rig = await webhookRig(t)
+  const release = Promise.withResolvers<void>()
+  const receiver = await receiverOf(t, {
+    answer: (response, _request, nth) => void (nth === 1 ? release.promise : Promise.resolve()).then(() => response.writeHead(200).end()),
+  })
+  await rig.endpoint(receiver.url)
+  await rig.announce()
+  await receiver.hasReceived(1)
+  rig.house.clock.advance(1000)
+  await rig.core.webhookDeliveries.redeliver(scope, (await rig.delivery()).id)
+  release.resolve()
+  await receiver.hasReceived(2)
+  await rig.reaches('succeeded')
+  t.like(await rig.delivery(), { attemptCount: 2 })
+  t.deepEqual(await rig.problems(), [])
+})
+
+test('a process that dies during an attempt, or before, leaves the event to the next one, under the same delivery id', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response, _request, nth) => void (nth > 2 && response.writeHead(200).end()) })
+  const first = await webhookRig(t, { isIdle: true })
+  await first.endpoint(receiver.url)
+  await first.announce()
+  const second = await first.crash()
+  await receiver.hasReceived(1)
+  const third = await second.crash()
+  await receiver.hasReceived(2)
+  const fourth = await third.crash()
+  await receiver.hasReceived(3)
+  await fourth.reaches('succeeded')
+  t.like(await fourth.delivery(), { attemptCount: 1 })
+  t.is(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size, 1)
+})
+
+test('a wait between two attempts goes on in the next process, from where it stood', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
+  const first = await webhookRig(t)
+  await first.endpoint(receiver.url)
+  await first.announce()
+  await first.reaches('failed')
+  first.house.clock.advance(40_000)
+  const next = await first.crash()
+  await next.pass(19_999)
+  t.is(receiver.received.length, 1)
+  await next.pass(1)
+  t.is(receiver.received.length, 2)
+})
+
+test('stopping breaks off what does not end, which is due again at once and counts as no attempt', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response, _request, nth) => void (nth > 1 && response.writeHead(200).end()) })
+  const rig = await webhookRig(t)
+  await rig.endpoint(receiver.url)
+  await rig.announce()
+  await receiver.hasReceived(1)
+  const stopped = rig.core.webhookDispatcher.stop(5000)
+  rig.house.clock.advance(5000)
+  await stopped
+  t.like(await rig.delivery(), { status: 'pending', attemptCount: 0 })
+  const next = await rig.crash()
+  await receiver.hasReceived(2)
+  await next.reaches('succeeded')
+  t.like(await next.delivery(), { attemptCount: 1 })
+})
+
+test('a deleted endpoint gets nothing more, and its deliveries go with their attempts', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
+  const rig = await webhookRig(t)
+  const { id } = await rig.endpoint(receiver.url)
+  const kept = await rig.endpoint(receiver.url, { name: 'Kept' })
+  await rig.announce(Array.from({ length: 120 }, (_, n) => `r${n}@example.net`))
+  await rig.reaches('failed', 240)
+  await rig.core.webhooks.remove(scope, id)
+  await rig.core.webhooks.remove(scope, id)
+  await until('they are gone', async () => (await rig.deliveries()).length === 120)
+  t.true((await rig.deliveries()).every(({ endpointId }) => endpointId === kept.id))
+  await rig.core.webhookDispatcher.idle()
+  t.deepEqual(
+    await rig.house.keys(id),
+    (await rig.house.keys(id)).filter((key) => key.includes('audit')),
+  )
+  t.deepEqual(await rig.problems(), [])
+})
+
+test('a deletion that a crash cuts short goes on with the next start, and an event announced at that moment is dropped', async (t) => {
+  const receiver = await receiverOf(t)
+  const rig = await webhookRig(t, { isIdle: true })
+  const { id } = await rig.endpoint(receiver.url)
+  await rig.announce()
+  await rig.core.webhooks.remove(scope, id)
+  t.is((await rig.deliveries()).length, 1)
+  const next = await rig.crash()
+  await until('it is gone', async () => (await next.deliveries()).length === 0)
+  t.is(receiver.connections, 0)
+  t.deepEqual(await next.problems(), [])
+})
+
+test('a name that led to the internet when it was set, and inside when it is sent to, is not connected to', async (t) => {
+  const inside = await receiverOf(t, { host: '127.0.0.2' })
+  const rig = await webhookRig(t)
+  rig.names.set('hooks.test', ['8.8.8.8'])
+  await rig.endpoint(`https://hooks.test:${inside.port}/`)
+  rig.names.set('hooks.test', ['127.0.0.2', '10.0.0.1'])
+  await rig.announce()
+  await rig.reaches('failed')
+  t.like(await rig.delivery(), { lastStatusCode: null, lastError: 'The host has no address that this service may connect to.' })
+  t.is(inside.connections, 0)
+})
+
+test('verify finds a delivery that nothing would send, and a row that sends what is not due', async (t) => {
+  const receiver = await receiverOf(t)
+  const rig = await webhookRig(t, { isIdle: true })
+  await rig.endpoint(receiver.url)
+  await rig.announce()
+  const { id, endpointId, nextAttemptAt } = await rig.delivery()
+  const change = new Change().delete(dueKey(endpointId, nextAttemptAt ?? 0, id))
+  await rig.house.database.commit(change.set(dueKey(endpointId, 5, id), encode(organizationId)))
+  const problems = (await rig.problems()).join('\n')
+  t.regex(problems, /it waits for its next attempt, and nothing finds it then/)
+  t.regex(problems, new RegExp(`the delivery ${id} is not due then`))
+})

@@ -1,0 +1,161 @@
+/** Receivers that hang, fail or are flooded take nothing from others. */
+import test from 'ava'
+import type { AttemptResult } from '#core/webhooks/attempts.ts'
+import { Dispatcher, type DispatcherOptions } from '#core/webhooks/dispatcher.ts'
+import type { DueRow } from '#core/webhooks/delivery.ts'
+import { addDue } from '#core/webhooks/delivery.ts'
+import { Change } from '#store/change.ts'
+import { organizations, projects } from '#core/tenancy/organization.ts'
+import { houseOf, organizationId, projectDefaults, quiet, until, type House } from '../house.ts'
+import { receiverOf, webhookRig } from './rig.ts'
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `r${n}@example.net`)
+
+test('a receiver that hangs holds up nobody, and its events get through when it answers again', async (t) => {
+  const rig = await webhookRig(t)
+  const hanging = await receiverOf(t, { answer: () => undefined })
+  const good = await receiverOf(t)
+  await rig.endpoint(hanging.url)
+  await rig.endpoint(good.url)
+  await rig.announce(names(200))
+  await good.hasReceived(200)
+  await rig.reaches('succeeded', 200)
+  await hanging.hasReceived(2)
+  t.deepEqual([hanging.received.length, rig.core.webhookDispatcher.active], [2, 2], 'a new endpoint gets two at a time')
+  hanging.answer = (response) => response.writeHead(200).end()
+  rig.house.clock.advance(10_000) // those under way are given up
+  await until('the rest has arrived', async () => (await rig.deliveries()).filter(({ status }) => status === 'succeeded').length >= 398)
+  t.deepEqual(
+    (await rig.deliveries()).filter(({ status }) => status === 'failed').map(({ lastError }) => lastError),
+    Array(2).fill('The receiver did not answer within 10 seconds.'),
+  )
+})
+
+test('a receiver that goes on hanging gets one connection at a time, and rests three times as long as each took', async (t) => {
+  const rig = await webhookRig(t)
+  const { clock } = rig.house
+  const hanging = await receiverOf(t, { answer: () => undefined })
+  await rig.endpoint(hanging.url)
+  await rig.announce(names(20))
+  const giveUp = async (): Promise<void> => {
+    const failed = async () => (await rig.deliveries()).filter(({ status }) => status === 'failed').length
+    const before = await failed()
+    const active = rig.core.webhookDispatcher.active
+    clock.advance(10_000)
+    await until('they are given up', async () => (await failed()) === before + active)
+  }
+  await hanging.hasReceived(2)
+  await giveUp()
+  for (let n = 3; n <= 5; n++) {
+    await hanging.hasReceived(n)
+    await giveUp()
+  }
+  await quiet(rig.house)
+  t.deepEqual([hanging.received.length, rig.core.webhookDispatcher.active], [5, 0], 'it rests')
+  clock.advance(29_999)
+  await quiet(rig.house)
+  t.is(hanging.received.length, 5)
+  clock.advance(1)
+  await hanging.hasReceived(6)
+  t.is(rig.core.webhookDispatcher.active, 1)
+})
+
+/** A dispatcher whose attempts end when the test says so. */
+async function dispatching(t: Parameters<typeof houseOf>[0], limits: Partial<DispatcherOptions> = {}) {
+  const house = await houseOf(t)
+  const { database, clock, errors } = house
+  const underWay: { readonly row: DueRow; readonly end: (result?: AttemptResult | Error) => Promise<void> }[] = []
+  let most = 0
+  const attempts = {
+    run(row: DueRow): Promise<AttemptResult | undefined> {
+      const { promise, resolve, reject } = Promise.withResolvers<AttemptResult | undefined>()
+      const entry = {
+        row,
+        async end(result: AttemptResult | Error = { isGood: true, milliseconds: 5 }) {
+          underWay.splice(underWay.indexOf(entry), 1)
+          await database.commit(new Change().delete(['', 'webhook.due', row.endpointId, row.dueMs, row.id]))
+          if (result instanceof Error) reject(result)
+          else resolve(result)
+        },
+      }
+      most = Math.max(most, underWay.push(entry))
+      return promise
+    },
+  }
+  const dispatcher = new Dispatcher({ database, clock, attempts, onError: (error) => void errors.push(error), ...limits })
+  await dispatcher.start()
+  const due = async (endpointId: string, count: number, of = organizationId): Promise<void> => {
+    const change = new Change()
+    for (let n = 0; n < count; n++)
+      addDue(change, { endpointId, dueMs: clock.now(), id: `wha_${endpointId}_${String(n).padStart(4, '0')}`, organizationId: of })
+    await database.commit(change)
+    await quiet(house)
+  }
+  const endAll = async (): Promise<void> => {
+    for (const entry of [...underWay]) await entry.end()
+    await quiet(house)
+  }
+  return { house, dispatcher, underWay, due, endAll, most: () => most }
+}
+
+test('an endpoint that answers well gets more at a time, up to ten', async (t) => {
+  const { underWay, due, endAll } = await dispatching(t)
+  await due('whk_a', 300)
+  const widths = []
+  for (let round = 0; round < 6; round++) {
+    widths.push(underWay.length)
+    await endAll()
+  }
+  t.deepEqual(widths, [2, 4, 8, 10, 10, 10])
+})
+
+test('an organization gets its share and no more, and endpoints of others go on', async (t) => {
+  const { underWay, due, endAll, most } = await dispatching(t, { activeMax: 12, activeOfOneMax: 8 })
+  for (let n = 0; n < 10; n++) await due(`whk_a${n}`, 50)
+  t.is(underWay.length, 8)
+  await due('whk_b', 2, 'org_2')
+  t.is(underWay.length, 10)
+  const served = new Set<string>()
+  for (let round = 0; round < 12; round++) {
+    for (const { row } of underWay) served.add(row.endpointId)
+    await endAll()
+  }
+  t.is(served.size, 11, 'everybody has had a turn')
+  t.true(most() <= 12)
+})
+
+test('an attempt that our own code fails rests its endpoint for a minute and says so', async (t) => {
+  const { house, underWay, due } = await dispatching(t)
+  await due('whk_a', 3)
+  const [first] = underWay
+  await first?.end(new Error('a defect'))
+  await quiet(house)
+  t.is(house.errors.length, 1)
+  t.is(underWay.length, 1)
+  house.clock.advance(60_000)
+  await quiet(house)
+  t.is(underWay.length, 2)
+})
+
+const neighbour = async (house: House): Promise<void> => {
+  const { createdAt } = projectDefaults
+  const change = new Change().insert(organizations, 'org_2', {
+    id: 'org_2',
+    name: 'B',
+    plan: 'enterprise',
+    defaultProjectId: 'prj_b',
+    createdAt,
+  })
+  await house.database.commit(change.insert(projects, 'org_2', { ...projectDefaults, id: 'prj_b' }))
+}
+
+test('an endpoint of another organization hears nothing', async (t) => {
+  const rig = await webhookRig(t)
+  await neighbour(rig.house)
+  const receiver = await receiverOf(t)
+  const asker = { organizationId: 'org_2', projectId: 'prj_b', bound: false, rights: ['api:admin'] as const, grantId: 'key_b' }
+  await rig.core.webhooks.create(asker, { name: 'Theirs', targetUrl: receiver.url, eventTypes: [] })
+  await rig.announce()
+  await rig.core.webhookDispatcher.idle()
+  t.is(receiver.connections, 0)
+})

@@ -1,0 +1,124 @@
+/** What goes, and when: old deliveries, and everything of deleted projects and organizations. */
+import test from 'ava'
+import { removeTrace } from '#core/retention/remove-trace.ts'
+import { Retention } from '#core/retention/retention.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { officeOf } from '../administration/office.ts'
+import { organizationId, quiet, scope, until } from '../house.ts'
+import { take } from '../scripted-transport.ts'
+import { receiverOf, webhookRig, type WebhookRig } from './rig.ts'
+
+const day = 86_400_000
+
+const retentionOf = ({ house }: WebhookRig): Retention =>
+  new Retention({ database: house.database, clock: house.clock, random: () => 0.5, onError: (error) => void house.errors.push(error) })
+
+test('what succeeded goes after 7 days, what did not after 30, and what was asked for again counts from then', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response, _request, nth) => response.writeHead(nth > 130 ? 500 : 200).end() })
+  const rig = await webhookRig(t)
+  const retention = retentionOf(rig)
+  await rig.endpoint(receiver.url)
+  await rig.announce(Array.from({ length: 130 }, (_, n) => `r${n}@example.net`))
+  await rig.core.webhookDispatcher.idle()
+  await rig.announce(['failing@example.net'])
+  await rig.core.webhookDispatcher.idle()
+  for (let hours = 0; hours < 45; hours++) await rig.pass(3_600_000)
+  t.deepEqual([...new Set((await rig.deliveries()).map(({ status }) => status))].toSorted(), ['parked', 'succeeded'])
+  await rig.pass(7 * day - 46 * 3_600_000)
+  await retention.round()
+  t.is((await rig.deliveries()).length, 131)
+  const [first] = await rig.deliveries()
+  await rig.core.webhookDeliveries.redeliver(scope, first!.id)
+  receiver.answer = (response) => response.writeHead(200).end()
+  await rig.core.webhookDispatcher.idle()
+  await rig.pass(2 * 3_600_000)
+  await retention.round()
+  t.deepEqual(
+    (await rig.deliveries()).map(({ status }) => status),
+    ['succeeded', 'parked'],
+  )
+  await rig.pass(31 * day)
+  await retention.round()
+  t.is((await rig.deliveries()).length, 0)
+  t.deepEqual(await rig.house.keys('webhook.'), [])
+  t.deepEqual(await rig.house.keys('wha_'), [])
+})
+
+test('a plan that keeps traces for 7 days keeps no delivery longer', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
+  const rig = await webhookRig(t)
+  await rig.endpoint(receiver.url)
+  const stored = await rig.house.database.get(organizations, { organizationId }, organizationId)
+  await rig.house.put(organizations, { ...stored!.record, plan: 'free' as const })
+  await rig.announce()
+  await rig.core.webhookDispatcher.idle()
+  for (let hours = 0; hours < 45; hours++) await rig.pass(3_600_000)
+  await rig.pass(7 * day)
+  await retentionOf(rig).round()
+  t.is((await rig.deliveries()).length, 0)
+})
+
+test('a trace that goes leaves the event of it on its way', async (t) => {
+  const receiver = await receiverOf(t)
+  const rig = await webhookRig(t, { isIdle: true })
+  const { house } = rig
+  await house.destination()
+  await house.rule({ domain: 'example.com' })
+  await rig.endpoint(receiver.url)
+  house.transport.script = (call) => take(call, 'permanent')
+  const { traceId } = await house.submit()
+  await until('it is given up', async () => (await house.trace(traceId)).status === 'failed')
+  await quiet(house)
+  t.true(await removeTrace(house.database, organizationId, traceId, house.clock.now()))
+  await rig.core.webhookDispatcher.start()
+  await rig.reaches('succeeded')
+  t.like(JSON.parse(receiver.received[0]?.body ?? ''), { data: { trace_id: traceId } })
+  t.deepEqual(await rig.problems(), [])
+})
+
+test('a deleted project takes its endpoints and events with it, and nothing more is sent', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
+  const rig = await webhookRig(t)
+  const { house, core } = rig
+  const office = officeOf(house)
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const own = await rig.endpoint(receiver.url, { projectId: 'prj_2' })
+  const moved = await rig.endpoint(receiver.url, { projectId: 'prj_2' })
+  const kept = await rig.endpoint(receiver.url)
+  await rig.announce(['a@example.net'], { project: 'prj_2' })
+  await rig.announce(['a@example.net'])
+  await core.webhookDispatcher.idle()
+  await core.webhooks.update(scope, moved.id, { projectId: 'prj_1' })
+  t.is(receiver.received.length, 3)
+  await office.projects.remove(scope, 'prj_2', { discardQueued: false })
+  await rig.pass(60_000)
+  t.is(receiver.received.length, 4, 'only that of the project that is left')
+  await office.removals.idle()
+  t.deepEqual(
+    (await rig.deliveries()).map(({ endpointId, projectId }) => [endpointId, projectId]),
+    [[kept.id, 'prj_1']],
+  )
+  const left = (await house.database.all(webhookEndpoints, { organizationId })).map(({ record }) => record.id)
+  t.deepEqual(left.toSorted(), [kept.id, moved.id].toSorted())
+  t.deepEqual(
+    (await house.keys(own.id)).filter((key) => !key.includes('audit')),
+    [],
+  )
+  t.deepEqual(await rig.problems(), [])
+  await office.removals.stop()
+})
+
+test('a deleted organization is sent nothing, and what is due says why', async (t) => {
+  const receiver = await receiverOf(t)
+  const rig = await webhookRig(t, { isIdle: true })
+  const { house } = rig
+  await rig.endpoint(receiver.url)
+  await rig.announce()
+  const stored = await house.database.get(organizations, { organizationId }, organizationId)
+  await house.put(organizations, { ...stored!.record, deletedAt: house.clock.now() })
+  await rig.core.webhookDispatcher.start()
+  await rig.reaches('failed')
+  t.like(await rig.delivery(), { lastError: 'The organization is deleted.' })
+  t.is(receiver.connections, 0)
+})

@@ -1,0 +1,123 @@
+/** Real bounces: Debian's Postfix takes mail from the daemon, is refused by the far end, and sends its notice back. */
+import test, { type ExecutionContext } from 'ava'
+import { Daemon, portOf, runCommand } from '../support/daemon.ts'
+import { eventually } from '../support/deadline.ts'
+import { makeDestination, makeLogin } from '../support/provision.ts'
+import type { RestClient } from '../support/rest.ts'
+import { Sink } from '../support/sink.ts'
+import { SmtpClient } from '../support/smtp-client.ts'
+import { traceIdOf } from '../support/smtp-replies.ts'
+import { temporaryFolder } from '../support/workspace.ts'
+import { Dovecot, dovecotIsInstalled, dovecotPassword } from './dovecot.ts'
+import { Postfix, postfixIsInstalled } from './postfix.ts'
+
+const peers = (await postfixIsInstalled()) && (await dovecotIsInstalled()) ? test : test.skip
+const refusal = '550 5.1.1 <anna@shop.test>: no such user'
+const [anna, ben] = ['anna@shop.test', 'ben@shop.test'] as const
+
+interface Recipient {
+  readonly address: string
+  readonly status: string
+}
+
+/** Submits a message to both and gives back the id of its trace. */
+async function submit(daemon: Daemon, destinationId: string, settings: Readonly<Record<string, unknown>>): Promise<string> {
+  const login = await makeLogin(daemon.rest, destinationId, settings)
+  const client = await SmtpClient.connect({ port: portOf(daemon.addresses.submission[0]) })
+  await client.authenticate(login.username, login.password)
+  const content = Buffer.from(`From: web@site.test\r\nTo: ${anna}, ${ben}\r\nSubject: Your order\r\n\r\nHello\r\n`)
+  const { reply } = await client.send({ from: 'web@site.test', to: [anna, ben], content })
+  await client.quit()
+  return String(traceIdOf(reply))
+}
+
+/** The trace once its status is as told; and the status of each recipient. */
+async function settled(t: ExecutionContext, rest: RestClient, id: string, status: string): Promise<Record<string, unknown>> {
+  const trace = await eventually(30_000, `the trace is ${status}`, async () => {
+    const found = await rest.must('GET', `/v1/traces/${id}`)
+    return found['status'] === status ? found : undefined
+  })
+  t.log((trace['recipients'] as Recipient[]).map(({ address, status: one }) => `${address} ${one}`))
+  return trace
+}
+
+const statuses = (trace: Record<string, unknown>): string[] =>
+  (trace['recipients'] as Recipient[]).map(({ address, status }) => `${address} ${status}`)
+
+peers('A bounce of Postfix comes back over MX to the return path of its recipient (needs the package postfix)', async (t) => {
+  t.timeout(90_000)
+  await using outer = await temporaryFolder('postfix')
+  await using folder = await temporaryFolder('bounces')
+  await using sink = await Sink.listen({
+    recipient: (address) => (address === anna ? '550 5.1.1 <anna@shop.test>: no such user' : undefined),
+  })
+  await using daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_INBOUND_DOMAIN: 'bounces.site.test' } })
+  await using postfix = await Postfix.start({
+    folder: outer.path,
+    settings: {
+      relayhost: `[127.0.0.1]:${String(sink.port)}`,
+      transport_maps: `inline:{{bounces.site.test = smtp:[127.0.0.1]:${String(portOf(daemon.addresses.mx[0]))}}}`,
+      smtp_tls_security_level: 'may',
+    },
+  })
+  const destination = await makeDestination(daemon.rest, { name: 'Postfix', port: postfix.port, mode: 'live' })
+  const id = await submit(daemon, destination, { verp_enabled: true })
+
+  const trace = await settled(t, daemon.rest, id, 'bounced')
+  t.deepEqual(statuses(trace), [`${anna} bounced`, `${ben} sent`])
+  t.regex(JSON.stringify(trace['timeline']), /no such user/)
+  await sink.delivered(({ to }) => to.includes(ben))
+  // the notice went over TLS, and nothing was sent back for it
+  await eventually(10_000, 'Postfix is done', async () =>
+    /to=<b\S+@bounces\.site\.test>.*status=sent \(250 2\.0\.0/.test(await postfix.log()) ? true : undefined,
+  )
+  t.notRegex(await postfix.log(), /status=deferred/)
+})
+
+peers(
+  'A bounce of Postfix in a mailbox of Dovecot is polled over IMAP inside TLS (needs the packages postfix and dovecot-imapd)',
+  async (t) => {
+    t.timeout(90_000)
+    const owner = { uid: 65534, gid: 65534 }
+    await using outer = await temporaryFolder('postfix')
+    await using mail = await temporaryFolder('dovecot')
+    await using folder = await temporaryFolder('polled')
+    await using sink = await Sink.listen({ recipient: (address) => (address === anna ? refusal : undefined) })
+    await using dovecot = await Dovecot.start({ folder: mail.path, owner })
+    const options = { folder: folder.path, env: { POSTERN_IMAP_CA_FILE: dovecot.ca } }
+    await using daemon = await Daemon.start(options)
+    await using postfix = await Postfix.start({
+      folder: outer.path,
+      settings: {
+        relayhost: `[127.0.0.1]:${String(sink.port)}`,
+        virtual_mailbox_domains: 'site.test',
+        virtual_mailbox_base: `${mail.path}/mail`,
+        virtual_mailbox_maps: 'inline:{{web@site.test = web/}}',
+        virtual_uid_maps: `static:${owner.uid}`,
+        virtual_gid_maps: `static:${owner.gid}`,
+      },
+    })
+    const { rest } = daemon
+    const destination = await makeDestination(rest, { name: 'Postfix', port: postfix.port, mode: 'live' })
+    const id = await submit(daemon, destination, {})
+    await eventually(20_000, 'the notice is in the mailbox', async () => ((await dovecot.files('web')).length > 0 ? true : undefined))
+
+    const imap = { host: '127.0.0.1', port: dovecot.tlsPort, username: 'web', poll_interval_seconds: 30 }
+    const source = await rest.must('POST', '/v1/ingest-sources', {
+      provider: 'postfix',
+      imap_config: { ...imap, password: dovecotPassword, mailbox: 'INBOX' },
+    })
+    const trace = await settled(t, rest, id, 'bounced')
+    t.deepEqual(statuses(trace), [`${anna} bounced`, `${ben} sent`])
+    t.regex(JSON.stringify(trace['timeline']), /no such user/)
+    const shown = await eventually(10_000, 'the end of the first look is shown', async () => {
+      const found = await rest.must('GET', `/v1/ingest-sources/${String(source['id'])}`)
+      return (found['imap'] as Record<string, unknown>)['last_polled_at'] === null ? undefined : found
+    })
+    t.like(shown['imap'], { ...imap, last_error: null, skipped_mails: 0 })
+    t.false(JSON.stringify(shown).includes(dovecotPassword))
+    t.false(daemon.log.includes(dovecotPassword))
+    t.is((await daemon.stop()).code, 0)
+    t.is((await runCommand(options, 'verify')).code, 0)
+  },
+)

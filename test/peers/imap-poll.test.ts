@@ -1,0 +1,181 @@
+/** Polling a mailbox of Debian's Dovecot: what is taken, how far it is remembered, what is left alone, and what is refused. */
+import { readFile } from 'node:fs/promises'
+import test, { type ExecutionContext } from 'ava'
+import { ingestSources } from '#core/ingest-sources/ingest-source.ts'
+import { openMailbox, readOctetsMax, type ImapNetwork } from '../../protocols/imap-dsn/mailbox.ts'
+import { PollFailure } from '../../protocols/imap-dsn/poll-failure.ts'
+import { pollRig, sourceId, type PollRig } from '../protocols/imap-dsn/rig.ts'
+import { temporaryFolder } from '../support/workspace.ts'
+import { Dovecot, dovecotIsInstalled, dovecotPassword, type DovecotOptions } from './dovecot.ts'
+
+const peers = (await dovecotIsInstalled()) ? test : test.skip
+const dsn = (subject: string): string => `Return-Path: <>\r\nSubject: ${subject}\r\nX-Test: dsn\r\n\r\nIt bounced.\r\n`
+
+const told = (result: unknown): string => (typeof result === 'string' ? result : 'no failure')
+
+interface Place extends PollRig {
+  readonly dovecot: Dovecot
+  readonly network: ImapNetwork
+}
+
+async function place(t: ExecutionContext, options: Partial<DovecotOptions> = {}, network: Partial<ImapNetwork> = {}): Promise<Place> {
+  const folder = await temporaryFolder('dovecot')
+  const dovecot = await Dovecot.start({ folder: folder.path, ...options })
+  t.teardown(async () => {
+    await dovecot[Symbol.asyncDispose]()
+    await folder[Symbol.asyncDispose]()
+  })
+  const rig = await pollRig(t, { trusted: await readFile(dovecot.ca, 'utf8'), ...network })
+  await rig.source({ port: dovecot.tlsPort })
+  return { ...rig, dovecot, network: rig.parts.network }
+}
+
+peers('Every mail is taken once and in order, progress is kept with it, and nothing in the mailbox changes', async (t) => {
+  const { dovecot, poll, subjects, status, feedback, house } = await place(t)
+  t.deepEqual(await poll(), { mails: 0, reports: 0, skipped: 0, isUnfinished: false }, 'empty')
+  for (const subject of ['one', 'two']) await dovecot.deliver('bounces', dsn(subject))
+  await dovecot.deliver('bounces', 'Return-Path: <ada@example.net>\r\nSubject: hello\r\n\r\nNo report.\r\n')
+  t.deepEqual(await poll(), { mails: 3, reports: 2, skipped: 0, isUnfinished: false })
+  t.deepEqual(subjects(), ['one', 'two', 'hello'])
+  t.deepEqual(
+    feedback.taken.map(({ origin, events }) => [origin.channel, origin.sourceId, origin.hasNullSender, events.length]),
+    [
+      ['mailbox', sourceId, true, 1],
+      ['mailbox', sourceId, true, 1],
+      ['mailbox', sourceId, false, 0],
+    ],
+  )
+  t.false(JSON.stringify(feedback.taken).includes(dovecotPassword))
+
+  const after = await status()
+  t.is(after?.checkpoint?.lastUid, 3)
+  t.is(after?.lastPolledAt, house.clock.now())
+  // `4:*` stands for the last mail as well
+  t.deepEqual(await poll(), { mails: 0, reports: 0, skipped: 0, isUnfinished: false })
+  await dovecot.deliver('bounces', dsn('three'))
+  t.deepEqual(await poll(), { mails: 1, reports: 1, skipped: 0, isUnfinished: false })
+  t.deepEqual(subjects(), ['one', 'two', 'hello', 'three'])
+
+  const names = await dovecot.files('bounces')
+  t.is(names.length, 4)
+  t.true(
+    names.every((name) => !/:2,./.test(name)),
+    names.join(' '),
+  )
+})
+
+peers('Mails under another UIDVALIDITY are read again from the first', async (t) => {
+  const { dovecot, poll, status, subjects } = await place(t)
+  for (const subject of ['one', 'two']) await dovecot.deliver('bounces', dsn(subject))
+  await poll()
+  t.not((await status())?.checkpoint?.uidValidity, '7777777')
+  await dovecot.renumber('bounces', 7_777_777)
+  await dovecot.deliver('bounces', dsn('three'))
+  t.like(await poll(), { mails: 3 })
+  t.deepEqual((await status())?.checkpoint, { uidValidity: '7777777', lastUid: 3 })
+  t.deepEqual(subjects().toSorted(), ['one', 'one', 'three', 'two', 'two'])
+})
+
+peers('Progress never passes a mail that could not be stored', async (t) => {
+  const { dovecot, poll, subjects, status, feedback } = await place(t)
+  for (const subject of ['one', 'two']) await dovecot.deliver('bounces', dsn(subject))
+  feedback.failure = new Error('the disk said no')
+  t.is(await poll(), 'store: What was read could not be stored; it is tried again.')
+  const failed = await status()
+  t.is(failed?.checkpoint, null)
+  t.is(failed?.lastError, 'What was read could not be stored; it is tried again.')
+  feedback.failure = undefined
+  t.deepEqual(await poll(), { mails: 2, reports: 2, skipped: 0, isUnfinished: false })
+  t.deepEqual(subjects(), ['one', 'two'])
+  t.is((await status())?.lastError, null)
+})
+
+peers('Of a large mail the beginning is read, and one that breaks the reader is left out and counted', async (t) => {
+  const { dovecot, parts, subjects, status, feedback } = await place(t)
+  await dovecot.deliver('bounces', dsn('large') + 'x'.repeat(76).concat('\r\n').repeat(40_000))
+  await dovecot.deliver('bounces', dsn('broken'))
+  await dovecot.deliver('bounces', dsn('last'))
+  const { pollOnce } = await import('../../protocols/imap-dsn/round.ts')
+  const readReport: typeof parts.readReport = (mail) => {
+    if (Buffer.from(mail).includes('Subject: broken')) throw new Error('a defect')
+    return parts.readReport(mail)
+  }
+  const result = await pollOnce({ ...parts, readReport }, { organizationId: 'org_1', sourceId }, new AbortController().signal)
+  t.deepEqual(result, { mails: 3, reports: 2, skipped: 1, isUnfinished: false })
+  t.deepEqual(subjects(), ['large', 'last'])
+  t.is(feedback.taken[0]?.origin.raw?.length, readOctetsMax)
+  const { skipped, checkpoint } = (await status()) ?? {}
+  t.deepEqual([skipped, checkpoint?.lastUid], [1, 3])
+})
+
+peers('What is wrong is told in one sentence, without the password', async (t) => {
+  const { dovecot, poll, source, status, house } = await place(t)
+  const wrong = 'battery-staple'
+  await source({ port: dovecot.tlsPort }, wrong)
+  t.is(await poll(), 'login: The server refused user name and password (AUTHENTICATIONFAILED).')
+  const stored = await status()
+  t.is(stored?.lastError, 'The server refused user name and password (AUTHENTICATIONFAILED).')
+  t.is(stored?.lastErrorAt, house.clock.now())
+  t.false((await dovecot.log()).includes(wrong))
+
+  await source({ port: dovecot.tlsPort, mailbox: 'Nowhere' })
+  t.regex(told(await poll()), /^mailbox: The mailbox does not exist/)
+  await source({ port: 1 })
+  t.is(await poll(), 'connection: The server cannot be reached (ECONNREFUSED).')
+  await source({ port: dovecot.tlsPort, sealedPassword: 'v1.other.x.y' })
+  t.regex(told(await poll()), /^password: .*master key; make the source anew\.$/)
+  await source({ port: dovecot.tlsPort })
+  t.like(await poll(), { mails: 0 })
+})
+
+peers('Another mailbox than INBOX is read, and a source that was revoked is left alone and leaves nothing', async (t) => {
+  const { dovecot, poll, source, subjects, house, status, feedback } = await place(t)
+  await dovecot.deliver('bounces', dsn('elsewhere'), 'Bounces')
+  await source({ port: dovecot.tlsPort, mailbox: 'Bounces' })
+  t.like(await poll(), { mails: 1 })
+  t.deepEqual(subjects(), ['elsewhere'])
+
+  await dovecot.deliver('bounces', dsn('late'), 'Bounces')
+  const take = feedback.take.bind(feedback)
+  feedback.take = async (...given) => {
+    await house.remove(ingestSources, sourceId)
+    return take(...given)
+  }
+  t.regex(told(await poll()), /^store: /)
+  t.is(await poll(), undefined)
+  t.is((await status())?.checkpoint?.lastUid, 1)
+})
+
+peers('Certificates are checked, also behind STARTTLS, and no password goes out in clear', async (t) => {
+  const { dovecot, network } = await place(t, {})
+  const login = { host: 'localhost', username: 'bounces', password: dovecotPassword, mailbox: 'INBOX' }
+  const attempt = async (changes: Partial<ImapNetwork>, target: { host?: string; port: number; security: 'tls' | 'starttls' }) => {
+    const opened = openMailbox({ ...network, ...changes }, { ...login, ...target }, new AbortController().signal)
+    return opened.then(
+      async (mailbox) => {
+        await mailbox.leave()
+        return 'open'
+      },
+      (error: unknown) => (error instanceof PollFailure ? error.problem : String(error)),
+    )
+  }
+  for (const [port, security] of [
+    [dovecot.tlsPort, 'tls'],
+    [dovecot.port, 'starttls'],
+  ] as const) {
+    t.is(await attempt({}, { port, security }), 'open', security)
+    t.is(await attempt({}, { port, security, host: '127.0.0.1' }), 'open', `${security}, by address`)
+    t.is(await attempt({}, { port, security, host: 'imap.example.ch' }), 'tls', `${security}, another name`)
+    t.is(await attempt({ trusted: null }, { port, security }), 'tls', `${security}, unknown authority`)
+    t.is(await attempt({ guard: () => false }, { port, security }), 'address', `${security}, forbidden`)
+  }
+  t.is(await attempt({}, { port: dovecot.port, security: 'tls' }), 'tls', 'TLS where there is none')
+})
+
+peers('A server without STARTTLS never sees the password', async (t) => {
+  const { dovecot, network } = await place(t, { starttls: false })
+  const login = { host: 'localhost', port: dovecot.port, username: 'bounces', password: dovecotPassword, mailbox: 'INBOX' }
+  const error = await t.throwsAsync(openMailbox(network, { ...login, security: 'starttls' }, new AbortController().signal))
+  t.is(error instanceof PollFailure && error.problem, 'tls')
+  t.notRegex(await dovecot.log(), /Login:|auth failed/)
+})

@@ -1,0 +1,48 @@
+/** The taking of feedback as a double, and a reader of reports that does what a header field of the mail says. */
+import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
+import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '#core/feedback/origin.ts'
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+
+/** Takes everything, and believes a mail to a return path. */
+export class FeedbackDouble implements FeedbackTaker {
+  readonly taken: { readonly origin: FeedbackOrigin; readonly events: readonly FeedbackEvent[] }[] = []
+  failure: Error | undefined
+  readonly #database: Database | undefined
+
+  /** With a database, what callers add is written. */
+  constructor(database?: Database) {
+    this.#database = database
+  }
+
+  async take(
+    origin: FeedbackOrigin,
+    events: readonly FeedbackEvent[],
+    also?: (change: Change) => void,
+  ): Promise<readonly FeedbackOutcome[]> {
+    if (this.failure) throw this.failure
+    const change = new Change()
+    also?.(change)
+    if (also && this.#database && !(await this.#database.commit(change)).ok) throw new Error('a conflict')
+    this.taken.push({ origin, events })
+    const isKnown = origin.returnPath !== undefined || events.some(({ clues }) => clues.returnPaths.length > 0)
+    const facts = { traceId: null, projectId: null, recipient: null, bounce: null, isUnverified: false, suppressed: false }
+    return events.map((event) => ({ ...facts, event, result: isKnown ? 'recorded' : 'unmatched' }))
+  }
+}
+
+/** `X-Test: dsn` makes a mail a report with one bounce, `X-Test: auto_reply` and the like something without. */
+export function readTestReport(mail: Uint8Array): ReportReading {
+  const [, kind = 'none', returnPath] = /^X-Test: (\w+) ?(\S*)\r$/m.exec(Buffer.from(mail).toString('latin1')) ?? []
+  return { kind: kind as ReportReading['kind'], events: kind === 'dsn' ? [bounce(returnPath ?? '')] : [] }
+}
+
+const bounce = (returnPath: string): FeedbackEvent => ({
+  ...{ format: 'dsn', type: 'bounced', key: 'a'.repeat(64), occurredAt: null, recipient: null, originalRecipient: null },
+  ...{ action: 'failed', status: '5.1.1', smtpCode: 550, diagnostic: null, remoteMta: null, remoteIp: null, reportingMta: null },
+  ...{ feedbackType: null, isStructured: true },
+  clues: {
+    ...{ references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] },
+    returnPaths: returnPath === '' ? [] : [returnPath],
+  },
+})

@@ -1,0 +1,53 @@
+/** An IMAP server in clear text that a test writes: what it greets with, and what it answers to each command. */
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+
+/** The answer to a command, with its tag; an empty one is silence. */
+export type Answer = (tag: string, command: string) => string
+
+export class ImapScript implements AsyncDisposable {
+  /** Everything that clients said. */
+  said = ''
+  readonly #sockets = new Set<Socket>()
+  readonly #server: Server
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  static async listen(greeting: string, answer: Answer): Promise<ImapScript> {
+    const server = createServer((socket) => {
+      script.#sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.once('close', () => script.#sockets.delete(socket))
+      if (greeting !== '') socket.write(`${greeting}\r\n`)
+      socket.on('data', (chunk: Buffer) => {
+        script.said += chunk.toString('latin1')
+        for (const line of chunk.toString('latin1').split('\r\n').filter(Boolean)) {
+          const [tag = '', ...words] = line.split(' ')
+          socket.write(answer(tag, words.join(' ')))
+        }
+      })
+    })
+    const script = new ImapScript(server)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return script
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    return typeof address === 'object' && address ? address.port : 0
+  }
+
+  /** Connections that are open now. */
+  get open(): number {
+    return this.#sockets.size
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+}

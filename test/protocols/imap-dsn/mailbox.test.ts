@@ -1,0 +1,97 @@
+/** Servers that a mailbox must not be polled from, or that do not do their part. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { ResolveError } from '#core/outbound/resolver.ts'
+import { openMailbox, type ImapLogin, type ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
+import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
+import { within } from '../../support/deadline.ts'
+import { ImapScript, type Answer } from './imap-script.ts'
+
+const network: ImapNetwork = {
+  resolver: { resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: () => Promise.resolve([]) },
+  guard: () => true,
+  trusted: null,
+  stepMs: 300,
+}
+const login: ImapLogin = {
+  ...{ host: 'localhost', port: 0, security: 'starttls', username: 'bounces', password: 'correct-horse', mailbox: 'INBOX' },
+}
+
+async function problemWith(
+  target: Partial<ImapLogin>,
+  changes: Partial<ImapNetwork> = {},
+  signal = new AbortController().signal,
+): Promise<string> {
+  const opened = openMailbox({ ...network, ...changes }, { ...login, ...target }, signal)
+  return within(
+    10_000,
+    'an end',
+    opened.then(
+      () => 'open',
+      (error: unknown) => (error instanceof PollFailure ? error.problem : String(error)),
+    ),
+  )
+}
+
+async function script(t: ExecutionContext, greeting: string, answer: Answer): Promise<ImapScript> {
+  const server = await ImapScript.listen(greeting, answer)
+  t.teardown(() => server[Symbol.asyncDispose]())
+  return server
+}
+
+test('openMailbox() gives no password to a server in clear, whatever it pretends', async (t) => {
+  const servers: readonly (readonly [string, Answer])[] = [
+    ['* OK ready', (tag) => `* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n${tag} OK done\r\n`],
+    ['* PREAUTH you are in already', (tag) => `* CAPABILITY IMAP4rev1 STARTTLS\r\n${tag} NO not any more\r\n`],
+    ['* OK [CAPABILITY IMAP4rev1 STARTTLS] ready', (tag, command) => (command === 'STARTTLS' ? `${tag} BAD no\r\n` : `${tag} OK\r\n`)],
+    ['* OK ready', (tag) => `* CAPABILITY IMAP4rev1 STARTTLS\r\n${tag} OK done\r\n* OK injected\r\n`],
+  ]
+  for (const [greeting, answer] of servers) {
+    const server = await script(t, greeting, answer)
+    const problem = await problemWith({ port: server.port })
+    t.true(['tls', 'server', 'mailbox', 'time'].includes(problem), `${greeting}: ${problem}`)
+    t.notRegex(server.said, /correct-horse|LOGIN|AUTHENTICATE|Y29ycmVjdC1ob3JzZQ|SELECT|EXAMINE/i, greeting)
+  }
+})
+
+test('openMailbox() waits for nobody for ever', async (t) => {
+  const silent = await script(t, '', () => '')
+  t.is(await problemWith({ port: silent.port }), 'time', 'no greeting')
+  const mute = await script(t, '* OK ready', () => '')
+  t.true(['time', 'server'].includes(await problemWith({ port: mute.port })), 'no answer')
+  t.true(['time', 'tls', 'server'].includes(await problemWith({ port: silent.port, security: 'tls' })), 'no handshake')
+  const bye = await script(t, '* BYE overloaded', () => '')
+  t.is(await problemWith({ port: bye.port }), 'server')
+})
+
+test('openMailbox() ends when it is told to', async (t) => {
+  const server = await script(t, '* OK ready', () => '')
+  const abort = new AbortController()
+  const problem = problemWith({ port: server.port }, { stepMs: 60_000 }, abort.signal)
+  while (server.said === '') await new Promise(setImmediate)
+  abort.abort()
+  t.is(await problem, 'server')
+  t.is(await problemWith({ port: server.port }, {}, AbortSignal.abort()), 'server')
+})
+
+test('openMailbox() connects to no address that is not permitted, and to the next when one does not answer', async (t) => {
+  const server = createServer((socket) => socket.end('* BYE\r\n'))
+  server.listen(0, '127.0.0.2')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as { port: number }
+  let asked: string[] = []
+  const guard = (address: string): boolean => {
+    asked.push(address)
+    return address !== '127.0.0.2'
+  }
+  const resolver = { resolve4: () => Promise.resolve(['127.0.0.1', '127.0.0.2']), resolve6: () => Promise.resolve([]) }
+  t.is(await problemWith({ port }, { resolver, guard }), 'connection')
+  t.deepEqual(asked, ['127.0.0.1', '127.0.0.2'])
+  t.is(await problemWith({ port }, { resolver }), 'server', 'the second address answers')
+  asked = []
+  t.is(await problemWith({ port }, { resolver, guard: () => false }), 'address')
+  const failing = { ...resolver, resolve4: () => Promise.reject(new ResolveError('timeout', 'no answer')) }
+  t.is(await problemWith({ port }, { resolver: failing }), 'name')
+})

@@ -1,0 +1,149 @@
+/** Which mailboxes are looked into, when, and how many at a time; the servers are names that lead nowhere. */
+import test, { type ExecutionContext } from 'ava'
+import { ingestSources, imapPasswordPlace } from '#core/ingest-sources/ingest-source.ts'
+import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
+import { readPoll } from '#core/ingest-sources/source-status.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
+import { startOfTime } from '../../core/fake-clock.ts'
+import { houseOf, organizationId, projectId, quiet, secrets, until, type House } from '../../core/house.ts'
+import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
+
+const second = 1000
+
+interface Place {
+  readonly house: House
+  readonly poller: Poller
+  /** Host names that were looked up, in order. */
+  readonly asked: string[]
+  readonly failed: string[]
+  /** Look-ups wait for it. */
+  hold: Promise<void> | undefined
+  source(host: string, pollIntervalSeconds?: number): Promise<void>
+}
+
+async function place(t: ExecutionContext): Promise<Place> {
+  const house = await houseOf(t)
+  const { database, policies, clock } = house
+  const failed: string[] = []
+  const defects: unknown[] = []
+  const events: PollEvents = {
+    polled: () => t.fail('no server is there'),
+    failed: (id, problem) => void failed.push(`${id} ${problem}`),
+    defect: (error) => void defects.push(error),
+  }
+  const found: Place = {
+    ...{ house, asked: [], failed, hold: undefined },
+    poller: new Poller({
+      mailboxes: new PolledMailboxes({ database, policies, secrets, clock, feedback: new FeedbackDouble(database) }),
+      network: {
+        resolver: { resolve4: (name) => look(name), resolve6: () => Promise.resolve([]) },
+        guard: () => true,
+        trusted: null,
+        stepMs: 1000,
+      },
+      ...{ readReport: readTestReport, clock, random: () => 0.5, events },
+    }),
+    async source(host, pollIntervalSeconds = 60) {
+      const id = `src_${host}`
+      const imap = {
+        host,
+        port: 993,
+        username: 'u',
+        mailbox: 'INBOX',
+        pollIntervalSeconds,
+        sealedPassword: secrets.seal('p', imapPasswordPlace(id)),
+      }
+      await house.put(ingestSources, { id, provider: 'postfix' as const, label: '', sealedSecret: '', imap, createdAt: startOfTime })
+    },
+  }
+  const look = async (name: string): Promise<string[]> => {
+    found.asked.push(name)
+    await found.hold
+    return []
+  }
+  t.teardown(async () => {
+    await found.poller.stop()
+    if (defects.length > 0) throw new Error(`defects: ${defects.map(String).join(', ')}`)
+  })
+  return found
+}
+
+test('Poller looks into new mailboxes at once and into those that fail ever more seldom, and tells why', async (t) => {
+  const { house, poller, asked, failed, source } = await place(t)
+  await source('a.test')
+  poller.start()
+  await until('a timer', () => house.clock.pending >= 1)
+  await until('the first look', () => {
+    house.clock.advance(0)
+    return failed.length === 1
+  })
+  t.deepEqual([asked, failed], [['a.test'], ['src_a.test name']])
+  const poll = await readPoll(house.database, organizationId, 'src_a.test')
+  t.is(poll?.lastError, 'The host name leads to no address.')
+
+  await source('b.test')
+  for (const [seconds, count] of [
+    [59, 2],
+    [1, 3],
+    [120, 5],
+  ] as const) {
+    await advance(house, seconds)
+    t.is(asked.length, count, asked.join(' '))
+  }
+  // a: at 0, 60 and 180; b: when it was noticed after at most 15 s, and a minute later
+  t.deepEqual(asked.toSorted(), ['a.test', 'a.test', 'a.test', 'b.test', 'b.test'])
+})
+
+test('Poller leaves alone what is revoked, and organizations that may not take in bounces', async (t) => {
+  const { house, poller, asked, failed, source } = await place(t)
+  await source('a.test')
+  await source('b.test')
+  poller.start()
+  await until('two looks', () => {
+    house.clock.advance(0)
+    return failed.length === 2
+  })
+  await house.remove(ingestSources, 'src_a.test')
+  await advance(house, 60)
+  t.is(asked.length, 3)
+  t.is(asked.at(-1), 'b.test')
+  const organization = {
+    id: organizationId,
+    name: 'Acme',
+    plan: 'enterprise' as const,
+    defaultProjectId: projectId,
+    createdAt: startOfTime,
+  }
+  await house.put(organizations, { ...organization, flags: { bounce_sources: false } })
+  await advance(house, 3600)
+  t.is(asked.length, 3)
+})
+
+test('Poller looks into ten mailboxes at a time, and stops without waiting for the others', async (t) => {
+  const found = await place(t)
+  const { house, poller, asked, source } = found
+  const held = Promise.withResolvers<void>()
+  found.hold = held.promise
+  for (let n = 0; n < 15; n++) await source(`host${n}.test`)
+  poller.start()
+  await until('ten looks', () => {
+    house.clock.advance(0)
+    return asked.length === 10
+  })
+  await advance(house, 30)
+  t.is(asked.length, 10)
+  const stopped = poller.stop()
+  held.resolve()
+  await stopped
+  t.is(asked.length, 10)
+  t.is(house.clock.pending, 0)
+})
+
+/** In steps, so that what a timer begins ends before the next one. */
+async function advance(house: House, seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds; passed++) {
+    house.clock.advance(second)
+    await quiet(house)
+  }
+}

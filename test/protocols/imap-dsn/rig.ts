@@ -1,0 +1,59 @@
+/** A polled mailbox over a real store: the taking of feedback is a double, the server is whichever a test has. */
+import type { ExecutionContext } from 'ava'
+import { imapPasswordPlace, ingestSources, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
+import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
+import { readPoll, type SourcePoll } from '#core/ingest-sources/source-status.ts'
+import type { ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
+import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
+import { pollOnce, type RoundParts, type RoundResult } from '../../../protocols/imap-dsn/round.ts'
+import { houseOf, organizationId, secrets, type House } from '../../core/house.ts'
+import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
+
+export const sourceId = 'src_1'
+export const key = { organizationId, sourceId }
+
+export interface PollRig {
+  readonly house: House
+  readonly feedback: FeedbackDouble
+  readonly parts: RoundParts
+  /** Puts the source in the place of the one before. */
+  source(imap: Partial<ImapConfig>, password?: string): Promise<IngestSource>
+  /** One round; the problem and sentence of a failure, which is put down as the poller does. */
+  poll(signal?: AbortSignal): Promise<RoundResult | string | undefined>
+  status(): Promise<SourcePoll | undefined>
+  /** What was taken, as kind and subject of each mail. */
+  subjects(): string[]
+}
+
+export async function pollRig(t: ExecutionContext, network: Partial<ImapNetwork> = {}): Promise<PollRig> {
+  const house = await houseOf(t)
+  const { database, policies, clock } = house
+  const feedback = new FeedbackDouble(database)
+  const mailboxes = new PolledMailboxes({ database, policies, secrets, clock, feedback })
+  const here = { resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: () => Promise.resolve([]) }
+  const parts = {
+    mailboxes,
+    readReport: readTestReport,
+    network: { resolver: here, guard: () => true, trusted: null, stepMs: 5000, ...network },
+  }
+  const poll = async (signal = new AbortController().signal): Promise<RoundResult | string | undefined> => {
+    try {
+      return await pollOnce(parts, key, signal)
+    } catch (error) {
+      if (!(error instanceof PollFailure)) throw error
+      await mailboxes.failed(key, error.message)
+      return `${error.problem}: ${error.message}`
+    }
+  }
+  return {
+    ...{ house, feedback, parts, poll },
+    source(imap, password = 'correct-horse') {
+      const sealedPassword = secrets.seal(password, imapPasswordPlace(sourceId))
+      const defaults = { host: 'localhost', port: 993, username: 'bounces', mailbox: 'INBOX', pollIntervalSeconds: 60 }
+      const record = { id: sourceId, provider: 'postfix' as const, label: '', sealedSecret: '', createdAt: clock.now() }
+      return house.put(ingestSources, { ...record, imap: { ...defaults, sealedPassword, ...imap } })
+    },
+    status: () => readPoll(database, organizationId, sourceId),
+    subjects: () => feedback.taken.map(({ origin }) => /^Subject: (.*)\r?$/m.exec(Buffer.from(origin.raw ?? []).toString())?.[1] ?? ''),
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Dialogs with the MX server as data, in the form of `test/protocols/dialogs/dialog.ts`. `{anna}`, `{ben}` and the like stand
+ * for what `rig.ts` names so. Of its own there are
+ *
+ *     @ limit maxRecipients 2    as there; also mails, which fit into the box of the postmaster
+ *     @ feedback fails           the core cannot store
+ *     @ admission overloaded     nothing may be taken now
+ *     == told anna bounced null, what the core was told: return path, type, null reverse-path or sender
+ *     == outcome dsn recorded    the kind of the last mail, and what came of it
+ *     == kept 1                  mails in the box of the postmaster
+ *     == box Subject: x          the last of them holds this
+ *     == defects 1               unexpected errors; none unless told
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import { Refusal, type RefusalCode } from '#core/refusals.ts'
+import { parseDialog, playLines } from '../dialogs/dialog.ts'
+import { startRig, type Rig } from './rig.ts'
+
+const folder = fileURLToPath(new URL('dialogs/', import.meta.url))
+
+async function play(t: ExecutionContext, text: string): Promise<void> {
+  const marked = parseDialog(text)
+  const settings = marked.filter(({ mark }) => mark === '@').map((line) => line.text.split(' '))
+  const valueOf = (what: string, name: string): string | undefined => settings.find(([one, two]) => one === what && two === name)?.[2]
+  const limits = Object.fromEntries(settings.filter(([what]) => what === 'limit').map(([, name = '', value]) => [name, Number(value)]))
+  const mails = valueOf('limit', 'mails')
+  const code = settings.find(([what]) => what === 'admission')?.[1]
+  const refuse = (): void => {
+    if (code !== undefined) throw new Refusal(code as RefusalCode, 'Not now.')
+  }
+  const rig = await startRig(t, {
+    limits,
+    ...(mails !== undefined && { box: { mails: Number(mails), octets: 1_000_000 } }),
+    admission: { check: refuse },
+  })
+  if (settings.some(([what]) => what === 'feedback')) rig.feedback.failure = new Error('secret detail')
+  const lines = marked.map((line) => ({
+    ...line,
+    text: line.text.replaceAll(/\{([\w-]+)\}/g, (whole, name: string) => rig.names[name] ?? whole),
+  }))
+  await playLines(t, lines, await rig.connect(), (what, value, at) => check(t, rig, what, value, at))
+  if (!lines.some((line) => line.text.startsWith('defects '))) t.deepEqual(rig.events.defects, [])
+}
+
+async function check(t: ExecutionContext, { feedback, events, kept }: Rig, what: string, value: string, at: string): Promise<void> {
+  const last = events.receptions.at(-1)
+  const mails = await kept()
+  const found: Record<string, () => string> = {
+    told: () => feedback.taken.map(({ origin, events: [event] }) => words(origin.returnPath, event?.type, origin.hasNullSender)).join(', '),
+    outcome: () => [last?.kind, ...(last?.outcomes.map(({ result }) => result) ?? [])].join(' '),
+    kept: () => String(mails.length),
+    defects: () => String(events.defects.length),
+  }
+  if (what === 'box') t.true(mails.at(-1)?.includes(value), `${at}: ${mails.at(-1)}`)
+  else if (found[what]) t.is(found[what](), value, at)
+  else throw new Error(`${at}: unknown step ${what}`)
+}
+
+const words = (...parts: readonly [string | undefined, string | undefined, boolean | undefined]): string => {
+  const [returnPath, type, hasNullSender] = parts
+  return `${returnPath ?? '-'} ${type} ${hasNullSender ? 'null' : 'sender'}`
+}
+
+for (const file of readdirSync(folder))
+  test(`MxServer dialog ${file.replace('.smtp', '')}`, (t) => play(t, readFileSync(folder + file, 'utf8')))

@@ -1,0 +1,112 @@
+/** An MX server on a free port in front of the real core door over a real store; the taking of feedback and the reading of reports are doubles. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { InboundDoor } from '#core/inbound/inbound-door.ts'
+import { loopMarkField } from '#core/inbound/loop-mark.ts'
+import { newVerpId, verpAddress } from '#core/trace/verp-address.ts'
+import { PostmasterBox, type BoxLimits } from '../../../protocols/mx/postmaster-box.ts'
+import { MxServer } from '../../../protocols/mx/server.ts'
+import type { MxEvents, Reception } from '../../../protocols/mx/settings.ts'
+import type { ReceptionLimits } from '../../../protocols/reception/settings.ts'
+import { temporaryFolder } from '../../support/workspace.ts'
+import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
+import { houseOf, secrets } from '../../core/house.ts'
+import { LineClient } from '../submission/line-client.ts'
+import { certificate } from '../submission/rig.ts'
+import { StepClock } from '../submission/step-clock.ts'
+
+const bounceDomain = 'bounces.site.test'
+
+class EventLog implements MxEvents {
+  readonly receptions: Reception[] = []
+  readonly refusals: string[] = []
+  readonly defects: unknown[] = []
+
+  sessionOpened(): void {}
+  sessionClosed(): void {}
+  refused = (code: string): void => void this.refusals.push(code)
+  received = (reception: Reception): void => void this.receptions.push(reception)
+  protocolError(): void {}
+  defect = (error: unknown): void => void this.defects.push(error)
+}
+
+export interface Rig {
+  readonly server: MxServer
+  readonly feedback: FeedbackDouble
+  readonly events: EventLog
+  readonly clock: StepClock
+  /** Addresses by the names that dialogs use. */
+  readonly names: Readonly<Record<string, string>>
+  /** The folder of the postmaster's box. */
+  readonly box: string
+  connect(): Promise<LineClient>
+  /** The mails in the box of the postmaster. */
+  kept(): Promise<string[]>
+}
+
+export interface RigOptions {
+  readonly limits?: Partial<ReceptionLimits>
+  readonly box?: BoxLimits
+  readonly admission?: { check(): void }
+}
+
+const usual: ReceptionLimits = {
+  maxMessageBytes: 3_000_000,
+  maxRecipients: 10,
+  maxConnections: 50,
+  maxConnectionsPerAddress: 50,
+  sessionMs: 600_000,
+  idleMs: 60_000,
+}
+
+export async function startRig(t: ExecutionContext, { limits, box, admission = { check: () => {} } }: RigOptions = {}): Promise<Rig> {
+  const house = await houseOf(t, { deaf: true, bounceDomain })
+  await house.destination()
+  await house.rule({ any: true })
+  const { traceId } = await house.submit({ rcptTo: ['anna@example.net', 'ben@example.net'], verp: { bounceDomain: null } })
+  const [anna = '', ben = ''] = (await house.trace(traceId)).recipients.map(({ verp }) => verp ?? '')
+  const folder = await temporaryFolder('mx')
+  const clock = new StepClock()
+  const feedback = new FeedbackDouble()
+  const events = new EventLog()
+  const door = new InboundDoor({ database: house.database, secrets, clock, feedback, admission, inboundDomain: bounceDomain })
+  const server = new MxServer({
+    ...{ listen: [{ host: '127.0.0.1', port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },
+    limits: { ...usual, ...limits },
+    readReport: readTestReport,
+    postmaster: new PostmasterBox(folder.path, clock, box),
+  })
+  const [address] = await server.listen()
+  const clients: LineClient[] = []
+  t.teardown(async () => {
+    for (const client of clients) client.destroy()
+    await server.close(0)
+    await folder[Symbol.asyncDispose]()
+  })
+  const connect = async (): Promise<LineClient> => {
+    const client = await LineClient.connect(address?.port ?? 0)
+    clients.push(client)
+    return client
+  }
+  const kept = async (): Promise<string[]> => {
+    const names = await readdir(join(folder.path, 'new')).catch((): string[] => [])
+    return Promise.all(names.toSorted().map((name) => readFile(join(folder.path, 'new', name), 'latin1')))
+  }
+  return { server, feedback, events, clock, names: namesOf(anna, ben), box: folder.path, connect, kept }
+}
+
+function namesOf(anna: string, ben: string): Record<string, string> {
+  const local = anna.slice(0, anna.indexOf('@'))
+  const last = local.endsWith('0') ? '1' : '0'
+  return {
+    ...{ anna, ben, ANNA: `${local.toUpperCase()}@${bounceDomain}`, domain: bounceDomain, local, SHOUTED: anna.toUpperCase() },
+    forged: `${local.slice(0, -1)}${last}@${bounceDomain}`,
+    srs0: `SRS0=HHHH=TT=${bounceDomain}=${local}@${bounceDomain}`,
+    srs1: `SRS1=AAAA=other.test==HHHH=TT=${bounceDomain}=${local}@${bounceDomain}`,
+    'forged-srs0': `SRS0=HHHH=TT=${bounceDomain}=${local.slice(0, -1)}${last}@${bounceDomain}`,
+    expired: verpAddress(secrets, newVerpId(), bounceDomain),
+    elsewhere: verpAddress(secrets, newVerpId(), 'bounces.customer.test'),
+    loop: loopMarkField(secrets).trim(),
+  }
+}

@@ -1,0 +1,111 @@
+import test, { type ExecutionContext } from 'ava'
+import { Refusal } from '#core/refusals.ts'
+import { headOctetsMax, MessageIntake } from '../../../protocols/reception/message-intake.ts'
+import { DraftDouble } from '../submission/door-double.ts'
+
+const intakeOf = (t: ExecutionContext, draft: DraftDouble, max = 10_000_000): MessageIntake =>
+  new MessageIntake(draft, max, (error) => t.fail(`reported: ${String(error)}`))
+
+async function feedAll(intake: MessageIntake, pieces: readonly Buffer[]): Promise<number> {
+  let end = -1
+  for (const piece of pieces) end = await intake.feed(piece)
+  return end
+}
+
+const cut = (text: string, size: number): Buffer[] => {
+  const octets = Buffer.from(text, 'latin1')
+  return Array.from({ length: Math.ceil(octets.length / size) }, (_, index) => octets.subarray(index * size, (index + 1) * size))
+}
+
+test('MessageIntake.feed() gathers small pieces, whatever the client cuts, and keeps every octet', async (t) => {
+  const message = `A: b\r\n\r\n${'0123456789\r\n'.repeat(5000)}`
+  for (const size of [1, 3, 500, 1023, 1024, 4096, 100_000]) {
+    const draft = new DraftDouble()
+    const intake = intakeOf(t, draft)
+    t.is((await feedAll(intake, cut(`${message}.\r\n`, size))) >= 0, true)
+    t.is(draft.content.toString(), message, `${size}`)
+    t.is(intake.head().toString(), 'A: b\r\n\r\n', `${size}`)
+    t.true(draft.pieces.length <= message.length / 1000, `${size}: ${draft.pieces.length} pieces`)
+    t.is(intake.verdict(), undefined)
+  }
+})
+
+test('MessageIntake.head() is a view of a message in one piece, the whole of one without an empty line, and bounded', async (t) => {
+  const small = intakeOf(t, new DraftDouble())
+  const chunk = Buffer.from('A: b\r\n\r\nbody\r\n.\r\n')
+  await small.feed(chunk)
+  t.is(small.head().toString(), 'A: b\r\n\r\n')
+  t.is(small.head().buffer, chunk.buffer)
+
+  const headless = intakeOf(t, new DraftDouble())
+  await headless.feed(Buffer.from('A: b\r\n.\r\n'))
+  t.is(headless.head().toString(), 'A: b\r\n')
+
+  const endless = intakeOf(t, new DraftDouble())
+  await feedAll(endless, cut(`${'A: b\r\n'.repeat(100_000)}.\r\n`, 5000))
+  t.is(endless.head().length, headOctetsMax)
+})
+
+test('MessageIntake.feed() waits for the draft, piece by piece', async (t) => {
+  const gates: PromiseWithResolvers<void>[] = []
+  const draft = new DraftDouble(() => {
+    const gate = Promise.withResolvers<void>()
+    gates.push(gate)
+    return gate.promise
+  })
+  const intake = intakeOf(t, draft)
+  const fed = intake.feed(Buffer.from(`${'x'.repeat(2000)}\r\n.\r\n`))
+  t.true(fed instanceof Promise)
+  t.true(intake.waiting)
+  t.is(gates.length, 1)
+  gates[0]?.resolve()
+  t.is(await fed, 2005)
+  t.false(intake.waiting)
+})
+
+test('MessageIntake.abandon() discards only after the write that is under way', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const draft = new DraftDouble(() => gate.promise)
+  const intake = intakeOf(t, draft)
+  const fed = intake.feed(Buffer.from('x'.repeat(2000)))
+  intake.abandon()
+  t.false(draft.discarded)
+  gate.resolve()
+  await fed
+  await new Promise(setImmediate)
+  t.true(draft.discarded)
+  await intake.feed(Buffer.from('y'.repeat(2000)))
+  t.deepEqual(draft.pieces, [])
+})
+
+test('MessageIntake.verdict() is the refusal of a draft that cannot write, which leaves nothing', async (t) => {
+  const full = new Refusal('storage_full', 'The disk is full.')
+  const failures = [() => Promise.reject(full), (): never => { throw full }] // prettier-ignore
+  for (const fail of failures) {
+    const reported: unknown[] = []
+    const draft = new DraftDouble(fail)
+    const intake = new MessageIntake(draft, 1_000_000, (error) => reported.push(error))
+    t.is(await intake.feed(Buffer.from(`${'x'.repeat(2000)}\r\n.\r\n`)), 2005)
+    t.is(intake.verdict()?.message, '4.3.1 The disk is full.')
+    t.true(draft.discarded)
+    t.deepEqual(reported, [full])
+  }
+})
+
+test('MessageIntake.feed() keeps nothing beyond the limit, and counts the content, not the dots', async (t) => {
+  const draft = new DraftDouble()
+  const intake = intakeOf(t, draft, 100)
+  await intake.feed(Buffer.from(`${'x'.repeat(98)}\r\n`))
+  t.false(draft.discarded)
+  await intake.feed(Buffer.from('y\r\n'))
+  t.true(draft.discarded)
+  t.is(intake.verdict()?.responseCode, 552)
+  t.false(intake.overrun)
+  await intake.feed(Buffer.from('z'.repeat(100)))
+  t.true(intake.overrun)
+  t.deepEqual(draft.pieces, [])
+
+  const stuffed = intakeOf(t, new DraftDouble(), 100)
+  await stuffed.feed(Buffer.from(`${'..\r\n'.repeat(33)}.\r\n`))
+  t.is(stuffed.verdict(), undefined)
+})

@@ -1,0 +1,94 @@
+// Our sessions stand on parts of smtp-server that it does not document. When an update changes one, this says which.
+import { connect as connectTls } from 'node:tls'
+import test from 'ava'
+import { SMTPServer } from 'smtp-server'
+import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
+import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
+import { ReceptionConnection } from '../../../protocols/reception/connection.ts'
+import { ReceptionStream } from '../../../protocols/reception/data-receiver.ts'
+import { ReceptionListener } from '../../../protocols/reception/listener.ts'
+import { SubmissionConnection } from '../../../protocols/submission/connection.ts'
+import { SubmissionListener } from '../../../protocols/submission/listener.ts'
+import { within } from '../../support/deadline.ts'
+import { startRig } from '../submission/rig.ts'
+
+const overridden = (ours: readonly object[], theirs: object): string[] => {
+  const names = new Set(ours.flatMap((prototype) => Object.getOwnPropertyNames(prototype)))
+  return [...names].filter((name) => name !== 'constructor' && name in theirs).toSorted()
+}
+
+test('smtp-server still has every method that we override', (t) => {
+  t.deepEqual(overridden([ReceptionConnection.prototype, SubmissionConnection.prototype], SMTPConnection.prototype), [
+    '_armTimeout',
+    '_createParser',
+    '_getEnhancedStatusCode',
+    '_getHandler',
+    '_onClose',
+    '_onCommand',
+    '_parseAddressCommand',
+    'handler_AUTH',
+    'handler_DATA',
+    'handler_EHLO',
+    'handler_HELO',
+    'handler_HELP',
+    'handler_VRFY',
+    'init',
+    'send',
+    'upgrade',
+  ])
+  t.deepEqual(overridden([ReceptionListener.prototype, SubmissionListener.prototype], SMTPServer.prototype), [
+    '_acceptSocket',
+    '_upgrade',
+    'connect',
+    'onAuth',
+    'onConnect',
+    'onMailFrom',
+    'onRcptTo',
+    'onSecure',
+  ])
+  t.deepEqual(overridden([ReceptionStream.prototype], SMTPStream.prototype), ['_feedDataStream', '_write'])
+})
+
+test('smtp-server still calls what we override, and reads what we set', (t) => {
+  const source = (method: unknown): string => String(method)
+  const { prototype: connection } = SMTPConnection
+  t.regex(source(connection.init), /setTimeout\(\(\) => this\.connectionReady\(\), 100\)/, 'the wait that we leave out')
+  t.regex(source(connection._setListeners), /this\._armTimeout\(\)[^]*pipe\(this\._parser\)/)
+  t.regex(source(connection._onCommand), /this\._handlerPending = true/)
+  t.regex(source(connection.upgrade), /this\._parser = this\._createParser\(\)/)
+  t.regex(source(connection.close), /this\._closing = true/)
+  t.regex(source(SMTPStream.prototype._write), /if \(this\._dataMode\)[^]*this\._feedDataStream\(chunk, done\)/)
+  t.regex(source(SMTPServer), /this\._upgrade\(socket, /)
+  t.regex(source(SMTPServer), /this\._acceptSocket\(socket, handshake\)[^]*this\.connect\(socket, socketOptions\)/)
+})
+
+test('SubmissionConnection greets at once, in clear and in TLS', async (t) => {
+  const rig = await startRig(t)
+  await (await rig.connect(true)).reply()
+  for (const insideTls of [false, true]) {
+    const times: number[] = []
+    for (let round = 0; round < 5; round++) {
+      const client = await rig.connect(insideTls)
+      const from = performance.now()
+      await client.reply()
+      times.push(performance.now() - from)
+    }
+    t.true(Math.min(...times) < 50, `${times.join(' ')} ms`)
+  }
+})
+
+test('SubmissionServer speaks TLS 1.2 and 1.3, and nothing older', async (t) => {
+  const rig = await startRig(t)
+  const protocolOf = (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null> => {
+    const options = { port: rig.tlsPort, host: '127.0.0.1', rejectUnauthorized: false, ciphers: 'DEFAULT@SECLEVEL=0' }
+    const socket = connectTls({ ...options, minVersion: version, maxVersion: version })
+    const outcome = new Promise<string | null>((resolve) => {
+      socket.once('secureConnect', () => resolve(socket.getProtocol()))
+      socket.once('error', () => resolve(null))
+    })
+    return within(5000, version, outcome).finally(() => socket.destroy())
+  }
+  t.is(await protocolOf('TLSv1.1'), null)
+  t.is(await protocolOf('TLSv1.2'), 'TLSv1.2')
+  t.is(await protocolOf('TLSv1.3'), 'TLSv1.3')
+})

@@ -1,0 +1,176 @@
+/** Posting to strangers: what they do costs a bounded time and memory, and nothing inside is ever reached. */
+import { createServer, type Socket } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { systemClock, type Clock } from '#core/clock.ts'
+import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
+import type { PostOutcome } from '#core/outbound/post.ts'
+import type { Resolver } from '#core/outbound/resolver.ts'
+import { guardedPost } from '../../../../protocols/relay/http/guarded-post.ts'
+import { WebhookReceiver, type ReceiverOptions } from '../../../support/webhook-receiver.ts'
+import { authority, goodCertificate } from '../certificates.ts'
+import { ManualClock } from '../manual-clock.ts'
+import { testResolver } from '../rig.ts'
+
+const limits = { deadlineMs: 10_000, answerBytesMax: 4096 }
+const never = new AbortController().signal
+const message = { headers: { 'content-type': 'application/json', 'x-test': 'a' }, body: Buffer.from('{"a":"ä"}') }
+
+interface Surroundings {
+  readonly clock?: Clock
+  readonly allowed?: readonly AllowedRange[]
+  readonly resolver?: Resolver
+  readonly trusted?: readonly string[]
+}
+
+const postFrom = ({
+  clock = systemClock,
+  allowed = [{ cidr: '127.0.0.1/32' }],
+  resolver = testResolver,
+  trusted = [authority],
+}: Surroundings = {}) => {
+  const post = guardedPost({ resolver, guard: addressGuard(allowed), clock, trusted })
+  return (url: string, signal: AbortSignal = never): Promise<PostOutcome> => post({ url, ...message }, limits, signal)
+}
+
+async function receiverOf(t: ExecutionContext, options: ReceiverOptions = {}): Promise<WebhookReceiver> {
+  const receiver = await new WebhookReceiver(options).listen()
+  t.teardown(() => receiver[Symbol.asyncDispose]())
+  return receiver
+}
+
+/** A server that does as it likes with the bare connection. */
+async function rawServer(t: ExecutionContext, behave: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined))
+    behave(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? String(address?.port) : ''}/`
+}
+
+const textOf = (outcome: PostOutcome): unknown =>
+  'problem' in outcome ? outcome.problem : { status: outcome.status, answer: Buffer.from(outcome.answer).toString() }
+
+test('the body arrives to the byte over verified TLS, and the beginning of the answer comes back', async (t) => {
+  const receiver = await receiverOf(t, { certificate: goodCertificate, answer: (response) => response.writeHead(201).end('taken') })
+  t.deepEqual(textOf(await postFrom()(`${receiver.url}?a=b`)), { status: 201, answer: 'taken' })
+  const [{ path, headers, body } = { path: '', headers: {}, body: '' }] = receiver.received
+  t.deepEqual([path, body, headers['x-test'], headers['content-length']], ['/hook?a=b', '{"a":"ä"}', 'a', '10'])
+  t.is(headers.host, `localhost:${receiver.port}`)
+})
+
+test('a certificate that nobody vouches for ends it before anything is sent', async (t) => {
+  const receiver = await receiverOf(t, { certificate: goodCertificate })
+  t.regex(String(textOf(await postFrom({ trusted: [] })(receiver.url))), /certificate of the host could not be verified/)
+  t.is(receiver.received.length, 0)
+})
+
+test('a redirect is an answer like any other, and nothing is followed', async (t) => {
+  const receiver = await receiverOf(t, { answer: (response) => response.writeHead(307, { location: '/other' }).end() })
+  t.deepEqual(textOf(await postFrom()(receiver.url)), { status: 307, answer: '' })
+  t.is(receiver.received.length, 1)
+})
+
+test('of an answer of 10 MB the beginning is read, and the connection closed', async (t) => {
+  const closed = Promise.withResolvers<number>()
+  const receiver = await receiverOf(t, {
+    answer(response, request) {
+      response.writeHead(200)
+      const piece = Buffer.alloc(64 * 1024, 'x')
+      let left = 160
+      const pour = (): void => {
+        while (left > 0) {
+          left--
+          if (!response.write(piece)) return void response.once('drain', pour)
+        }
+        response.end()
+      }
+      request.socket.on('close', () => closed.resolve(left))
+      pour()
+    },
+  })
+  const outcome = await postFrom()(receiver.url)
+  t.deepEqual(textOf(outcome), { status: 200, answer: 'x'.repeat(4096) })
+  t.true((await closed.promise) > 0, 'it was stopped before its end')
+})
+
+test('who takes the connection and never answers is given up after the deadline, and so is who drips a header', async (t) => {
+  const heard = Promise.withResolvers<void>()
+  const silent = await rawServer(t, (socket) => socket.on('data', () => heard.resolve()))
+  const clock = new ManualClock()
+  const outcome = postFrom({ clock })(silent)
+  await heard.promise
+  clock.advance(9999)
+  t.is(await Promise.race([outcome, new Promise((resolve) => setImmediate(resolve, 'waits'))]), 'waits')
+  clock.advance(1)
+  t.is(textOf(await outcome), 'The receiver did not answer within 10 seconds.')
+  const begun = Promise.withResolvers<void>()
+  const dripping = await rawServer(t, (socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nx-a: ', () => begun.resolve())))
+  const second = postFrom({ clock })(dripping)
+  await begun.promise
+  clock.advance(10_000)
+  t.is(textOf(await second), 'The receiver did not answer within 10 seconds.')
+})
+
+test('the status line counts, when the body behind it drips or breaks off', async (t) => {
+  const clock = new ManualClock()
+  const flushed = Promise.withResolvers<void>()
+  const dripping = await receiverOf(t, { answer: (response) => void response.writeHead(200).write('a', () => flushed.resolve()) })
+  const outcome = postFrom({ clock })(dripping.url)
+  await flushed.promise
+  for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate) // the answer's head is on its way to us
+  clock.advance(10_000)
+  t.deepEqual(textOf(await outcome), { status: 200, answer: 'a' })
+  const broken = await rawServer(t, (socket) => socket.on('data', () => socket.end('HTTP/1.1 500 No\r\ncontent-length: 10\r\n\r\nab')))
+  t.deepEqual(textOf(await postFrom()(broken)), { status: 500, answer: 'ab' })
+})
+
+test('closing early, switching protocols and what is not HTTP are told apart', async (t) => {
+  const closing = await rawServer(t, (socket) => socket.on('data', () => socket.destroy()))
+  t.is(textOf(await postFrom()(closing)), 'The receiver closed the connection without an answer.')
+  const switching = await rawServer(t, (socket) => {
+    socket.on('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'))
+  })
+  t.is(textOf(await postFrom()(switching)), 'The receiver closed the connection without an answer.')
+  const other = await rawServer(t, (socket) => socket.on('data', () => socket.end('SSH-2.0-x\r\n')))
+  t.regex(String(textOf(await postFrom()(other))), /something that is not HTTP/)
+  const wide = await rawServer(t, (socket) => socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`)))
+  t.regex(String(textOf(await postFrom()(wide))), /something that is not HTTP/)
+})
+
+test('a name that leads inside is not connected to, also when it led elsewhere a moment ago', async (t) => {
+  const receiver = await receiverOf(t)
+  const answers = [['8.8.8.8'], ['127.0.0.1'], ['10.1.2.3', '169.254.169.254', '127.0.0.1']]
+  const resolver: Resolver = { resolve4: async () => answers.shift() ?? [], resolve6: async () => ['::ffff:127.0.0.1', '::1'] }
+  t.deepEqual(await resolver.resolve4('rebinding.test'), ['8.8.8.8'], 'what a first look sees')
+  for (const url of [
+    `https://rebinding.test:${receiver.port}/`,
+    `https://inside.test:${receiver.port}/`,
+    `http://127.0.0.1:${receiver.port}/`,
+  ]) {
+    t.is(textOf(await postFrom({ resolver, allowed: [] })(url)), 'The host has no address that this service may connect to.')
+  }
+  t.is(receiver.connections, 0)
+})
+
+test('nothing goes to the public internet in clear', async (t) => {
+  const resolver: Resolver = { resolve4: async () => ['8.8.8.8'], resolve6: async () => [] }
+  t.is(textOf(await postFrom({ resolver })('http://receiver.test/')), 'The host has no address that this service may connect to.')
+})
+
+test('what we break off ourselves says so', async (t) => {
+  const heard = Promise.withResolvers<void>()
+  const silent = await rawServer(t, (socket) => socket.on('data', () => heard.resolve()))
+  const stop = new AbortController()
+  const outcome = postFrom()(silent, stop.signal)
+  await heard.promise
+  stop.abort()
+  t.like(await outcome, { isOurs: true })
+  t.like(await postFrom()(silent, AbortSignal.abort()), { isOurs: true })
+})
