@@ -5,6 +5,7 @@ import type { CheckResult, CheckStatus, Grade, InspectReport, Provider, Requirem
 import type { Answer } from '../answer.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
+import { timeOf } from './words.ts'
 
 /** `now` in milliseconds since the epoch. */
 export function reportPage({ test, report }: InspectedTest, now: number): Answer {
@@ -248,7 +249,3 @@ const sign = (status: CheckStatus): Html =>
     <circle cx="8" cy="8" r="8" fill="currentColor" />
     <path d="${paths[status]}" fill="none" class="stroke" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" />
   </svg>`
-
-/** As 21 November 2026, 13:05 UTC. */
-const timeOf = (ms: number): string =>
-  `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(ms).replace(' at ', ', ')} UTC`

@@ -122,8 +122,9 @@ export abstract class ReceptionListener extends SMTPServer {
   override onRcptTo(path: PathArgument, session: SMTPServerSession, answer: Answer): void {
     this.#decide(session, answer, () => {
       const address = this.checkRcptTo(path, session)
-      if (typeof address === 'string') path.address = address
-      else return address.then((found) => void (path.address = found))
+      if (typeof address !== 'string') return address.then((found) => void (path.address = found))
+      path.address = address
+      return undefined
     })
   }
 
