@@ -113,10 +113,13 @@ export const newsletter = (changes: Changes = {}): Promise<InspectInput & { read
   build(newsletterHeader, newsletterBody, changes)
 
 /** The DKIM-Signature that this service itself would write. */
-export async function signed(message: string, { bits = 2048, domain = 'example.com', selector = 'k1' } = {}): Promise<string> {
+export async function signed(
+  message: string,
+  { bits = 2048, domain = 'example.com', selector = 'k1', at = now - 5000 } = {},
+): Promise<string> {
   const digest = await digestMessage([Buffer.from(message, 'latin1')])
   if (!digest) throw new Error('the message cannot be signed')
-  return dkimSignature(digest, { algorithm: 'rsa', domain, selector, privateKey: rsaKey(bits).privateKey }, now - 5000)
+  return dkimSignature(digest, { algorithm: 'rsa', domain, selector, privateKey: rsaKey(bits).privateKey }, at)
 }
 
 async function build(fields: Header, usualBody: string, changes: Changes): Promise<InspectInput & { readonly dns: StubDns }> {
