@@ -72,7 +72,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
   const add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V): unknown => c.register(key, { useFactory: once(make) })
   addOutside(add, foundation, replace)
   addCore(add, foundation)
-  addDoors(add, foundation)
+  addDoors(add, foundation, replace)
   return {
     database: c.resolve(T.Database),
     clock: c.resolve(T.Clock),
@@ -313,7 +313,7 @@ function addHealth(add: Add, { config, secrets }: Foundation): void {
 }
 
 /** SMTP and HTTP in front of the core. */
-function addDoors(add: Add, foundation: Foundation): void {
+function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): void {
   const { config, secrets, metrics, version } = foundation
   const base = settingsOf(secrets)
   add(T.Submission, (c) => {
@@ -322,7 +322,7 @@ function addDoors(add: Add, foundation: Foundation): void {
   })
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
-    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Ingest).feedback })
+    return mailDoors(foundation, { ...base(c), ...network, lookUp, feedback: c.resolve(T.Ingest).feedback })
   })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
@@ -380,6 +380,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     reader: c.resolve(T.Reader),
     bell: c.resolve(T.Bell),
     engagements: c.resolve(T.Engagements),
+    inspectTests: c.resolve(T.MailDoors).inspect.inspectTests,
     ingest: c.resolve(T.Ingest),
     ...c.resolve(T.Administration),
     ...c.resolve(T.Webhooks),

@@ -17,7 +17,7 @@ import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
-import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
+import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { Retention } from '#core/retention/retention.ts'
 import type { Policies } from '#core/routing/policy.ts'
@@ -50,6 +50,7 @@ export interface Replacements {
   readonly clock?: Clock
   readonly resolver?: Resolver & RecordResolver
   readonly transport?: Transport
+  readonly lookUp?: LookUp
 }
 
 /** What stands before anything can be composed: opened, read or made by the start. */

@@ -10,6 +10,7 @@ import type { Clock } from '#core/clock.ts'
 import type { FailoverHealth } from '#core/delivery/failover.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
+import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { People } from '#core/people/people.ts'
 import type { Resolver, RecordResolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
@@ -68,6 +69,7 @@ export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
   readonly bell: CaptureBell
   readonly engagements: Engagements
   readonly ingest: IngestCore
+  readonly inspectTests: InspectTests
   readonly projects: Projects
   readonly organizations: Organizations
 }
@@ -130,6 +132,7 @@ export function restCore(parts: RestParts): RestCore {
     unsubscribes,
     engagements: parts.engagements,
     ingest: parts.ingest,
+    inspectTests: parts.inspectTests,
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,

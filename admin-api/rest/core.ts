@@ -18,6 +18,7 @@ import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppressions.ts'
 import type { Unsubscribes } from '#core/feedback/unsubscribes.ts'
+import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { Invitations } from '#core/people/invitations.ts'
 import type { Members } from '#core/people/members.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
@@ -69,6 +70,7 @@ export interface RestCore {
   readonly unsubscribes: Unsubscribes
   readonly engagements: Engagements
   readonly ingest: IngestCore
+  readonly inspectTests: InspectTests
   readonly inboxes: Inboxes
   readonly webhooks: Webhooks
   readonly webhookDeliveries: Deliveries

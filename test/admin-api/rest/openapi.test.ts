@@ -24,6 +24,7 @@ const expected = [
   'GET /operator/v1/organizations/{id}',
   'GET /operator/v1/organizations/{id}/invoice-preview',
   'GET /operator/v1/organizations/{id}/usage',
+  'GET /share/inspect/{token}',
   'GET /share/traces/{trace_id}',
   'GET /t/c/{token}',
   'GET /t/o/{token}',
@@ -50,6 +51,8 @@ const expected = [
   'GET /v1/inboxes/{id}/messages/{message_id}/raw',
   'GET /v1/ingest-sources',
   'GET /v1/ingest-sources/{id}',
+  'GET /v1/inspect/tests',
+  'GET /v1/inspect/tests/{id}',
   'GET /v1/invitations',
   'GET /v1/mailenable/postoffice-mappings',
   'GET /v1/mailenable/postoffice-mappings/{id}',
@@ -114,6 +117,7 @@ const expected = [
   'POST /v1/ingest/mailenable',
   'POST /v1/ingest/mailenable/healthcheck',
   'POST /v1/ingest/stalwart',
+  'POST /v1/inspect/tests',
   'POST /v1/invitations',
   'POST /v1/mailenable/postoffice-mappings',
   'POST /v1/messages',
@@ -154,6 +158,6 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
   const open = Object.entries(document.paths).filter(([, methods]) => Object.values(methods).some(({ security }) => security.length === 0))
   t.deepEqual(
     open.map(([path]) => path).filter((path) => /^\/(?:v1|share|t|operator)\//.test(path) && !path.startsWith('/v1/ingest/')),
-    ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}'],
+    ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}', '/share/inspect/{token}'],
   )
 })

@@ -71,6 +71,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const domain = await idOf('/v1/domains', { domain: 'sender.example.ch' })
   const member = await addMember('member@example.ch', 'viewer')
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
+  const inspect = await rest.must('POST', '/v1/inspect/tests', {})
   const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
   const attempt = await announceTo(database, organizationId, webhook)
   const report = await addReport(database, organizationId, trace, project)
@@ -97,6 +98,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       inbox: inbox?.id ?? '',
       message: message?.id ?? '',
       domain,
+      inspect: String(inspect['id']),
+      inspectLink: String(inspect['report_url']).slice(-26),
       webhook,
       attempt,
       suppression,
@@ -181,6 +184,7 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   listTraces: { ...refused, query: `project=${project}` },
   diagnoseMissing: { ...own, query: 'recipient=ada@example.ch' },
   listScheduledSends: { ...refused, query: `project=${project}` },
+  listInspectTests: { ...refused, query: `project=${project}` },
   listInboxes: { ...refused, query: `project=${project}` },
   listApiKeys: { ...refused, query: `project=${project}` },
   listReplays: { ...refused, query: `project=${project}` },
@@ -218,6 +222,7 @@ const readingOne = (made: Made): Record<string, Request> => {
     readTrace: { ...refused, params: { trace_id: made.trace } },
     diagnoseBounce: { ...own, query: `message_id=${made.trace}` },
     readReplay: { ...refused, params: { job_id: made.replay } },
+    readInspectTest: { ...refused, params: { id: made.inspect } },
     readSuppression: { ...refused, params: { id: made.suppression }, neighbour: 'shared' },
     readIngestSource: { ...refused, params: { id: made.stalwart }, neighbour: 'shared' },
     readPostofficeMapping: { ...refused, params: { id: made.mapping }, neighbour: 'shared' },
@@ -238,7 +243,8 @@ const readingOne = (made: Made): Record<string, Request> => {
 /** Whoever has the link may follow it. */
 const public_ = (made: Made): Record<string, Request> => ({ ...links(made), ...signedRequests(made) })
 
-const links = ({ trace, token, click, pixel }: Made): Record<string, Request> => ({
+const links = ({ trace, token, click, pixel, inspectLink }: Made): Record<string, Request> => ({
+  showInspectReport: { ...own, params: { token: inspectLink } },
   readSharedTrace: { ...own, params: { trace_id: trace } },
   showUnsubscribe: { ...own, params: { token } },
   unsubscribe: { ...own, params: { token } },
@@ -278,6 +284,7 @@ const making = (made: Made): Record<string, Request> => {
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
     createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
+    createInspectTest: { ...refused, body: { project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
     startReplay: { ...refused, body: { filter: { project_id } } },
     addSuppression: { ...refused, body: { email: 'bea@example.ch', project_id } },

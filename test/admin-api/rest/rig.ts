@@ -27,6 +27,7 @@ import { Suppressions } from '#core/feedback/suppressions.ts'
 import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { type RecordResolver } from '#core/outbound/resolver.ts'
+import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { members } from '#core/people/member.ts'
@@ -282,6 +283,7 @@ function assemble(
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
+    inspectTests: new InspectTests({ ...base, domain: bounceDomain, onReceived() {} }),
     ingest: ingestCore({ ...base, guard: loopbackGuard, resolver: playedResolver, onError: rethrow }),
     inboxes: new Inboxes({ ...base, reader, bell }),
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
