@@ -51,6 +51,8 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_MX_MAX_CONNECTIONS: { path: 'mx.maxConnections', form: 'number' },
   POSTERN_MX_MAX_CONNECTIONS_PER_ADDRESS: { path: 'mx.maxConnectionsPerAddress', form: 'number' },
   POSTERN_IMAP_CA_FILE: { path: 'imap.caFile', form: 'text' },
+  POSTERN_TURNSTILE_VERIFY_URL: { path: 'captcha.turnstileVerifyUrl', form: 'text' },
+  POSTERN_HCAPTCHA_VERIFY_URL: { path: 'captcha.hcaptchaVerifyUrl', form: 'text' },
   POSTERN_TLS_CERT: { path: 'tls.certificateFile', form: 'text' },
   POSTERN_TLS_KEY: { path: 'tls.keyFile', form: 'text' },
   POSTERN_OUTBOUND_ALLOW: { path: 'outbound.allow', form: 'classes' },

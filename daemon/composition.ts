@@ -44,6 +44,7 @@ import { claimOperations } from '../admin-api/pages/claims.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { operatorLinkOperation } from '../admin-api/operator-link.ts'
 import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
+import { revealOperations } from '../admin-api/pages/reveal.ts'
 import { nothingPage } from '../admin-api/pages/refusal-page.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
@@ -57,6 +58,7 @@ import { mailDoors, submissionServer } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
+import { publishableCore } from './publishable-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
@@ -308,6 +310,10 @@ function addDoors(add: Add, foundation: Foundation): void {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
     return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Ingest).feedback })
   })
+  add(T.Publishable, (c) => {
+    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), accessTokens: c.resolve(T.OAuth).accessTokens }
+    return publishableCore({ ...base(c), ...parts, config })
+  })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
     const { operatorKey } = config
@@ -328,6 +334,7 @@ function addDoors(add: Add, foundation: Foundation): void {
         ...allowingOperations(
           allowingCore(oauth, { ...base(c), people: c.resolve(T.People), projects: c.resolve(T.Administration).projects }),
         ),
+        ...revealOperations({ reveals: c.resolve(T.Publishable).reveals, origin: oauth.urls.issuer }),
         operatorLinkOperation({ token: foundation.operatorToken, make }),
       ],
       nothingAs: nothingPage,
@@ -365,6 +372,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     bell: c.resolve(T.Bell),
     engagements: c.resolve(T.Engagements),
     ingest: c.resolve(T.Ingest),
+    publishable: c.resolve(T.Publishable),
     ...c.resolve(T.Administration),
     ...c.resolve(T.Webhooks),
   }

@@ -21,6 +21,7 @@ import { messageOperations } from './messages.ts'
 import { organizationOperations } from './organizations.ts'
 import { postofficeMappingOperations } from './postoffice-mappings.ts'
 import { projectOperations } from './projects.ts'
+import { publishableKeyOperations } from './publishable-keys.ts'
 import { replayOperations } from './replays.ts'
 import { routingRuleOperations } from './routing-rules.ts'
 import { routingSimulationOperations } from './routing-simulation.ts'
@@ -61,6 +62,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...organizationOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),
+  ...publishableKeyOperations(core),
   ...memberOperations(core),
   ...invitationOperations(core),
   ...inboxOperations(core),

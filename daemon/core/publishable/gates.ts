@@ -28,8 +28,12 @@ export function passPageGates(key: Constraints, send: PageSend): void {
   for (const gate of gates) gate(key, send)
 }
 
-/** Letter by letter: what a browser sends is in its one form already. */
-function origin({ allowedOrigins }: Constraints, { origin: given }: PageSend): void {
+function origin(key: Constraints, send: PageSend): void {
+  assertOrigin(key, send.origin)
+}
+
+/** Letter by letter: what a browser sends is in its one form already. For those who can tell it before there is a body. */
+export function assertOrigin({ allowedOrigins }: Pick<Constraints, 'allowedOrigins'>, given: string | undefined): void {
   if (given !== undefined && allowedOrigins.includes(given)) return
   const message =
     given === undefined

@@ -3,6 +3,7 @@
 /** The origin that a text stands for; undefined unless it is one of https, or of http on this very machine. */
 export function pageOrigin(text: string): string | undefined {
   const url = URL.parse(text)
-  if (!url || url.origin !== text.toLowerCase().replace(/\/$/, '')) return undefined
+  // a star is a letter of a host name to the URL standard, and a wildcard to people
+  if (!url || url.hostname.includes('*') || url.origin !== text.toLowerCase().replace(/\/$/, '')) return undefined
   return url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost') ? url.origin : undefined
 }

@@ -11,6 +11,7 @@ import type { Clock } from '../clock.ts'
 import { isSwitchedOn } from '../features.ts'
 import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
+import { assertOrigin } from './gates.ts'
 import { previewToken, publishablePrefix, type KeyTokens } from './key-token.ts'
 import { captchaPlace, publishableKeys, type PublishableKey } from './publishable-key.ts'
 import { checkRequest, type NewPublishableKey } from './requests.ts'
@@ -103,13 +104,16 @@ export class PublishableKeys {
     return (await this.#get(scope, id)).record
   }
 
-  /** What the bearer of a token may reach. Throws `invalid_key`, `key_kind_mismatch` or `feature_unavailable`. */
-  async authenticate(token: string): Promise<Scope> {
+  /**
+   * What the bearer of a token may reach from a page of this origin. Throws `invalid_key`, `key_kind_mismatch`,
+   * `feature_unavailable` or `origin_not_allowed`.
+   */
+  async authenticate(token: string, origin: string | undefined): Promise<Scope> {
     const { database, policies, tokens, isAccessToken } = this.#options
     const tokenId = tokens.read(token)
     if (tokenId === undefined) {
       if (!(await isAccessToken(token.slice(publishablePrefix.length)))) throw invalidKey()
-      throw new Refusal('key_kind_mismatch', `This token was not made as a publishable key, whatever stands before it; mint one.`)
+      throw new Refusal('key_kind_mismatch', 'This token was not made as a publishable key, whatever stands before it; mint one.')
     }
     const found = await database.lookup(publishableKeys, 'token', [tokenId])
     if (!found || found.record.tokenId !== tokenId || found.record.revokedAt !== null) throw invalidKey()
@@ -118,6 +122,7 @@ export class PublishableKeys {
     if (organization.deletedAt !== undefined || deleted.has(record.projectId)) throw invalidKey()
     if (!isSwitchedOn(organization, 'publishable_keys'))
       throw new Refusal('feature_unavailable', 'Publishable keys are switched off here; ask whoever runs the page for another way.')
+    assertOrigin(record, origin)
     return { organizationId, projectId: record.projectId, bound: true, rights: ['api:send'], grantId: record.id, isPublishable: true }
   }
 
@@ -157,7 +162,8 @@ export class PublishableKeys {
   }
 
   #hidden(change: Change, { organizationId }: Scope, { record, token }: MintedPublishableKey): RevealablePublishableKey {
-    return { record, link: this.#options.reveals.add(change, { organizationId, keyId: record.id, token }) }
+    const { id: keyId, projectId, tokenId } = record
+    return { record, link: this.#options.reveals.add(change, { organizationId, projectId, keyId, tokenId, token }) }
   }
 
   async #get(scope: Scope, id: string): Promise<Stored<PublishableKey>> {

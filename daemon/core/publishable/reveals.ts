@@ -7,20 +7,29 @@ import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
+import { actorOf, type Actor, type Asker, type Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 
 export interface RevealOptions {
   readonly database: Database
   readonly clock: Clock
+  readonly audit: Audit
   /** Address of the pages for people, without a slash at the end. */
   readonly pagesUrl: string
 }
 
-/** What a link leads to. */
-export interface Revealed {
+/** The key whose token a link shows. */
+export interface RevealedKey {
   readonly organizationId: string
+  readonly projectId: string
   readonly keyId: string
+  /** Which of its tokens; after a rotation the key has another one. */
+  readonly tokenId: string
+}
+
+/** What a link leads to. */
+interface Revealed extends RevealedKey {
   readonly token: string
 }
 
@@ -29,12 +38,17 @@ export interface RevealLink {
   readonly expiresInSeconds: number
 }
 
-interface Row {
-  readonly organizationId: string
-  readonly keyId: string
+interface Row extends RevealedKey {
   /** Nonce, ciphertext and tag of AES-256-GCM in base64url. */
   readonly sealed: string
   readonly expiresAt: number
+}
+
+interface Opened {
+  readonly row: RevealedKey
+  readonly token: string
+  readonly version: bigint
+  readonly key: readonly Element[]
 }
 
 const lifeMs = 5 * 60_000
@@ -52,29 +66,31 @@ export class Reveals {
   }
 
   /** Puts a link into the write that makes the token. */
-  add(change: Change, { organizationId, keyId, token }: Revealed): RevealLink {
+  add(change: Change, { token, ...key }: Revealed): RevealLink {
     const { clock, pagesUrl } = this.#options
     const id = randomBytes(12).toString('base64url')
     const secret = randomBytes(32).toString('base64url')
     const expiresAt = clock.now() + lifeMs
-    const row: Row = { organizationId, keyId, sealed: seal(token, id, secret), expiresAt }
+    const row: Row = { ...key, sealed: seal(token, id, secret), expiresAt }
     change.setNew(rowKey(id), encode(row)).expire(expiresAt, rowKey(id))
     return { url: `${pagesUrl}/reveal/${id}.${secret}`, expiresInSeconds: lifeMs / 1000 }
   }
 
   /** Throws `reveal_expired` unless the link can be used now; uses nothing up. */
-  async look(code: string): Promise<Omit<Revealed, 'token'>> {
-    const { organizationId, keyId } = (await this.#open(code)).revealed
-    return { organizationId, keyId }
+  async look(code: string): Promise<RevealedKey> {
+    return (await this.#open(code)).row
   }
 
-  /** Shows the token, to one caller only. `mayTake` can keep it by throwing. Throws `reveal_expired`. */
-  async take(code: string, mayTake: (revealed: Omit<Revealed, 'token'>) => Promise<void> = async () => {}): Promise<Revealed> {
-    const { revealed, version, key } = await this.#open(code)
-    await mayTake(revealed)
-    const { ok } = await this.#options.database.commit(new Change().check(key, version).delete(key))
-    if (!ok) throw expired()
-    return revealed
+  /** Shows the token, to one caller only; `asker` is who, where that is known. Throws `reveal_expired`. */
+  async take(code: string, asker?: Asker): Promise<string> {
+    const { database, audit } = this.#options
+    const { row, token, version, key } = await this.#open(code)
+    const change = new Change().check(key, version).delete(key)
+    const { organizationId, projectId, keyId: target } = row
+    const actor: Actor = asker ? actorOf(asker) : { kind: 'service', id: '' }
+    audit.record(change, { organizationId, projectId, actor, act: 'publishable_key.revealed', target, details: {} })
+    if (!(await database.commit(change)).ok) throw expired()
+    return token
   }
 
   /** The code of a link that is one of ours. */
@@ -83,7 +99,7 @@ export class Reveals {
     return url.startsWith(start) ? url.slice(start.length) : undefined
   }
 
-  async #open(code: string): Promise<{ readonly revealed: Revealed; readonly version: bigint; readonly key: readonly Element[] }> {
+  async #open(code: string): Promise<Opened> {
     const { database, clock } = this.#options
     const [, id = '', secret = ''] = form.exec(code) ?? []
     const key = rowKey(id)
@@ -91,8 +107,7 @@ export class Reveals {
     const row = entry && decode<Row>(entry.value)
     const token = row && row.expiresAt > clock.now() ? unseal(row.sealed, id, secret) : undefined
     if (!entry || !row || token === undefined) throw expired()
-    const { organizationId, keyId } = row
-    return { revealed: { organizationId, keyId, token }, version: entry.version, key }
+    return { row, token, version: entry.version, key }
   }
 }
 
