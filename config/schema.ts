@@ -133,6 +133,22 @@ const imap = section({
   ),
 })
 
+const verifyUrl: TextForm<string> = { parse: (text) => parseAddress(text)?.href, format: (text) => text }
+const verifyUrlLimit = 'an http or https address'
+
+const captcha = section({
+  turnstileVerifyUrl: written(
+    { description: 'Where tokens of Turnstile are verified.', limit: verifyUrlLimit },
+    verifyUrl,
+    'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+  ),
+  hcaptchaVerifyUrl: written(
+    { description: 'Where tokens of hCaptcha are verified.', limit: verifyUrlLimit },
+    verifyUrl,
+    'https://api.hcaptcha.com/siteverify',
+  ),
+})
+
 const tls = section({
   certificateFile: optionalWritten(
     {
@@ -300,6 +316,7 @@ export const schema = section({
   mx: mx.prefault({}),
   imap: imap.prefault({}),
   inspect: inspect.prefault({}),
+  captcha: captcha.prefault({}),
   tls: tls.prefault({}),
   outbound: outbound.prefault({}),
   delivery: delivery.prefault({}),

@@ -44,6 +44,7 @@ import { claimOperations } from '../admin-api/pages/claims.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { operatorLinkOperation } from '../admin-api/operator-link.ts'
 import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
+import { revealOperations } from '../admin-api/pages/reveal.ts'
 import { nothingPage } from '../admin-api/pages/refusal-page.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
@@ -58,6 +59,7 @@ import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
 import { OwnListeners } from './own-listeners.ts'
+import { publishableCore } from './publishable-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
@@ -324,6 +326,10 @@ function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): v
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
     return mailDoors(foundation, { ...base(c), ...network, lookUp, feedback: c.resolve(T.Ingest).feedback })
   })
+  add(T.Publishable, (c) => {
+    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), accessTokens: c.resolve(T.OAuth).accessTokens }
+    return publishableCore({ ...base(c), ...parts, config })
+  })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
     const { operatorKey } = config
@@ -344,6 +350,7 @@ function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): v
         ...allowingOperations(
           allowingCore(oauth, { ...base(c), people: c.resolve(T.People), projects: c.resolve(T.Administration).projects }),
         ),
+        ...revealOperations({ reveals: c.resolve(T.Publishable).reveals, origin: oauth.urls.issuer }),
         operatorLinkOperation({ token: foundation.operatorToken, make }),
       ],
       nothingAs: nothingPage,
@@ -382,6 +389,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     engagements: c.resolve(T.Engagements),
     inspectTests: c.resolve(T.MailDoors).inspect.inspectTests,
     ingest: c.resolve(T.Ingest),
+    publishable: c.resolve(T.Publishable),
     ...c.resolve(T.Administration),
     ...c.resolve(T.Webhooks),
   }

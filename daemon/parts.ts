@@ -42,6 +42,7 @@ import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
 import type { OAuthServer } from './oauth-core.ts'
 import type { OwnListeners } from './own-listeners.ts'
+import type { Publishable } from './publishable-core.ts'
 import type { Readiness } from './readiness.ts'
 import type { WebhookCore } from './webhook-core.ts'
 
@@ -122,6 +123,7 @@ export const T = {
   People: token<People>('People'),
   Probes: token<Probes>('Probes'),
   Policies: token<Policies>('Policies'),
+  Publishable: token<Publishable>('Publishable'),
   Queue: token<DeliveryQueue>('Queue'),
   Reader: token<MessageReader>('Reader'),
   Retention: token<Retention>('Retention'),

@@ -36,6 +36,7 @@ import { Suppressions } from '#core/feedback/suppressions.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
+import { PageSends } from '#core/submission/page-send.ts'
 import { Replays } from '#core/submission/replays.ts'
 import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/send.ts'
@@ -43,6 +44,7 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { moveResource } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
+import type { Publishable } from './publishable-core.ts'
 import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
@@ -70,6 +72,7 @@ export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
   readonly engagements: Engagements
   readonly ingest: IngestCore
   readonly inspectTests: InspectTests
+  readonly publishable: Publishable
   readonly projects: Projects
   readonly organizations: Organizations
 }
@@ -126,7 +129,7 @@ export function restCore(parts: RestParts): RestCore {
       waiting: (organizationId, trace) => parts.probes.waiting(organizationId, trace),
     }),
     templates,
-    sendMessages: new SendMessages({ ...settings, templates, unsubscribes, accept: parts.accept }),
+    ...sending(parts, new SendMessages({ ...settings, templates, unsubscribes, accept: parts.accept })),
     suppressions: new Suppressions(settings),
     suppressionImport: new SuppressionImport(settings),
     unsubscribes,
@@ -144,4 +147,10 @@ export function restCore(parts: RestParts): RestCore {
     baseUrl,
     sendBodyBytesMax: config.http.maxBodyBytes,
   }
+}
+
+/** Sends as they come from programs, and from web pages. */
+function sending(parts: RestParts, sendMessages: SendMessages): Pick<RestCore, 'sendMessages' | 'publishable'> {
+  const { keys, snippets, captcha } = parts.publishable
+  return { sendMessages, publishable: { keys, snippets, sends: new PageSends({ ...parts, ...captcha, keys, sendMessages }) } }
 }

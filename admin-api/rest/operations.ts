@@ -22,6 +22,7 @@ import { messageOperations } from './messages.ts'
 import { organizationOperations } from './organizations.ts'
 import { postofficeMappingOperations } from './postoffice-mappings.ts'
 import { projectOperations } from './projects.ts'
+import { publishableKeyOperations } from './publishable-keys.ts'
 import { replayOperations } from './replays.ts'
 import { routingRuleOperations } from './routing-rules.ts'
 import { routingSimulationOperations } from './routing-simulation.ts'
@@ -63,6 +64,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...organizationOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),
+  ...publishableKeyOperations(core),
   ...memberOperations(core),
   ...invitationOperations(core),
   ...inboxOperations(core),

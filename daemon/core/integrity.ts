@@ -24,6 +24,7 @@ import { members } from './people/member.ts'
 import { passkeys } from './people/passkey.ts'
 import { sessions } from './people/session.ts'
 import { users } from './people/user.ts'
+import { publishableKeys } from './publishable/publishable-key.ts'
 import { destinations } from './routing/destination.ts'
 import { failoverPolicies } from './routing/failover-policy.ts'
 import { routingRules } from './routing/rule.ts'
@@ -44,6 +45,7 @@ const recordKinds = [
   organizations,
   projects,
   apiKeys,
+  publishableKeys,
   smtpCredentials,
   destinations,
   routingRules,
@@ -86,6 +88,8 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
       { name: 'webhook.leftovers', global: true },
       { name: 'idempotency' },
+      { name: 'captcha.used' },
+      { name: 'reveal', global: true },
       { name: 'settings' },
       { name: 'challenge' },
       { name: 'usage.held' },

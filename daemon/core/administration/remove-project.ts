@@ -11,6 +11,7 @@ import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
 import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { oauthGrants } from '../oauth/grant.ts'
+import { publishableKeys } from '../publishable/publishable-key.ts'
 import { discardTrace } from '../retention/remove-trace.ts'
 import { destinations } from '../routing/destination.ts'
 import { failoverPolicies } from '../routing/failover-policy.ts'
@@ -47,6 +48,7 @@ export async function removeProject(
   const { database, nowMs, stopping } = work
   const isOfProject = (record: { readonly projectId: string | null }): boolean => record.projectId === projectId
   await removeRecords(work, apiKeys, organizationId, isOfProject)
+  await removeRecords(work, publishableKeys, organizationId, isOfProject)
   await removeRecords(work, smtpCredentials, organizationId, isOfProject)
   await removeRecords(work, oauthGrants, organizationId, isOfProject)
   await removeRecords(work, routingRules, organizationId, isOfProject)

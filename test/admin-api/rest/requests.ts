@@ -61,6 +61,9 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const credential = await idOf('/v1/smtp-credentials', { default_destination_id: destination })
   const template = await idOf('/v1/templates', { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' })
   const key = await idOf('/v1/api-keys', { name: 'x', scopes: ['api:read'] })
+  const page = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
+  const publishable = await idOf('/v1/publishable-keys', page)
+  const reveal = String((await rest.must('POST', '/v1/publishable-keys', { ...page, reveal: true }))['reveal_url'])
   const attachments = [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }]
   const trace = String((await rest.must('POST', '/v1/messages', { ...plain, attachments }))['trace_id'])
   const later = { ...plain, destination_id: destination, send_at: new Date(clock.now() + hour).toISOString() }
@@ -94,6 +97,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   return {
     ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
     ...{
+      publishable,
+      reveal,
       replay,
       inbox: inbox?.id ?? '',
       message: message?.id ?? '',
@@ -186,6 +191,7 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   listScheduledSends: { ...refused, query: `project=${project}` },
   listInspectTests: { ...refused, query: `project=${project}` },
   listInboxes: { ...refused, query: `project=${project}` },
+  listPublishableKeys: { ...refused, query: `project=${project}` },
   listApiKeys: { ...refused, query: `project=${project}` },
   listReplays: { ...refused, query: `project=${project}` },
   listAudit: { ...refused, query: `project=${project}` },
@@ -214,6 +220,7 @@ const readingOne = (made: Made): Record<string, Request> => {
     readRoutingRule: { ...refused, params: { id: made.rule } },
     readDomain: { ...refused, params: { id: made.domain }, neighbour: 'shared' },
     listDomainRecords: { ...refused, params: { id: made.domain }, query: `destination_id=${made.destination}` },
+    readPublishableKey: { ...refused, params: { id: made.publishable } },
     readSmtpCredential: { ...refused, params: { id: made.credential } },
     readTemplate: { ...refused, params: { id: made.template } },
     listTemplateVersions: { ...refused, params: { id: made.template } },
@@ -283,6 +290,14 @@ const making = (made: Made): Record<string, Request> => {
     createSmtpCredential: { ...refused, body: { project_id } },
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
     createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
+    mintPublishableKey: {
+      ...refused,
+      body: { allowed_origins: ['https://a.ch'], allowed_to: ['@a.ch'], locked_from: 'a@a.ch', project_id },
+    },
+    generateHtmlSnippet: {
+      ...refused,
+      body: { reveal_url: made.reveal, to_address: 'ada@example.ch', from_address: 'form@example.ch' },
+    },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
     createInspectTest: { ...refused, body: { project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
@@ -326,6 +341,7 @@ const changing = (made: Made): Record<string, Request> => {
     rotateWebhookSecret: { ...refused, params: { id: made.webhook } },
     redeliverWebhookAttempt: { ...refused, params: { id: made.attempt } },
     testWebhook: { ...refused, params: { id: made.webhook } },
+    rotatePublishableKey: { ...refused, params: { id: made.publishable } },
     rotateApiKey: { ...refused, params: { id: made.key } },
     stopReplay: { ...refused, params: { job_id: made.replay } },
     updateSuppression: { ...refused, params: { id: made.suppression }, body: { reason: 'Mine' }, neighbour: 'shared' },
@@ -362,6 +378,7 @@ const ending = (made: Made): Record<string, Request> => ({
   revokeSmtpCredential: { stranger: 'silent', params: { id: made.credential } },
   deleteWebhook: { stranger: 'silent', params: { id: made.webhook } },
   deleteTemplate: { ...refused, params: { id: made.template } },
+  revokePublishableKey: { ...refused, params: { id: made.publishable } },
   revokeApiKey: { ...refused, params: { id: made.key } },
   deleteDestination: { ...refused, params: { id: made.spare } },
   deleteDomain: { ...refused, params: { id: made.domain }, neighbour: 'forbidden' },

@@ -34,6 +34,7 @@ import { members } from '#core/people/member.ts'
 import { people, type People } from '#core/people/people.ts'
 import type { Role } from '#core/people/role.ts'
 import { addUser } from '#core/people/user.ts'
+import type { AccessTokens } from '#core/oauth/access-tokens.ts'
 import { Sandboxes } from '#core/oauth/sandboxes.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
@@ -42,7 +43,6 @@ import { Accept } from '#core/submission/accept.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { Replays } from '#core/submission/replays.ts'
 import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
-import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
@@ -61,6 +61,7 @@ import { bearerAuthentication, operatorAuthentication } from '../../../admin-api
 import type { Operation } from '../../../admin-api/operation.ts'
 import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { pageOperations } from '../../../admin-api/pages/operations.ts'
+import { revealOperations } from '../../../admin-api/pages/reveal.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
@@ -72,6 +73,7 @@ import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 import { playedResolver, PlayedRecords, PlayedTransport } from './played.ts'
+import { sendingOf, type VerifyUrls } from './publishable.ts'
 import { readers } from './readers.ts'
 
 export const baseUrl = 'https://post.example.ch'
@@ -95,6 +97,7 @@ export interface Rig {
   readonly removals: Removals
   readonly people: People
   readonly claims: Claims
+  readonly accessTokens: AccessTokens
   /** Listening address of the HTTP side. */
   readonly address: string
   readonly failures: unknown[]
@@ -122,6 +125,8 @@ export interface RigOptions {
   readonly plan?: PlanName
   readonly bounceDomain?: null
   readonly hasOperator?: boolean
+  /** Where tokens of captchas are verified; nowhere unless told. */
+  readonly captcha?: VerifyUrls
   /** What the HTTP side serves besides, and who may call it. */
   readonly besides?: (parts: {
     readonly database: Database
@@ -145,7 +150,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
   const { bounceDomain = 'in.example.ch' } = options
   const rewriter = new WorkerMessageRewriter(clock)
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
-  const core = assemble(database, clock, transport, board, bell, reader, rewriter, records, bounceDomain)
+  const core = assemble(database, clock, transport, board, bell, reader, rewriter, records, bounceDomain, options.captcha)
   const failures: unknown[] = []
   const besides = options.besides?.({ database, clock, apiKeys: core.apiKeys, removals: core.removals, people: core.people })
   const forOperator = options.hasOperator === false ? [] : operatorOperations(core)
@@ -154,6 +159,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...forOperator,
     ...pageOperations(core),
     ...claimOperations(core),
+    ...revealOperations({ reveals: core.publishable.reveals, origin: baseUrl }),
     ...(besides?.operations ?? []),
   ]
   const api = new AdminApi({
@@ -201,6 +207,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     webhookDispatcher: core.webhookDispatcher,
     people: core.people,
     claims: core.claims,
+    accessTokens: core.publishable.accessTokens,
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)
       return { ...made, rest: client(made.key) }
@@ -232,6 +239,7 @@ function assemble(
   rewriter: WorkerMessageRewriter,
   records: RecordResolver,
   bounceDomain: string | null,
+  captcha: VerifyUrls | undefined,
 ) {
   const policies = new Policies(database)
   const audit = new Audit({ database, clock })
@@ -279,7 +287,7 @@ function assemble(
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     ...readers(base, probes, records),
     ...{ templates, unsubscribes, usage },
-    sendMessages: new SendMessages({ ...base, templates, unsubscribes, accept }),
+    ...sendingOf({ ...base, templates, unsubscribes, accept }, captcha),
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
