@@ -103,6 +103,11 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'ingest.refused' },
       { name: 'ingest.dropped' },
       { name: 'capture.pending', global: true },
+      {
+        name: 'inbox.notified',
+        check: async ([organizationId, , id]) =>
+          (await database.get(inboxes, { organizationId: String(organizationId) }, String(id))) ? [] : ['its inbox is missing'],
+      },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
       {

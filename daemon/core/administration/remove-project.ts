@@ -9,6 +9,7 @@ import { unpack, within, type Element } from '#store/tuple.ts'
 import { apiKeys } from '../access/api-key.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
+import { lastNotifyKey } from '../capture/last-notify.ts'
 import { oauthGrants } from '../oauth/grant.ts'
 import { discardTrace } from '../retention/remove-trace.ts'
 import { destinations } from '../routing/destination.ts'
@@ -51,7 +52,7 @@ export async function removeProject(
   await removeRecords(work, routingRules, organizationId, isOfProject)
   await removeRecords(work, failoverPolicies, organizationId, isOfProject)
   await removeRecords(work, destinations, organizationId, isOfProject)
-  await removeRecords(work, inboxes, organizationId, isOfProject)
+  await removeRecords(work, inboxes, organizationId, isOfProject, ({ id }) => [lastNotifyKey(organizationId, id)])
   await removeRecords(
     work,
     replayJobs,
