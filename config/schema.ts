@@ -11,6 +11,7 @@ const hour = 3600
 const endpoint = { parse: parseEndpoint, format: formatEndpoint }
 const network = { parse: parseAllowedNetwork, format: formatAllowedNetwork }
 const masterKey = { parse: parseMasterKey, format: formatMasterKey }
+const sharedSecret = accepting((text) => /^[\u0021-\u007e]{32,256}$/.test(text))
 const path = accepting((text) => text.length > 0 && !text.includes('\0'))
 const operatorKey = accepting((text) => /^svcop_[A-Za-z0-9_-]{43,128}$/.test(text))
 const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text))
@@ -302,6 +303,15 @@ export const schema = section({
     masterKey,
   ),
   masterKeyFile: optionalWritten({ description: 'File that holds the master key, in place of masterKey.', limit: pathLimit }, path),
+  inboxNotifySecret: optionalWritten(
+    {
+      description:
+        'Key that signs the notifications of all virtual inboxes, for receivers of the operator. Without it each inbox has a key of its own, shown in its detail.',
+      limit: '32 to 256 visible ASCII characters',
+      secret: true,
+    },
+    sharedSecret,
+  ),
   plan: oneOf('Plan of the first organization.', planNames, 'enterprise'),
   signUp: oneOf(
     'Who may become a user: only those who get a link from postern login-link, also whoever is invited to an organization, or anybody.',

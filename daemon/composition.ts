@@ -9,7 +9,6 @@ import { ApiKeys } from '#core/access/api-keys.ts'
 import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import { BackgroundRead } from '#core/capture/background-read.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { systemClock } from '#core/clock.ts'
@@ -53,6 +52,7 @@ import { RelayTransport } from '../protocols/relay/transport.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { inboxCore } from './inbox-core.ts'
 import { ingestCore } from './ingest-core.ts'
 import { mailDoors, submissionServer } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
@@ -80,7 +80,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     clock: c.resolve(T.Clock),
     admission: c.resolve(T.Admission),
     reader: c.resolve(T.Reader),
-    backgroundRead: c.resolve(T.BackgroundRead),
+    inboxes: c.resolve(T.Inboxes),
     housekeeping: c.resolve(T.Housekeeping),
     retention: c.resolve(T.Retention),
     transport: c.resolve(T.Transport),
@@ -169,9 +169,11 @@ function addCore(add: Add, foundation: Foundation): void {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)
     return new Retention({ ...base(c), random: Math.random, onError })
   })
-  add(T.BackgroundRead, (c) => {
+  add(T.Inboxes, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
-    return new BackgroundRead({ database: c.resolve(T.Database), reader: c.resolve(T.Reader), onError })
+    const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), bell: c.resolve(T.Bell), resolver: c.resolve(T.Resolver) }
+    const told = { allowed: config.outbound.allow.webhooks, sharedSecret: config.inboxNotifySecret ?? undefined }
+    return inboxCore({ ...base(c), ...parts, ...told, baseUrl: publicUrl(config, config.http.listen), onError })
   })
   add(T.ReplayRunner, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a replay', error, id)
@@ -384,14 +386,13 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     health: c.resolve(T.Board),
     accept: c.resolve(T.Accept),
     replayRunner: c.resolve(T.ReplayRunner),
-    reader: c.resolve(T.Reader),
-    bell: c.resolve(T.Bell),
     engagements: c.resolve(T.Engagements),
     inspectTests: c.resolve(T.MailDoors).inspect.inspectTests,
     ingest: c.resolve(T.Ingest),
     publishable: c.resolve(T.Publishable),
     ...c.resolve(T.Administration),
     ...c.resolve(T.Webhooks),
+    ...c.resolve(T.Inboxes),
   }
 }
 
@@ -402,7 +403,7 @@ function acceptanceListener(c: DependencyContainer, metrics: Metrics): Acceptanc
     queued: (entry, content) => c.resolve(T.Queue).offer(entry, content, true),
     captured: (capture) => {
       c.resolve(T.Bell).ring(capture)
-      c.resolve(T.BackgroundRead).wake()
+      c.resolve(T.Inboxes).backgroundRead.wake()
     },
   }
 }

@@ -5,7 +5,6 @@ import type { ApiKeys } from '#core/access/api-keys.ts'
 import type { Removals } from '#core/administration/removals.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import type { BackgroundRead } from '#core/capture/background-read.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import type { Claims } from '#core/claims/claims.ts'
@@ -35,6 +34,7 @@ import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
+import type { InboxCore } from './inbox-core.ts'
 import type { Ingest } from './ingest-core.ts'
 import type { Logger } from './logging.ts'
 import type { MailDoors } from './mail-doors.ts'
@@ -73,7 +73,7 @@ export interface Daemon {
   readonly clock: Clock
   readonly admission: Admission
   readonly reader: MessageReader
-  readonly backgroundRead: BackgroundRead
+  readonly inboxes: InboxCore
   readonly housekeeping: Housekeeping
   readonly retention: Retention
   readonly transport: Transport
@@ -102,7 +102,6 @@ export const T = {
   Admission: token<Admission>('Admission'),
   ApiKeys: token<ApiKeys>('ApiKeys'),
   Attempts: token<Attempts>('Attempts'),
-  BackgroundRead: token<BackgroundRead>('BackgroundRead'),
   Board: token<HealthBoard>('Board'),
   Bell: token<CaptureBell>('Bell'),
   Claims: token<Claims>('Claims'),
@@ -115,6 +114,7 @@ export const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  Inboxes: token<InboxCore>('Inboxes'),
   Ingest: token<Ingest>('Ingest'),
   MailDoors: token<MailDoors>('MailDoors'),
   OAuth: token<OAuthServer>('OAuth'),

@@ -3,8 +3,6 @@ import { publicUrl, type Config } from '#config/load.ts'
 import type { ApiKeys } from '#core/access/api-keys.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import type { CaptureBell } from '#core/capture/bell.ts'
-import type { MessageReader } from '#core/capture/message-reader.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import type { FailoverHealth } from '#core/delivery/failover.ts'
@@ -27,7 +25,6 @@ import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage.ts'
-import { Inboxes } from '#core/capture/inboxes.ts'
 import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
@@ -45,11 +42,12 @@ import { Templates } from '#core/templates/templates.ts'
 import { moveResource } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import type { Publishable } from './publishable-core.ts'
+import type { InboxCore } from './inbox-core.ts'
 import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 
-export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
+export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'>, Omit<InboxCore, 'backgroundRead'> {
   readonly config: Config
   readonly secrets: SecretBox
   readonly database: Database
@@ -67,8 +65,6 @@ export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
   readonly health: FailoverHealth
   readonly accept: Accept
   readonly replayRunner: ReplayRunner
-  readonly reader: MessageReader
-  readonly bell: CaptureBell
   readonly engagements: Engagements
   readonly ingest: IngestCore
   readonly inspectTests: InspectTests
@@ -141,7 +137,9 @@ export function restCore(parts: RestParts): RestCore {
     audit,
     operator: new Operator(settings),
     restoreOrganization: (id) => restoreOrganization(settings, id),
-    inboxes: new Inboxes({ ...settings, reader: parts.reader, bell: parts.bell }),
+    inboxes: parts.inboxes,
+    inboxSettings: parts.inboxSettings,
+    inboxNotifier: parts.inboxNotifier,
     policies,
     clock,
     baseUrl,

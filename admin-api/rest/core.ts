@@ -8,7 +8,9 @@ import type { Audit } from '#core/audit.ts'
 import type { Invoices } from '#core/billing/invoice.ts'
 import type { Operator } from '#core/billing/operator.ts'
 import type { Usage } from '#core/billing/usage.ts'
+import type { InboxSettings } from '#core/capture/inbox-settings.ts'
 import type { Inboxes } from '#core/capture/inboxes.ts'
+import type { Notifier } from '#core/capture/notifier.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import { requireFlag } from '#core/features.ts'
@@ -83,6 +85,8 @@ export interface RestCore {
   readonly ingest: IngestCore
   readonly inspectTests: InspectTests
   readonly inboxes: Inboxes
+  readonly inboxSettings: InboxSettings
+  readonly inboxNotifier: Notifier
   readonly webhooks: Webhooks
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries

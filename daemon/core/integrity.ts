@@ -115,6 +115,11 @@ export function integrityChecks(database: Database): VerifyOptions {
         global: true,
         check: ([, , organizationId, id]) => missingTest(database, String(organizationId), String(id)),
       },
+      {
+        name: 'inbox.notified',
+        check: async ([organizationId, , id]) =>
+          (await database.get(inboxes, { organizationId: String(organizationId) }, String(id))) ? [] : ['its inbox is missing'],
+      },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
       {

@@ -1,5 +1,5 @@
 /**
- * Retention: webhook deliveries go when they are old. Settled traces go when they are older than the plan keeps them, and the oldest of them when there are more than
+ * Retention: webhook deliveries go when they are old, captured messages when their inboxes let them go. Settled traces go when they are older than the plan keeps them, and the oldest of them when there are more than
  * the plan stores. Each goes in a write of its own, so a crash leaves nothing half removed and the next round goes on.
  * Spec "Limits".
  */
@@ -16,6 +16,7 @@ import { allOrganizations } from '../tenancy/organization-list.ts'
 import type { Organization } from '../tenancy/organization.ts'
 import { sweepDeliveries } from '../webhooks/leftovers.ts'
 import { traces } from '../trace/trace.ts'
+import { sweepInboxes } from './inbox-retention.ts'
 import { removeTrace } from './remove-trace.ts'
 
 export interface RetentionOptions {
@@ -68,6 +69,11 @@ export class Retention {
     for await (const organization of allOrganizations(this.#options.database)) {
       if (this.#stopping) break
       removed += await this.#sweep(organization)
+      removed += await sweepInboxes(
+        { database: this.#options.database, stopping: () => this.#stopping },
+        organization.id,
+        this.#options.clock.now(),
+      )
       await this.#sweepDeliveries(organization)
       await this.#sweepInspectTests(organization)
       await this.#note(organization.id)
