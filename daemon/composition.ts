@@ -12,12 +12,8 @@ import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { systemClock } from '#core/clock.ts'
-import { Attempts } from '#core/delivery/attempt.ts'
-import { DeliveryQueue } from '#core/delivery/queue.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
-import { deliveryLimits } from '#core/delivery/delivery-limits.ts'
 import { Probes } from '#core/delivery/probes.ts'
-import { Signer } from '#core/domains/signer.ts'
 import { bearerCheck } from '#core/oauth/bearers.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
@@ -35,7 +31,7 @@ import { Tracking } from '#core/tracking/tracking.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { Database } from '#store/database.ts'
-import { queueLength, type QueueEntry } from '#store/queue.ts'
+import type { QueueEntry } from '#store/queue.ts'
 import { bearerAuthentication, operatorAuthentication } from '../admin-api/authentication.ts'
 import { operatorOperations } from '../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../admin-api/rest/operations.ts'
@@ -51,6 +47,7 @@ import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
 import { RelayTransport } from '../protocols/relay/transport.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
+import { deliveryAttempts, deliveryQueue } from './delivery-core.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { inboxCore } from './inbox-core.ts'
 import { ingestCore } from './ingest-core.ts'
@@ -242,44 +239,23 @@ function addWebhooks(add: Add, { config, secrets, metrics }: Foundation): void {
 
 /** The queue, what it does with a message, and what is told of it afterwards. */
 function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
-  add(T.Attempts, (c) => {
-    const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = config.delivery
-    const retry = {
-      delaysMs: retrySeconds.map((seconds) => seconds * 1000),
-      maxAgeMs: maxAgeHours * 3_600_000,
-      jitter,
-      unknownDelayMs: unknownRetrySeconds * 1000,
-    }
-    return new Attempts({
+  add(T.Attempts, (c) =>
+    deliveryAttempts(config, {
       ...settingsOf(secrets)(c),
-      signer: new Signer({ secrets, clock: c.resolve(T.Clock) }),
       transport: c.resolve(T.Transport),
-      retry,
       listener: c.resolve(T.Observer),
       health: c.resolve(T.Board),
-      random: Math.random,
-    })
-  })
+    }),
+  )
   add(T.Ingest, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('feedback', error)
     const outside = { guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }
     return ingestCore({ ...settingsOf(secrets)(c), ...outside, writes: c.resolve(T.Writes), onError })
   })
   add(T.Queue, (c) => {
-    const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
-    const queue: DeliveryQueue = new DeliveryQueue({
-      database: c.resolve(T.Database),
-      clock: c.resolve(T.Clock),
-      attempts: c.resolve(T.Attempts),
-      limitsOf: deliveryLimits(c.resolve(T.Policies), c.resolve(T.Board), connectionsPerDestination),
-      connectionsMax: connectionsTotal,
-      memoryBytesMax: memoryBudgetBytes,
-      onError: (error, traceId) => c.resolve(T.Observer).broke('delivery', error, traceId),
-    })
-    metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(c.resolve(T.Database)))
-    metrics.watch('breakers_open', 'Destinations whose circuit breaker is not closed.', () => c.resolve(T.Board).open)
-    metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
-    return queue
+    const onError = (error: unknown, traceId: string): void => c.resolve(T.Observer).broke('delivery', error, traceId)
+    const parts = { attempts: c.resolve(T.Attempts), board: c.resolve(T.Board), onError }
+    return deliveryQueue(config, metrics, { ...settingsOf(secrets)(c), ...parts })
   })
 }
 
