@@ -124,6 +124,7 @@ export const features = {
     screens: ['virtual-inboxes'],
     always: [
       'listInboxes',
+      'lookUpInbox',
       'readInbox',
       'listInboxMessages',
       'readInboxMessage',

@@ -11,6 +11,7 @@ const hour = 3600
 const endpoint = { parse: parseEndpoint, format: formatEndpoint }
 const network = { parse: parseAllowedNetwork, format: formatAllowedNetwork }
 const masterKey = { parse: parseMasterKey, format: formatMasterKey }
+const sharedSecret = accepting((text) => /^[\u0021-\u007e]{32,256}$/.test(text))
 const path = accepting((text) => text.length > 0 && !text.includes('\0'))
 const operatorKey = accepting((text) => /^svcop_[A-Za-z0-9_-]{43,128}$/.test(text))
 const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text))
@@ -23,6 +24,7 @@ const mcpAddress: TextForm<string> = { parse: parseMcpAddress, format: (text) =>
 const spfMechanism = accepting((text) =>
   /^(?:(?:include|a|mx):[a-z0-9._-]+(?:\/\d{1,3})?|mx|ip4:[\d.]+(?:\/\d{1,2})?|ip6:[\da-f:.]+(?:\/\d{1,3})?)$/i.test(text),
 )
+const dnsList = accepting((text) => /^(?:ip|domain)\/(?:major|minor)\/(?:[a-z0-9_-]{1,63}\.){1,10}[a-z0-9-]{2,63}$/.test(text))
 const dnsServer: TextForm<string> = { parse: parseDnsServer, format: (text) => text }
 
 const endpointLimit = 'an IP address (IPv6 in brackets) or localhost, with a port, such as 127.0.0.1:8080 (port 0 picks a free one)'
@@ -31,6 +33,8 @@ const networksLimit = 'a list of at most 64 networks such as 10.0.0.0/8, 127.0.0
 const spfLimit =
   'a list of at most 64 SPF mechanisms such as include:_spf.example.net, a:mail.example.net, ip4:192.0.2.1 or ip6:2001:db8::/32'
 const dnsServersLimit = 'a list of at most 64 IP addresses, each with or without a port, such as 192.0.2.53 or [2001:db8::53]:5353'
+const dnsListsLimit =
+  'a list of at most 64 DNS lists, each as ip or domain, major or minor (whether mail is refused for it) and the zone, such as ip/major/zen.spamhaus.org'
 const hostNameLimit = 'a host name of letters, digits, hyphens and dots'
 const pathLimit = 'the path of a file'
 
@@ -90,6 +94,34 @@ const mx = section({
   ),
   maxConnections: whole('Most sessions with other servers at a time, over all listeners.', 1, 100_000, 200),
   maxConnectionsPerAddress: whole('Most sessions at a time from one server address (an IPv6 /64 counts as one).', 1, 100_000, 20),
+})
+
+const inspect = section({
+  domain: optionalWritten(
+    {
+      description: 'Domain of the addresses of deliverability tests. Its MX record leads to mx.listen. Without it, the inbound domain.',
+      limit: hostNameLimit,
+    },
+    hostName,
+  ),
+  dnsLists: listOf(
+    {
+      description:
+        'Block lists that deliverability tests ask about addresses and domains. Most are free for few questions only, and answer to a name server of your own only. Empty: none.',
+      limit: dnsListsLimit,
+    },
+    dnsList,
+    [
+      'ip/major/zen.spamhaus.org',
+      'ip/minor/bl.spamcop.net',
+      'ip/minor/b.barracudacentral.org',
+      'ip/minor/psbl.surriel.com',
+      'ip/minor/bl.mailspike.net',
+      'domain/major/dbl.spamhaus.org',
+      'domain/major/multi.surbl.org',
+      'domain/minor/multi.uribl.com',
+    ],
+  ),
 })
 
 const imap = section({
@@ -271,6 +303,15 @@ export const schema = section({
     masterKey,
   ),
   masterKeyFile: optionalWritten({ description: 'File that holds the master key, in place of masterKey.', limit: pathLimit }, path),
+  inboxNotifySecret: optionalWritten(
+    {
+      description:
+        'Key that signs the notifications of all virtual inboxes, for receivers of the operator. Without it each inbox has a key of its own, shown in its detail.',
+      limit: '32 to 256 visible ASCII characters',
+      secret: true,
+    },
+    sharedSecret,
+  ),
   plan: oneOf('Plan of the first organization.', planNames, 'enterprise'),
   signUp: oneOf(
     'Who may become a user: only those who get a link from postern login-link, also whoever is invited to an organization, or anybody.',
@@ -284,6 +325,7 @@ export const schema = section({
   submission: submission.prefault({}),
   mx: mx.prefault({}),
   imap: imap.prefault({}),
+  inspect: inspect.prefault({}),
   captcha: captcha.prefault({}),
   tls: tls.prefault({}),
   outbound: outbound.prefault({}),

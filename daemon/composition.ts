@@ -9,7 +9,6 @@ import { ApiKeys } from '#core/access/api-keys.ts'
 import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import { BackgroundRead } from '#core/capture/background-read.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { systemClock } from '#core/clock.ts'
@@ -53,11 +52,13 @@ import { RelayTransport } from '../protocols/relay/transport.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { inboxCore } from './inbox-core.ts'
 import { ingestCore } from './ingest-core.ts'
 import { mailDoors, submissionServer } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
+import { OwnListeners } from './own-listeners.ts'
 import { publishableCore } from './publishable-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
@@ -73,13 +74,13 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
   const add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V): unknown => c.register(key, { useFactory: once(make) })
   addOutside(add, foundation, replace)
   addCore(add, foundation)
-  addDoors(add, foundation)
+  addDoors(add, foundation, replace)
   return {
     database: c.resolve(T.Database),
     clock: c.resolve(T.Clock),
     admission: c.resolve(T.Admission),
     reader: c.resolve(T.Reader),
-    backgroundRead: c.resolve(T.BackgroundRead),
+    inboxes: c.resolve(T.Inboxes),
     housekeeping: c.resolve(T.Housekeeping),
     retention: c.resolve(T.Retention),
     transport: c.resolve(T.Transport),
@@ -89,6 +90,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     removals: c.resolve(T.Administration).removals,
     submission: c.resolve(T.Submission),
     mailDoors: c.resolve(T.MailDoors),
+    ownListeners: c.resolve(T.OwnListeners),
     people: c.resolve(T.People),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
@@ -115,6 +117,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
   add(T.Database, () => new Database(kv))
   add(T.Observer, () => new Observer(log, metrics))
   add(T.Health, () => new Readiness())
+  add(T.OwnListeners, () => new OwnListeners())
   add(T.Guard, () => addressGuard(config.outbound.allow.destinations))
   add(T.Resolver, (c) => replace.resolver ?? new SystemResolver({ servers: config.outbound.dnsServers, clock: c.resolve(T.Clock) }))
   add(
@@ -126,6 +129,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
           resolver: c.resolve(T.Resolver),
           guard: c.resolve(T.Guard),
           heloName: config.smtpHost,
+          isOwn: (address, port) => c.resolve(T.OwnListeners).has(address, port),
           clock: c.resolve(T.Clock),
         }),
         new HttpTransport({ resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard), clock: c.resolve(T.Clock) }),
@@ -156,6 +160,7 @@ function addCore(add: Add, foundation: Foundation): void {
   const { config, secrets, metrics } = foundation
   addHealth(add, foundation)
   addDelivery(add, foundation)
+  addWebhooks(add, foundation)
   const base = settingsOf(secrets)
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
   add(T.Policies, (c) => new Policies(c.resolve(T.Database), config.systemMail.destination))
@@ -164,9 +169,11 @@ function addCore(add: Add, foundation: Foundation): void {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)
     return new Retention({ ...base(c), random: Math.random, onError })
   })
-  add(T.BackgroundRead, (c) => {
+  add(T.Inboxes, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
-    return new BackgroundRead({ database: c.resolve(T.Database), reader: c.resolve(T.Reader), onError })
+    const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), bell: c.resolve(T.Bell), resolver: c.resolve(T.Resolver) }
+    const told = { allowed: config.outbound.allow.webhooks, sharedSecret: config.inboxNotifySecret ?? undefined }
+    return inboxCore({ ...base(c), ...parts, ...told, baseUrl: publicUrl(config, config.http.listen), onError })
   })
   add(T.ReplayRunner, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a replay', error, id)
@@ -203,11 +210,6 @@ function addCore(add: Add, foundation: Foundation): void {
     const parts = { writes: c.resolve(T.Writes), people: c.resolve(T.People), sandboxes: c.resolve(T.OAuth).sandboxes }
     return new Claims({ ...base(c), ...parts, audit: new Audit(base(c)) })
   })
-  add(T.Webhooks, (c) => {
-    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
-    const allowed = config.outbound.allow.webhooks
-    return webhookCore({ ...base(c), writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed, onError, metrics })
-  })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
   add(T.OAuth, (c) =>
@@ -220,6 +222,22 @@ function addCore(add: Add, foundation: Foundation): void {
       onDeleted: () => c.resolve(T.Administration).removals.wake(),
     }),
   )
+}
+
+/** Events for the servers of tenants. */
+function addWebhooks(add: Add, { config, secrets, metrics }: Foundation): void {
+  add(T.Webhooks, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
+    const allowed = config.outbound.allow.webhooks
+    return webhookCore({
+      ...settingsOf(secrets)(c),
+      writes: c.resolve(T.Writes),
+      resolver: c.resolve(T.Resolver),
+      allowed,
+      onError,
+      metrics,
+    })
+  })
 }
 
 /** The queue, what it does with a message, and what is told of it afterwards. */
@@ -299,7 +317,7 @@ function addHealth(add: Add, { config, secrets }: Foundation): void {
 }
 
 /** SMTP and HTTP in front of the core. */
-function addDoors(add: Add, foundation: Foundation): void {
+function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): void {
   const { config, secrets, metrics, version } = foundation
   const base = settingsOf(secrets)
   add(T.Submission, (c) => {
@@ -308,7 +326,7 @@ function addDoors(add: Add, foundation: Foundation): void {
   })
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
-    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Ingest).feedback })
+    return mailDoors(foundation, { ...base(c), ...network, lookUp, feedback: c.resolve(T.Ingest).feedback })
   })
   add(T.Publishable, (c) => {
     const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), accessTokens: c.resolve(T.OAuth).accessTokens }
@@ -368,13 +386,13 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     health: c.resolve(T.Board),
     accept: c.resolve(T.Accept),
     replayRunner: c.resolve(T.ReplayRunner),
-    reader: c.resolve(T.Reader),
-    bell: c.resolve(T.Bell),
     engagements: c.resolve(T.Engagements),
+    inspectTests: c.resolve(T.MailDoors).inspect.inspectTests,
     ingest: c.resolve(T.Ingest),
     publishable: c.resolve(T.Publishable),
     ...c.resolve(T.Administration),
     ...c.resolve(T.Webhooks),
+    ...c.resolve(T.Inboxes),
   }
 }
 
@@ -385,7 +403,7 @@ function acceptanceListener(c: DependencyContainer, metrics: Metrics): Acceptanc
     queued: (entry, content) => c.resolve(T.Queue).offer(entry, content, true),
     captured: (capture) => {
       c.resolve(T.Bell).ring(capture)
-      c.resolve(T.BackgroundRead).wake()
+      c.resolve(T.Inboxes).backgroundRead.wake()
     },
   }
 }

@@ -5,7 +5,6 @@ import type { ApiKeys } from '#core/access/api-keys.ts'
 import type { Removals } from '#core/administration/removals.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import type { BackgroundRead } from '#core/capture/background-read.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import type { Claims } from '#core/claims/claims.ts'
@@ -17,7 +16,7 @@ import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
-import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
+import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { Retention } from '#core/retention/retention.ts'
 import type { Policies } from '#core/routing/policy.ts'
@@ -35,12 +34,14 @@ import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
+import type { InboxCore } from './inbox-core.ts'
 import type { Ingest } from './ingest-core.ts'
 import type { Logger } from './logging.ts'
 import type { MailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
 import type { OAuthServer } from './oauth-core.ts'
+import type { OwnListeners } from './own-listeners.ts'
 import type { Publishable } from './publishable-core.ts'
 import type { Readiness } from './readiness.ts'
 import type { WebhookCore } from './webhook-core.ts'
@@ -50,6 +51,7 @@ export interface Replacements {
   readonly clock?: Clock
   readonly resolver?: Resolver & RecordResolver
   readonly transport?: Transport
+  readonly lookUp?: LookUp
 }
 
 /** What stands before anything can be composed: opened, read or made by the start. */
@@ -71,7 +73,7 @@ export interface Daemon {
   readonly clock: Clock
   readonly admission: Admission
   readonly reader: MessageReader
-  readonly backgroundRead: BackgroundRead
+  readonly inboxes: InboxCore
   readonly housekeeping: Housekeeping
   readonly retention: Retention
   readonly transport: Transport
@@ -81,6 +83,7 @@ export interface Daemon {
   readonly removals: Removals
   readonly submission: SubmissionServer
   readonly mailDoors: MailDoors
+  readonly ownListeners: OwnListeners
   readonly people: People
   readonly http: AdminApi
   readonly health: Readiness
@@ -99,7 +102,6 @@ export const T = {
   Admission: token<Admission>('Admission'),
   ApiKeys: token<ApiKeys>('ApiKeys'),
   Attempts: token<Attempts>('Attempts'),
-  BackgroundRead: token<BackgroundRead>('BackgroundRead'),
   Board: token<HealthBoard>('Board'),
   Bell: token<CaptureBell>('Bell'),
   Claims: token<Claims>('Claims'),
@@ -112,10 +114,12 @@ export const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  Inboxes: token<InboxCore>('Inboxes'),
   Ingest: token<Ingest>('Ingest'),
   MailDoors: token<MailDoors>('MailDoors'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
+  OwnListeners: token<OwnListeners>('OwnListeners'),
   People: token<People>('People'),
   Probes: token<Probes>('Probes'),
   Policies: token<Policies>('Policies'),

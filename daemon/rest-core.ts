@@ -3,13 +3,12 @@ import { publicUrl, type Config } from '#config/load.ts'
 import type { ApiKeys } from '#core/access/api-keys.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import type { CaptureBell } from '#core/capture/bell.ts'
-import type { MessageReader } from '#core/capture/message-reader.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import type { FailoverHealth } from '#core/delivery/failover.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
+import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { People } from '#core/people/people.ts'
 import type { Resolver, RecordResolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
@@ -26,7 +25,6 @@ import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage.ts'
-import { Inboxes } from '#core/capture/inboxes.ts'
 import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression-import.ts'
@@ -44,11 +42,12 @@ import { Templates } from '#core/templates/templates.ts'
 import { moveResource } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import type { Publishable } from './publishable-core.ts'
+import type { InboxCore } from './inbox-core.ts'
 import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 
-export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
+export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'>, Omit<InboxCore, 'backgroundRead'> {
   readonly config: Config
   readonly secrets: SecretBox
   readonly database: Database
@@ -66,10 +65,9 @@ export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
   readonly health: FailoverHealth
   readonly accept: Accept
   readonly replayRunner: ReplayRunner
-  readonly reader: MessageReader
-  readonly bell: CaptureBell
   readonly engagements: Engagements
   readonly ingest: IngestCore
+  readonly inspectTests: InspectTests
   readonly publishable: Publishable
   readonly projects: Projects
   readonly organizations: Organizations
@@ -133,12 +131,15 @@ export function restCore(parts: RestParts): RestCore {
     unsubscribes,
     engagements: parts.engagements,
     ingest: parts.ingest,
+    inspectTests: parts.inspectTests,
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,
     operator: new Operator(settings),
     restoreOrganization: (id) => restoreOrganization(settings, id),
-    inboxes: new Inboxes({ ...settings, reader: parts.reader, bell: parts.bell }),
+    inboxes: parts.inboxes,
+    inboxSettings: parts.inboxSettings,
+    inboxNotifier: parts.inboxNotifier,
     policies,
     clock,
     baseUrl,

@@ -105,8 +105,7 @@ const webhooksEndMs = 2000
 
 /** In order: what works in the background, then the doors; so the doors close first. */
 async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
-  const { queue, replayRunner, removals, transport, probes, reader, backgroundRead, housekeeping, retention, admission, submission, http } =
-    daemon
+  const { queue, replayRunner, removals, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
   const { rewriter, engagements, people, ingest, webhooks } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
@@ -114,6 +113,8 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({ name: 'openings and clicks', start: async () => {}, stop: () => engagements.settled() })
   const { pendingReports } = ingest
   await lifecycle.start({ name: 'early reports', start: async () => pendingReports.wake(), stop: () => pendingReports.stop() })
+  const { backgroundRead, inboxNotifier } = inboxes
+  await lifecycle.start({ name: 'notifications of inboxes', start: async () => {}, stop: () => inboxNotifier.stop() })
   await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
   await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
   await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
@@ -145,6 +146,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stopSeconds: seconds,
   })
   await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
+  daemon.ownListeners.set([...listening.submission, ...listening.submissions, ...listening.mx])
   await lifecycle.start({
     name: 'http',
     async start() {
@@ -165,14 +167,16 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   return listening
 }
 
-/** Reports that come back as mail. */
+/** Mail from other servers, and the mailboxes that are looked into. */
 async function startMailDoors(
-  { mx, poller }: MailDoors,
+  { mx, poller, inspect }: MailDoors,
   config: Config,
   lifecycle: Lifecycle,
   listening: { mx: Listening['mx'] },
   seconds: number,
 ): Promise<void> {
+  const { inspectScoring } = inspect
+  await lifecycle.start({ name: 'deliverability tests', start: async () => inspectScoring.wake(), stop: () => inspectScoring.stop() })
   await lifecycle.start({
     name: 'mx',
     async start() {

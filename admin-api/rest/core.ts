@@ -8,7 +8,9 @@ import type { Audit } from '#core/audit.ts'
 import type { Invoices } from '#core/billing/invoice.ts'
 import type { Operator } from '#core/billing/operator.ts'
 import type { Usage } from '#core/billing/usage.ts'
+import type { InboxSettings } from '#core/capture/inbox-settings.ts'
 import type { Inboxes } from '#core/capture/inboxes.ts'
+import type { Notifier } from '#core/capture/notifier.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import { requireFlag } from '#core/features.ts'
@@ -18,6 +20,7 @@ import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppressions.ts'
 import type { Unsubscribes } from '#core/feedback/unsubscribes.ts'
+import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { Invitations } from '#core/people/invitations.ts'
 import type { Members } from '#core/people/members.ts'
 import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
@@ -80,7 +83,10 @@ export interface RestCore {
   readonly unsubscribes: Unsubscribes
   readonly engagements: Engagements
   readonly ingest: IngestCore
+  readonly inspectTests: InspectTests
   readonly inboxes: Inboxes
+  readonly inboxSettings: InboxSettings
+  readonly inboxNotifier: Notifier
   readonly webhooks: Webhooks
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries

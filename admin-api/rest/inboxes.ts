@@ -1,10 +1,25 @@
 /** Virtual inboxes, their captured messages, and the long poll. Spec "Virtual inboxes". */
 import * as z from 'zod'
-import { media, raw } from '../answer.ts'
+import type { Scope } from '#core/access/scope.ts'
+import type { Inbox } from '#core/capture/capture.ts'
+import { media, noBody, raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
-import { inboxShape, messageShape, messageSummaryShape, since, toWireInbox, toWireMessage, toWireMessageSummary } from '../wire/inbox.ts'
+import {
+  inboxChangesBody,
+  inboxDetailShape,
+  inboxShape,
+  messageShape,
+  messageSummaryShape,
+  newInboxBody,
+  since,
+  toInboxChanges,
+  toWireInbox,
+  toWireInboxDetail,
+  toWireMessage,
+  toWireMessageSummary,
+} from '../wire/inbox.ts'
 import { pageOf, pagingFields } from '../wire/paging.ts'
-import { id, idParams, moveBody } from '../wire/text.ts'
+import { id, idParams } from '../wire/text.ts'
 import { attachmentHeaders, servedType } from './download.ts'
 import { projectFilter, type RestCore } from './core.ts'
 
@@ -24,6 +39,7 @@ const timeout = z
 
 export const inboxOperations = (core: RestCore): readonly Operation[] => [
   ...inboxes(core),
+  ...changing(core),
   ...messages(core),
   ...downloads(core),
   wait(core),
@@ -34,7 +50,7 @@ const inboxes = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: '/v1/inboxes',
     operationId: 'listInboxes',
-    summary: 'List virtual inboxes, the newest first, or with `since` in order of arrival',
+    summary: 'List virtual inboxes, the newest first',
     tags,
     right: 'api:read',
     errors: ['not_found'],
@@ -48,31 +64,107 @@ const inboxes = (core: RestCore): readonly Operation[] => [
   }),
   operation({
     method: 'GET',
+    path: '/v1/inboxes/lookup',
+    operationId: 'lookUpInbox',
+    summary: 'Find a virtual inbox by its pattern',
+    description: 'Letters of case make no difference. A pattern that no inbox has is a normal result: `{"found": false}`.',
+    tags,
+    right: 'api:read',
+    errors: ['not_found'],
+    query: z.strictObject({ address: z.string().min(1).max(320), project: pagingFields.project }),
+    response: z.object({ found: z.boolean(), inbox: inboxDetailShape.optional() }),
+    async handle({ scope, query }) {
+      const projectId = await projectFilter(core, scope, query.project)
+      const found = await core.inboxes.lookup(scope, query.address, projectId)
+      return found ? { found: true, inbox: await detail(core, scope, found) } : { found: false }
+    },
+  }),
+  operation({
+    method: 'GET',
     path: '/v1/inboxes/{id}',
     operationId: 'readInbox',
-    summary: 'Read a virtual inbox',
+    summary: 'Read a virtual inbox, with the key that signs its notifications and what came of the latest one',
     tags,
     right: 'api:read',
     errors: ['not_found'],
     params: idParams,
-    response: inboxShape,
-    handle: async ({ scope, params }) => toWireInbox(await core.inboxes.get(scope, params.id)),
+    response: inboxDetailShape,
+    handle: async ({ scope, params }) => detail(core, scope, await core.inboxes.get(scope, params.id)),
+  }),
+]
+
+const detail = async (core: RestCore, scope: Scope, inbox: Inbox) =>
+  toWireInboxDetail(inbox, core.inboxNotifier.secretOf(inbox.id), await core.inboxes.lastNotify(scope, inbox))
+
+const changing = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'POST',
+    path: '/v1/inboxes',
+    operationId: 'createInbox',
+    summary: 'Make a virtual inbox',
+    description:
+      'It shows every captured message of its project in which an address of the pattern was seen or meant, also those from before. ' +
+      'With notify_webhook_url each further one is told by a POST signed like those of Stripe.',
+    tags,
+    right: 'api:admin',
+    status: 201,
+    errors: ['not_found', 'conflict'],
+    query: z.strictObject({ project: pagingFields.project }),
+    body: newInboxBody,
+    response: inboxDetailShape,
+    examples: { body: { address_pattern: '@staging.example.ch', name: 'Staging' } },
+    async handle({ scope, query, body }) {
+      const projectId = body.project_id ?? query.project
+      const inbox = await core.inboxSettings.create(scope, {
+        ...toInboxChanges({ ...body, project_id: projectId }),
+        addressPattern: body.address_pattern,
+      })
+      return detail(core, scope, inbox)
+    },
   }),
   operation({
     method: 'PATCH',
     path: '/v1/inboxes/{id}',
-    operationId: 'moveInbox',
-    summary: 'Move a virtual inbox to another project',
-    description: 'It then shows the captured messages of that project. Refused with conflict when its pattern is taken there.',
+    operationId: 'updateInbox',
+    summary: 'Change a virtual inbox, or move it to another project',
+    description:
+      'Only the fields that are given change; null takes one away. Moved, it shows the captured messages of that project; ' +
+      'refused with conflict when its pattern is taken there. The pattern stays: make another inbox for another one.',
     tags,
     right: 'api:admin',
     errors: ['not_found', 'conflict'],
     params: idParams,
-    body: moveBody,
-    response: inboxShape,
-    async handle({ scope, params, body }) {
-      await core.move(scope, { type: 'virtual_inbox', id: params.id, projectId: body.project_id })
-      return toWireInbox(await core.inboxes.get(scope, params.id))
+    body: inboxChangesBody,
+    response: inboxDetailShape,
+    handle: async ({ scope, params, body }) => detail(core, scope, await core.inboxSettings.update(scope, params.id, toInboxChanges(body))),
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/v1/inboxes/{id}',
+    operationId: 'deleteInbox',
+    summary: 'Delete a virtual inbox; its captured messages remain. Twice is the same as once',
+    tags,
+    right: 'api:admin',
+    status: 204,
+    errors: ['conflict'],
+    params: idParams,
+    response: noBody,
+    handle: ({ scope, params }) => core.inboxSettings.remove(scope, params.id),
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/v1/inboxes/{id}/messages',
+    operationId: 'clearInbox',
+    summary: 'Clear a virtual inbox: not implemented, and nothing is cleared',
+    description: 'Captured messages belong to traces and go with them. Give the inbox retention_days to have less of them.',
+    tags,
+    right: 'api:admin',
+    errors: ['not_found'],
+    params: idParams,
+    response: z.object({ status: z.literal('unimplemented'), cleared: z.literal(0) }),
+    async handle({ scope, params }) {
+      await core.inboxes.get(scope, params.id)
+      return { status: 'unimplemented' as const, cleared: 0 as const }
     },
   }),
 ]
@@ -85,13 +177,23 @@ const messages = (core: RestCore): readonly Operation[] => [
     summary: 'List captured messages, the newest first, or with `since` in order of arrival',
     tags,
     right: 'api:read',
+    description:
+      'The id can be a pattern too; one that no inbox has is a normal result: `found` is false and the list empty. ' +
+      'With `address` only messages in which that address was seen or meant, whoever the recipients are. A page can be short and still have a next one.',
     errors: ['not_found'],
-    params: idParams,
-    query: z.strictObject({ limit: pagingFields.limit, cursor: pagingFields.cursor, since: since.optional() }),
-    response: pageOf(messageSummaryShape),
+    params: z.strictObject({ id: z.string().min(1).max(320) }),
+    query: z.strictObject({
+      limit: pagingFields.limit,
+      cursor: pagingFields.cursor,
+      since: since.optional(),
+      address: z.string().min(1).max(320).optional().meta({ description: 'One address, or a domain as @example.ch.' }),
+    }),
+    response: pageOf(messageSummaryShape).extend({ found: z.boolean() }),
     async handle({ scope, params, query }) {
-      const page = await core.inboxes.messages(scope, params.id, query)
-      return { data: page.rows.map(toWireMessageSummary), next_cursor: page.nextCursor ?? null }
+      const inbox = await core.inboxes.named(scope, params.id)
+      if (!inbox) return { found: false, data: [], next_cursor: null }
+      const page = await core.inboxes.messages(scope, inbox.id, query)
+      return { found: true, data: page.rows.map(toWireMessageSummary), next_cursor: page.nextCursor ?? null }
     },
   }),
   operation({

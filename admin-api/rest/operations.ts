@@ -15,6 +15,7 @@ import { inboxOperations } from './inboxes.ts'
 import { ingestOperations } from './ingest.ts'
 import { mailEnableIngestOperations } from './ingest-mailenable.ts'
 import { ingestSourceOperations } from './ingest-sources.ts'
+import { inspectOperations } from './inspect.ts'
 import { invitationOperations } from './invitations.ts'
 import { memberOperations } from './members.ts'
 import { messageOperations } from './messages.ts'
@@ -46,6 +47,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...suppressionOperations(core),
   ...unsubscribeOperations(core),
   ...trackingOperations(core),
+  ...inspectOperations(core),
   ...ingestSourceOperations(core),
   ...postofficeMappingOperations(core),
   ...ingestOperations(core),

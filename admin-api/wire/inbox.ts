@@ -1,13 +1,76 @@
 /** Virtual inboxes and captured messages on the wire. Spec "Virtual inbox", "Captured message". */
 import * as z from 'zod'
 import { captureReasons, type Inbox } from '#core/capture/capture.ts'
+import type { InboxChanges } from '#core/capture/inbox-settings.ts'
 import type { CapturedMessage, CaptureSummary, Since } from '#core/capture/inboxes.ts'
+import type { LastNotify } from '#core/capture/last-notify.ts'
 import { decodeEncodedWords } from '#ingest/encoded-words.ts'
+import { filledLine, id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
 
-export const inboxShape = z
-  .object({ id: z.string(), project_id: z.string(), address_pattern: z.string(), name: z.string(), created_at: wireTime })
-  .meta({ id: 'Inbox' })
+const inboxFields = {
+  id: z.string(),
+  project_id: z.string(),
+  address_pattern: z.string(),
+  name: z.string(),
+  notify_webhook_url: z.string().nullable(),
+  retention_days: z.int().nullable().meta({ description: 'Null: as long as the plan keeps traces.' }),
+  created_at: wireTime,
+}
+
+export const inboxShape = z.object(inboxFields).meta({ id: 'Inbox' })
+
+export const inboxDetailShape = z
+  .object({
+    ...inboxFields,
+    signing_secret: z.string().nullable().meta({
+      description: 'Key of Service-Virtual-Inbox-Signature: all of it as text. Null where the operator has one key for all inboxes.',
+    }),
+    last_notify: z
+      .object({
+        message_id: z.string(),
+        at: wireTime,
+        latency_ms: z.int(),
+        status_code: z.int().nullable().meta({ description: 'Null when there was no answer.' }),
+        error: z.string().nullable(),
+      })
+      .nullable()
+      .meta({ description: 'What came of the latest notification.' }),
+  })
+  .meta({ id: 'InboxDetail' })
+
+const retentionDaysMax = 3650
+
+const changes = {
+  name: filledLine(100),
+  notify_webhook_url: z.string().min(1).max(2048).nullable().meta({
+    description: 'Address that begins with https://. Each message is told once, without a second try; redirects are not followed.',
+  }),
+  retention_days: z.int().min(1).max(retentionDaysMax).nullable().meta({
+    description: 'Days after which a message leaves the inbox. It is removed when every inbox that it is in has let it go.',
+  }),
+}
+
+export const newInboxBody = z.strictObject({
+  address_pattern: z
+    .string()
+    .min(1)
+    .max(320)
+    .meta({ description: '`*`, `@example.ch` or `user@example.ch`; letters of case make no difference.' }),
+  name: changes.name.optional(),
+  notify_webhook_url: changes.notify_webhook_url.optional(),
+  retention_days: changes.retention_days.optional(),
+  project_id: id.optional(),
+})
+
+export const inboxChangesBody = z.strictObject({ ...changes, project_id: id }).partial()
+
+export const toInboxChanges = (body: z.output<typeof inboxChangesBody>): InboxChanges => ({
+  name: body.name,
+  notifyWebhookUrl: body.notify_webhook_url,
+  retentionDays: body.retention_days,
+  projectId: body.project_id,
+})
 
 const summary = {
   id: z.string(),
@@ -62,7 +125,27 @@ export const toWireInbox = (inbox: Inbox): z.input<typeof inboxShape> => ({
   project_id: inbox.projectId,
   address_pattern: inbox.addressPattern,
   name: inbox.name,
+  notify_webhook_url: inbox.notifyWebhookUrl ?? null,
+  retention_days: inbox.retentionDays ?? null,
   created_at: toWireTime(inbox.createdAt),
+})
+
+export const toWireInboxDetail = (
+  inbox: Inbox,
+  signingSecret: string | undefined,
+  last: LastNotify | undefined,
+): z.input<typeof inboxDetailShape> => ({
+  ...toWireInbox(inbox),
+  signing_secret: signingSecret ?? null,
+  last_notify: last
+    ? {
+        message_id: last.captureId,
+        at: toWireTime(last.at),
+        latency_ms: last.milliseconds,
+        status_code: last.statusCode,
+        error: last.error,
+      }
+    : null,
 })
 
 const summaryOf = ({ capture, trace }: CaptureSummary) => ({

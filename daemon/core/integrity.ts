@@ -16,6 +16,7 @@ import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
 import { ingestSources } from './ingest-sources/ingest-source.ts'
 import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
+import { inspectTests, type InspectTest } from './inspect/inspect-test.ts'
 import { oauthGrants } from './oauth/grant.ts'
 import { invitations } from './people/invitation.ts'
 import { loginLinks } from './people/login-link.ts'
@@ -57,6 +58,7 @@ const recordKinds = [
   postofficeMappings,
   captures,
   inboxes,
+  inspectTests,
   replayJobs,
   templates,
   templateVersions,
@@ -107,6 +109,17 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'ingest.refused' },
       { name: 'ingest.dropped' },
       { name: 'capture.pending', global: true },
+      { name: 'inspect.report', check: ([organizationId, , id]) => missingTest(database, String(organizationId), String(id)) },
+      {
+        name: 'inspect.pending',
+        global: true,
+        check: ([, , organizationId, id]) => missingTest(database, String(organizationId), String(id)),
+      },
+      {
+        name: 'inbox.notified',
+        check: async ([organizationId, , id]) =>
+          (await database.get(inboxes, { organizationId: String(organizationId) }, String(id))) ? [] : ['its inbox is missing'],
+      },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
       {
@@ -129,8 +142,13 @@ export function integrityChecks(database: Database): VerifyOptions {
     ],
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
-      of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),
-      owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
+      of(kind, _organizationId, record): readonly ContentRef[] {
+        if (kind === inspectTests.name) return [(record as InspectTest).mail?.content].filter((content) => content !== undefined)
+        return kind === traces.name ? [(record as Trace).content] : []
+      },
+      owner: async (organizationId, contentId) =>
+        (await database.get(traces, { organizationId }, contentId))?.record.content ??
+        (await database.find(inspectTests, { organizationId }, 'content', [contentId]))?.record.mail?.content,
     },
     async checkRecord(kind, organizationId, record) {
       if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
@@ -143,6 +161,11 @@ export function integrityChecks(database: Database): VerifyOptions {
     },
     checkQueueEntry: (entry) => checkQueueEntry(database, entry),
   }
+}
+
+async function missingTest(database: Database, organizationId: string, id: string): Promise<string[]> {
+  const stored = await database.get(inspectTests, { organizationId }, id)
+  return stored?.record.mail ? [] : [`the inspect test ${id} that it belongs to is missing or has no mail`]
 }
 
 async function missing(database: Database, organizationId: string, noun: string, traceId: string): Promise<string[]> {

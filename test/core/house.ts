@@ -15,6 +15,8 @@ import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes, type Capture, type Inbox } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
+import { Notifier } from '#core/capture/notifier.ts'
+import type { Post } from '#core/outbound/post.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
 import { HealthBoard, type BreakerView } from '#core/delivery/health-board.ts'
@@ -75,6 +77,8 @@ export interface HouseOptions {
   readonly publicUrl?: string
   /** Nothing that is accepted reaches the queue but through the store. */
   readonly deaf?: boolean
+  /** Takes the notifications of inboxes. */
+  readonly post?: Post
 }
 
 /** The parts that live as long as a process. */
@@ -93,6 +97,7 @@ export class House {
   readonly accept: Accept
   readonly door: SubmissionDoor
   readonly bell = new CaptureBell()
+  readonly notifier: Notifier
   readonly backgroundRead: BackgroundRead
   readonly inboxes: Inboxes
   readonly engagements: Engagements
@@ -148,7 +153,8 @@ export class House {
       readyTotal: options.readyTotal ?? 10_000,
       onError,
     })
-    this.backgroundRead = new BackgroundRead({ database, reader, onError })
+    this.notifier = new Notifier({ database, secrets, clock, post: options.post ?? noPost, baseUrl: 'https://post.example.ch', onError })
+    this.backgroundRead = new BackgroundRead({ database, reader, clock, bell: this.bell, notifier: this.notifier, onError })
     this.inboxes = new Inboxes({ database, reader, bell: this.bell, clock })
     this.traces = new TraceReader(database, secrets)
     const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test' } = options
@@ -280,6 +286,8 @@ export class House {
 }
 
 export const scope: Scope = { organizationId, projectId, bound: false, rights: ['api:admin'], grantId: 'key_1' }
+
+const noPost: Post = async () => ({ problem: 'There is no network.', isOurs: true })
 
 const factsDefaults: ContentFacts = {
   prefix: '',

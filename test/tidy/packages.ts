@@ -13,7 +13,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   h3: ['admin-api/**'],
   htmlparser2: ['ingest/**'],
   imapflow: ['protocols/imap-dsn/**'],
-  'ipaddr.js': ['config/**', 'daemon/core/**'],
+  'ipaddr.js': ['config/**', 'daemon/core/**', 'ingest/inspect/**'],
   jose: ['daemon/core/oauth/**'],
   level: ['store/**'],
   mailauth: ['ingest/**', 'protocols/relay/**'],
@@ -32,6 +32,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   srvx: ['admin-api/**'],
   standardwebhooks: [],
   svix: [],
+  tldts: ['ingest/inspect/**'],
   tsyringe: ['daemon/composition.ts', 'daemon/parts.ts'],
   zod: ['config/**', 'store/**', 'daemon/core/**', 'admin-api/**'],
 }

@@ -1,24 +1,18 @@
 /** Moves a resource to another project of its organization, by the rules of its kind. Spec "Project rules" 5. */
-import type { Database } from '#store/database.ts'
-import { owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { SmtpCredentials } from '../access/smtp-credentials.ts'
-import { inboxes } from '../capture/capture.ts'
-import { Refusal, type FieldProblem } from '../refusals.ts'
+import type { InboxSettings } from '../capture/inbox-settings.ts'
+import type { FieldProblem } from '../refusals.ts'
 import type { Destinations } from '../routing/destinations.ts'
-import type { Policies } from '../routing/policy.ts'
-import type { SettingWrites } from '../setting-writes.ts'
 import type { Templates } from '../templates/templates.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 
 export interface MoveOptions {
-  readonly database: Database
-  readonly writes: SettingWrites
-  readonly policies: Policies
   readonly destinations: Destinations
   readonly smtpCredentials: SmtpCredentials
   readonly templates: Templates
   readonly webhooks: Webhooks
+  readonly inboxSettings: InboxSettings
 }
 
 /** What moves; traces and organization-wide destinations never do. */
@@ -48,7 +42,10 @@ const moves: Readonly<Record<MovableType, Move>> = {
     await templates.move(scope, id, projectId)
     return []
   },
-  virtual_inbox: moveInbox,
+  async virtual_inbox({ inboxSettings }, scope, id, projectId) {
+    await inboxSettings.update(scope, id, { projectId })
+    return []
+  },
   async webhook_endpoint({ webhooks }, scope, id, projectId) {
     await webhooks.update(scope, id, { projectId })
     return []
@@ -62,21 +59,3 @@ const moves: Readonly<Record<MovableType, Move>> = {
  */
 export const moveResource = (options: MoveOptions, scope: Scope, { type, id, projectId }: MoveRequest): Promise<MoveWarnings> =>
   moves[type](options, scope, id, projectId)
-
-async function moveInbox({ database, writes, policies }: MoveOptions, scope: Scope, id: string, to: string): Promise<MoveWarnings> {
-  const { organizationId } = scope
-  return writes.act(scope, 'inbox.moved', async (change) => {
-    const projectId = owningProject(scope, (await policies.of(organizationId)).projects, to)
-    const stored = await database.get(inboxes, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No virtual inbox has this id.')
-    const { record } = stored
-    if (record.projectId === projectId) return []
-    const other = await database.find(inboxes, { organizationId }, 'pattern', [projectId, record.addressPattern])
-    if (other) {
-      const message = `Another inbox of that project has the pattern ${record.addressPattern}; change or delete one of them first.`
-      throw new Refusal('conflict', message, { details: { inbox_id: other.record.id } })
-    }
-    change.replace(inboxes, organizationId, stored, { ...record, projectId })
-    return []
-  })
-}

@@ -9,6 +9,8 @@ import { unpack, within, type Element } from '#store/tuple.ts'
 import { apiKeys } from '../access/api-key.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
+import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
+import { lastNotifyKey } from '../capture/last-notify.ts'
 import { oauthGrants } from '../oauth/grant.ts'
 import { publishableKeys } from '../publishable/publishable-key.ts'
 import { discardTrace } from '../retention/remove-trace.ts'
@@ -53,7 +55,8 @@ export async function removeProject(
   await removeRecords(work, routingRules, organizationId, isOfProject)
   await removeRecords(work, failoverPolicies, organizationId, isOfProject)
   await removeRecords(work, destinations, organizationId, isOfProject)
-  await removeRecords(work, inboxes, organizationId, isOfProject)
+  await removeRecords(work, inspectTests, organizationId, isOfProject, (inspected) => keysBeside(organizationId, inspected))
+  await removeRecords(work, inboxes, organizationId, isOfProject, ({ id }) => [lastNotifyKey(organizationId, id)])
   await removeRecords(
     work,
     replayJobs,

@@ -1,18 +1,32 @@
-/** Reads the bodies of captured messages for the addresses in them, after the acknowledgement and apart from it. */
+/**
+ * Reads the bodies of captured messages for the addresses in them, after the acknowledgement and apart from it. Then all inboxes
+ * of a message are known, and who wants to hear of it is told. The write that ends a reading comes first, so nobody hears twice.
+ */
 import { Change } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { traces } from '../trace/trace.ts'
-import { captures } from './capture.ts'
+import type { Clock } from '../clock.ts'
+import { meter } from '../tenancy/counters.ts'
+import type { CaptureBell } from './bell.ts'
+import { captures, inboxes, type Capture, type Inbox } from './capture.ts'
 import type { MessageReader } from './message-reader.ts'
+import type { Notifier } from './notifier.ts'
+import { landsIn } from './pattern.ts'
 import { pendingReadKey, pendingReadsKey } from './pending-read.ts'
 
 export interface BackgroundReadOptions {
   readonly database: Database
   readonly reader: MessageReader
+  readonly clock: Clock
+  readonly bell: CaptureBell
+  readonly notifier: Pick<Notifier, 'send'>
   readonly onError: (error: unknown, captureId: string) => void
 }
+
+/** Inboxes of a project whose owners are told; there are never as many. */
+const notifiedMax = 1000
 
 export class BackgroundRead {
   readonly #options: BackgroundReadOptions
@@ -50,29 +64,42 @@ export class BackgroundRead {
   }
 
   async #readAll(): Promise<void> {
-    for await (const { key } of this.#options.database.kv.range(within(pendingReadsKey))) {
+    for await (const { key, version } of this.#options.database.kv.range(within(pendingReadsKey))) {
       if (this.#stopping) return
       const [, , organizationId, captureId] = unpack(key).map(String)
       try {
-        await this.#read(organizationId ?? '', captureId ?? '')
+        await this.#read(organizationId ?? '', captureId ?? '', version)
       } catch (error) {
         this.#options.onError(error, captureId ?? '')
       }
     }
   }
 
-  async #read(organizationId: string, captureId: string): Promise<void> {
-    const { database, reader } = this.#options
-    const change = new Change().delete(pendingReadKey(organizationId, captureId))
+  async #read(organizationId: string, captureId: string, version: bigint): Promise<void> {
+    const { database, reader, bell, clock, notifier } = this.#options
+    const pending = pendingReadKey(organizationId, captureId)
+    const change = new Change().check(pending, version).delete(pending)
     const stored = await database.get(captures, { organizationId }, captureId)
     const trace = stored && (await database.get(traces, { organizationId }, stored.record.traceId))
-    if (stored && trace) {
-      const result = await reader.read(await readWholeContent(database, organizationId, trace.record.content))
-      const seen = result.ok ? result.message.addressesSeen : []
-      const addressesSeen = [...new Set([...stored.record.addressesSeen, ...seen])].toSorted()
-      if (addressesSeen.length > stored.record.addressesSeen.length)
-        change.replace(captures, organizationId, stored, { ...stored.record, addressesSeen })
-    }
-    await database.commit(change)
+    if (!stored || !trace) return void (await database.commit(change))
+    const before = stored.record
+    const result = await reader.read(await readWholeContent(database, organizationId, trace.record.content))
+    const seen = result.ok ? result.message.addressesSeen : []
+    const addressesSeen = [...new Set([...before.addressesSeen, ...seen])].toSorted()
+    const hasMore = addressesSeen.length > before.addressesSeen.length
+    const capture = hasMore ? { ...before, addressesSeen } : before
+    if (hasMore) change.replace(captures, organizationId, stored, capture)
+    const told = await this.#toTell(organizationId, capture)
+    for (const inbox of told) meter(change, 'vi_notifies', organizationId, inbox.projectId, clock.now())
+    if (!(await database.commit(change)).ok) return // it went meanwhile, or is read again with the next wake
+    if (hasMore) bell.ring(capture, before)
+    const subject = result.ok ? result.message.subject : trace.record.subject
+    for (const inbox of told) notifier.send({ organizationId, inbox, capture, subject })
+  }
+
+  async #toTell(organizationId: string, capture: Capture): Promise<readonly Inbox[]> {
+    const wanted = { index: 'notified', values: [capture.projectId], limit: notifiedMax }
+    const { rows } = await this.#options.database.list(inboxes, { organizationId }, wanted)
+    return rows.map(({ record }) => record).filter((inbox) => landsIn(inbox, capture))
   }
 }

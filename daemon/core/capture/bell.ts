@@ -1,16 +1,17 @@
 /** Wakes those who wait for a capture. At most once, in this process: whoever misses the bell finds the capture in the store. */
 import type { Capture } from './capture.ts'
 
-type Listener = (capture: Capture) => void
+/** `before`: the capture as it was told of already, when only addresses were added to it. */
+type Listener = (capture: Capture, before: Capture | undefined) => void
 
 export class CaptureBell {
   readonly #waiting = new Map<string, Set<Listener>>()
 
-  ring(capture: Capture): void {
-    for (const listener of this.#waiting.get(capture.projectId) ?? []) listener(capture)
+  ring(capture: Capture, before?: Capture): void {
+    for (const listener of this.#waiting.get(capture.projectId) ?? []) listener(capture, before)
   }
 
-  /** Hears of every capture of the project until the returned function is called. */
+  /** Hears of every capture of the project, and of addresses that are found in it later, until the returned function is called. */
   listen(projectId: string, listener: Listener): () => void {
     const listeners = this.#waiting.get(projectId) ?? new Set()
     this.#waiting.set(projectId, listeners.add(listener))

@@ -1,7 +1,7 @@
 /** Captured sends and the virtual inboxes they land in. Spec "Captured message", "Virtual inbox". */
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { foldAddress } from '../addresses.ts'
+import { placesOf } from './pattern.ts'
 
 export const captureReasons = ['captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
 export type CaptureReason = (typeof captureReasons)[number]
@@ -21,12 +21,17 @@ export interface Capture {
   readonly capturedAt: number
 }
 
-/** A virtual inbox. Every project has a catch-all with the pattern `*`. */
+/** A virtual inbox. Every project begins with a catch-all with the pattern `*`. */
 export interface Inbox {
   readonly id: string
   readonly projectId: string
+  /** As `parsePattern` spells it; unique in the project. */
   readonly addressPattern: string
   readonly name: string
+  /** Who is told of each message, once. */
+  readonly notifyWebhookUrl?: string | undefined
+  /** Days after which a message leaves the inbox; without it, those of the plan. */
+  readonly retentionDays?: number | undefined
   readonly createdAt: number
 }
 
@@ -46,15 +51,24 @@ export const captures = defineRecord<Capture>({
   indexes: {
     project: (capture) => [[capture.projectId]],
     trace: (capture) => [[capture.traceId]],
-    recipient: (capture) => capture.intendedTo.map((address) => [capture.projectId, foldAddress(address)]),
+    address: (capture) => [...placesOf(capture)].map((place) => [capture.projectId, place]),
   },
   projectOf: (capture) => capture.projectId,
 })
 
 export const inboxes = defineRecord<Inbox>({
   name: 'inbox',
-  schema: z.strictObject({ id: z.string(), projectId: z.string(), addressPattern: z.string(), name: z.string(), createdAt: z.int() }),
+  schema: z.strictObject({
+    id: z.string(),
+    projectId: z.string(),
+    addressPattern: z.string(),
+    name: z.string(),
+    notifyWebhookUrl: z.string().optional(),
+    retentionDays: z.int().optional(),
+    createdAt: z.int(),
+  }),
   isTracked: true,
+  indexes: { notified: ({ projectId, notifyWebhookUrl }) => (notifyWebhookUrl === undefined ? [] : [[projectId]]) },
   unique: { pattern: (inbox) => [[inbox.projectId, inbox.addressPattern]] },
   projectOf: (inbox) => inbox.projectId,
 })

@@ -4,12 +4,16 @@ import type { Database, Page } from '#store/database.ts'
 import { indexPrefix, type Stored } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import type { Scope } from '../access/scope.ts'
+import { foldAddress } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import type { CaptureBell } from './bell.ts'
 import { captures, inboxes, type Capture, type Inbox } from './capture.ts'
+import { readLastNotify, type LastNotify } from './last-notify.ts'
 import type { MessageReader, ReadResult } from './message-reader.ts'
+import { catchAll, landsIn, looksLikePattern, parsePattern } from './pattern.ts'
+import { retainedFrom } from './retained.ts'
 
 export interface InboxOptions {
   readonly database: Database
@@ -34,12 +38,23 @@ export interface CaptureSummary {
 /** Where a list or a wait begins: after this time, or after the capture with this id. */
 export type Since = { readonly at: number } | { readonly captureId: string }
 
+/** What a list of messages asks for. */
+export interface MessagesWanted {
+  readonly limit: number
+  readonly cursor?: string | undefined
+  readonly since?: Since | undefined
+  /** Only messages in which this address was seen or meant. */
+  readonly address?: string | undefined
+}
+
 const waitsPerGrantMax = 20
 const waitsPerProjectMax = 200
 
 export class Inboxes {
   readonly #options: InboxOptions
   readonly #waitsByGrant = new Map<string, number>()
+  /** Messages that are being read for those who waited for them: one reading is enough for all. */
+  readonly #reading = new Map<string, Promise<CapturedMessage>>()
 
   constructor(options: InboxOptions) {
     this.#options = options
@@ -62,26 +77,50 @@ export class Inboxes {
     return stored.record
   }
 
-  /** Newest first, or after `since` in order of arrival. */
-  async messages(
-    scope: Scope,
-    inboxId: string,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly since?: Since | undefined },
-  ): Promise<Page<CaptureSummary>> {
+  /** By a pattern, in any letters of case; undefined when the project has no such inbox. Without a project, the caller's own comes first. */
+  async lookup(scope: Scope, pattern: string, projectId?: string): Promise<Inbox | undefined> {
+    const wanted = parsePattern(pattern)
+    if (wanted === undefined) return undefined
+    const { database } = this.#options
+    const find = async (id: string) => (await database.find(inboxes, scope, 'pattern', [id, wanted]))?.record
+    const near = await find(projectId ?? scope.projectId)
+    if (near || projectId !== undefined || scope.bound) return near
+    return (await database.all(inboxes, scope)).find(({ record }) => record.addressPattern === wanted)?.record
+  }
+
+  /** What came of its latest notification. */
+  lastNotify({ organizationId }: Scope, { id }: Inbox): Promise<LastNotify | undefined> {
+    return readLastNotify(this.#options.database, organizationId, id)
+  }
+
+  /** By id, which throws `not_found`, or by pattern, which may name none. */
+  named(scope: Scope, idOrPattern: string): Promise<Inbox | undefined> {
+    return looksLikePattern(idOrPattern) ? this.lookup(scope, idOrPattern) : this.get(scope, idOrPattern)
+  }
+
+  /** Newest first, or after `since` in order of arrival. A page can be shorter than its limit and still have a next one. */
+  async messages(scope: Scope, inboxId: string, wanted: MessagesWanted): Promise<Page<CaptureSummary>> {
+    const { database, clock } = this.#options
     const inbox = await this.get(scope, inboxId)
-    const { rows, nextCursor } = await this.#options.database.list(captures, scope, {
-      ...walk(inbox.projectId),
-      limit: page.limit,
-      ascending: page.since !== undefined,
-      cursor: page.cursor ?? (page.since && cursorAfter(scope, inbox.projectId, page.since)),
+    const oldest = retainedFrom(inbox, clock.now())
+    const since = wanted.since && notBefore(wanted.since, oldest)
+    const walk = walkOf(inbox, wanted.address === undefined ? undefined : (parsePattern(wanted.address) ?? wanted.address))
+    const page = await database.list(captures, scope, {
+      ...walk,
+      limit: wanted.limit,
+      ascending: since !== undefined,
+      cursor: wanted.cursor ?? (since && cursorAfter(scope, walk, since)),
     })
-    const found = await Promise.all(rows.map(({ record }) => this.#options.database.get(traces, scope, record.traceId)))
+    const kept = page.rows.filter(({ record }) => record.capturedAt >= oldest)
+    const rows = kept.filter(({ record }) => landsIn(inbox, record))
+    const found = await Promise.all(rows.map(({ record }) => database.get(traces, scope, record.traceId)))
     // a trace that is not there went with its capture after that was listed
     const summaries = rows.flatMap(({ record }, i) => {
       const trace = found[i]
       return trace ? [{ capture: record, trace: trace.record }] : []
     })
-    return { rows: summaries, nextCursor }
+    const isAtEnd = since === undefined && kept.length < page.rows.length // everything further is older
+    return { rows: summaries, nextCursor: isAtEnd ? undefined : page.nextCursor }
   }
 
   async message(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {
@@ -118,15 +157,19 @@ export class Inboxes {
     const release = this.#takeWait(scope, inbox.projectId)
     const { bell, clock } = this.#options
     const { promise, resolve } = Promise.withResolvers<Capture | undefined>()
-    const silence = bell.listen(inbox.projectId, (capture) => isWanted(capture, options.since) && resolve(capture))
+    const hear = (capture: Capture, before: Capture | undefined): void => {
+      const isNews = landsIn(inbox, capture) && !(before && landsIn(inbox, before))
+      if (isNews && isWanted(capture, options.since)) resolve(capture)
+    }
+    const silence = bell.listen(inbox.projectId, hear)
     const timer = clock.after(options.timeoutMs, () => resolve(undefined))
     const leave = (): void => resolve(undefined)
     options.signal.addEventListener('abort', leave, { once: true })
     try {
       if (options.signal.aborted) return undefined
-      const earlier = options.since && (await this.#firstAfter(scope, inbox.projectId, options.since))
+      const earlier = options.since && (await this.#firstAfter(scope, inbox, options.since))
       const capture = earlier ?? (await promise)
-      return capture && (await this.message(scope, inbox.id, capture.id))
+      return capture && (await this.#readOnce(scope, inbox.id, capture.id))
     } finally {
       silence()
       timer.cancel()
@@ -135,16 +178,28 @@ export class Inboxes {
     }
   }
 
-  async #firstAfter(scope: Scope, projectId: string, since: Since): Promise<Capture | undefined> {
-    const cursor = cursorAfter(scope, projectId, since)
-    const { rows } = await this.#options.database.list(captures, scope, { ...walk(projectId), limit: 1, ascending: true, cursor })
+  async #firstAfter(scope: Scope, inbox: Inbox, since: Since): Promise<Capture | undefined> {
+    const { database, clock } = this.#options
+    const walk = walkOf(inbox)
+    const cursor = cursorAfter(scope, walk, notBefore(since, retainedFrom(inbox, clock.now())))
+    const { rows } = await database.list(captures, scope, { ...walk, limit: 1, ascending: true, cursor })
     return rows[0]?.record
+  }
+
+  #readOnce(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {
+    const key = `${scope.organizationId} ${inboxId} ${captureId}`
+    const known = this.#reading.get(key)
+    if (known) return known
+    const reading = this.message(scope, inboxId, captureId).finally(() => this.#reading.delete(key))
+    this.#reading.set(key, reading)
+    return reading
   }
 
   async #raw(scope: Scope, inboxId: string, captureId: string): Promise<CaptureSummary & { readonly raw: Uint8Array }> {
     const inbox = await this.get(scope, inboxId)
     const stored = await this.#options.database.get(captures, scope, captureId)
-    if (!stored || stored.record.projectId !== inbox.projectId) throw new Refusal('not_found', 'No message of this inbox has this id.')
+    const isThere = stored && landsIn(inbox, stored.record) && stored.record.capturedAt >= retainedFrom(inbox, this.#options.clock.now())
+    if (!isThere) throw new Refusal('not_found', 'No message of this inbox has this id.')
     const trace = await this.#trace(scope, stored.record)
     const content = await readWholeContent(this.#options.database, scope.organizationId, trace.content)
     return { capture: stored.record, trace, raw: trace.prefix === '' ? content : Buffer.concat([Buffer.from(trace.prefix), content]) }
@@ -174,18 +229,26 @@ export class Inboxes {
   }
 }
 
-/** The captures of a project by id, which is the order in which they were made. */
-const walk = (projectId: string): { index: string; values: readonly Element[] } => ({ index: 'project', values: [projectId] })
+interface Walk {
+  readonly index: string
+  readonly values: readonly Element[]
+}
+
+/** The captures of an inbox by id, which is the order in which they were made. */
+const walkOf = ({ projectId, addressPattern }: Inbox, address: string = addressPattern): Walk =>
+  address === catchAll ? { index: 'project', values: [projectId] } : { index: 'address', values: [projectId, foldAddress(address)] }
+
+const notBefore = (since: Since, oldest: number): Since => ('at' in since && since.at < oldest ? { at: oldest - 1 } : since)
 
 /** A cursor behind everything up to `since`. Ids begin with their time in hexadecimal (`newId`), in which there is no `g`. */
-function cursorAfter({ organizationId }: Scope, projectId: string, since: Since): string {
+function cursorAfter({ organizationId }: Scope, { index, values }: Walk, since: Since): string {
   const last =
     'at' in since
       ? `cap_${Math.min(Math.max(since.at, 0), 2 ** 48 - 1)
           .toString(16)
           .padStart(12, '0')}g`
       : since.captureId
-  return Buffer.from(pack([...indexPrefix(captures.name, organizationId, 'project'), projectId, last])).toString('base64url')
+  return Buffer.from(pack([...indexPrefix(captures.name, organizationId, index), ...values, last])).toString('base64url')
 }
 
 /** Capture ids grow with time, so they compare like times. */

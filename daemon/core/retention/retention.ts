@@ -1,5 +1,5 @@
 /**
- * Retention: webhook deliveries go when they are old. Settled traces go when they are older than the plan keeps them, and the oldest of them when there are more than
+ * Retention: webhook deliveries go when they are old, captured messages when their inboxes let them go. Settled traces go when they are older than the plan keeps them, and the oldest of them when there are more than
  * the plan stores. Each goes in a write of its own, so a crash leaves nothing half removed and the next round goes on.
  * Spec "Limits".
  */
@@ -9,12 +9,14 @@ import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { billsOverage, limitsOf } from '../limits.ts'
+import { sweepInspectTests } from '../inspect/sweep-tests.ts'
 import { systemOrganizationId } from '../routing/system-policy.ts'
 import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import type { Organization } from '../tenancy/organization.ts'
 import { sweepDeliveries } from '../webhooks/leftovers.ts'
 import { traces } from '../trace/trace.ts'
+import { sweepInboxes } from './inbox-retention.ts'
 import { removeTrace } from './remove-trace.ts'
 
 export interface RetentionOptions {
@@ -67,7 +69,13 @@ export class Retention {
     for await (const organization of allOrganizations(this.#options.database)) {
       if (this.#stopping) break
       removed += await this.#sweep(organization)
+      removed += await sweepInboxes(
+        { database: this.#options.database, stopping: () => this.#stopping },
+        organization.id,
+        this.#options.clock.now(),
+      )
       await this.#sweepDeliveries(organization)
+      await this.#sweepInspectTests(organization)
       await this.#note(organization.id)
     }
     return removed + (await this.#remove(systemOrganizationId, this.#options.clock.now() - systemRetentionMs, Infinity))
@@ -86,6 +94,12 @@ export class Retention {
     const { retentionDays } = limitsOf(organization)
     const work = { database, stopping: () => this.#stopping }
     return sweepDeliveries(work, organization.id, { nowMs: clock.now(), retentionDays })
+  }
+
+  #sweepInspectTests(organization: Organization): Promise<number> {
+    const { database, clock } = this.#options
+    const { retentionDays } = limitsOf(organization)
+    return sweepInspectTests({ database, stopping: () => this.#stopping }, organization.id, { nowMs: clock.now(), retentionDays })
   }
 
   /** Removes at most so many settled traces, the oldest first, that were accepted before the time. */

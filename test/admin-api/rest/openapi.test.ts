@@ -7,6 +7,8 @@ const expected = [
   'DELETE /v1/destinations/{id}',
   'DELETE /v1/domains/{id}',
   'DELETE /v1/failover/policy/{primary_id}',
+  'DELETE /v1/inboxes/{id}',
+  'DELETE /v1/inboxes/{id}/messages',
   'DELETE /v1/ingest-sources/{id}',
   'DELETE /v1/invitations/{id}',
   'DELETE /v1/mailenable/postoffice-mappings/{id}',
@@ -25,6 +27,7 @@ const expected = [
   'GET /operator/v1/organizations/{id}',
   'GET /operator/v1/organizations/{id}/invoice-preview',
   'GET /operator/v1/organizations/{id}/usage',
+  'GET /share/inspect/{token}',
   'GET /share/traces/{trace_id}',
   'GET /t/c/{token}',
   'GET /t/o/{token}',
@@ -44,6 +47,7 @@ const expected = [
   'GET /v1/failover/policy',
   'GET /v1/flags',
   'GET /v1/inboxes',
+  'GET /v1/inboxes/lookup',
   'GET /v1/inboxes/{id}',
   'GET /v1/inboxes/{id}/messages',
   'GET /v1/inboxes/{id}/messages/{message_id}',
@@ -51,6 +55,8 @@ const expected = [
   'GET /v1/inboxes/{id}/messages/{message_id}/raw',
   'GET /v1/ingest-sources',
   'GET /v1/ingest-sources/{id}',
+  'GET /v1/inspect/tests',
+  'GET /v1/inspect/tests/{id}',
   'GET /v1/invitations',
   'GET /v1/mailenable/postoffice-mappings',
   'GET /v1/mailenable/postoffice-mappings/{id}',
@@ -109,6 +115,7 @@ const expected = [
   'POST /v1/domains/{id}/rotate-dkim',
   'POST /v1/domains/{id}/verify',
   'POST /v1/failover/policy',
+  'POST /v1/inboxes',
   'POST /v1/inboxes/{id}/wait',
   'POST /v1/ingest-sources',
   'POST /v1/ingest/activity-logs',
@@ -117,6 +124,7 @@ const expected = [
   'POST /v1/ingest/mailenable',
   'POST /v1/ingest/mailenable/healthcheck',
   'POST /v1/ingest/stalwart',
+  'POST /v1/inspect/tests',
   'POST /v1/invitations',
   'POST /v1/mailenable/postoffice-mappings',
   'POST /v1/messages',
@@ -160,6 +168,6 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
   const open = Object.entries(document.paths).filter(([, methods]) => Object.values(methods).some(({ security }) => security.length === 0))
   t.deepEqual(
     open.map(([path]) => path).filter((path) => /^\/(?:v1|share|t|operator)\//.test(path) && !path.startsWith('/v1/ingest/')),
-    ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}'],
+    ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}', '/share/inspect/{token}'],
   )
 })

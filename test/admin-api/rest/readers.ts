@@ -1,4 +1,8 @@
 /** The parts of the rig that read traces for people. */
+import type { CaptureBell } from '#core/capture/bell.ts'
+import type { MessageReader } from '#core/capture/message-reader.ts'
+import { inboxCore, type InboxCore, type InboxParts } from '../../../daemon/inbox-core.ts'
+import { authority } from '../../protocols/relay/certificates.ts'
 import type { MissingOptions } from '#core/diagnose/context.ts'
 import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import type { Probes } from '#core/delivery/probes.ts'
@@ -15,4 +19,18 @@ export function readers(
   const reader = new TraceReader(base.database, base.secrets)
   const waiting = (id: string, trace: Trace) => probes.waiting(id, trace)
   return { traces: reader, diagnoses: new Diagnoses({ ...base, traces: reader, resolver: playedResolver, records, waiting }) }
+}
+
+/** They tell receivers on loopback, whose certificates are of the authority of the tests. */
+export function inboxesOf(
+  base: Pick<InboxParts, 'database' | 'writes' | 'policies' | 'secrets' | 'clock'>,
+  reader: MessageReader,
+  bell: CaptureBell,
+  baseUrl: string,
+): InboxCore {
+  const outside = { resolver: playedResolver, allowed: [{ cidr: '127.0.0.1/32' }], trusted: [authority] }
+  const onError = (error: unknown): never => {
+    throw error
+  }
+  return inboxCore({ ...base, ...outside, reader, bell, baseUrl, onError })
 }

@@ -74,6 +74,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const domain = await idOf('/v1/domains', { domain: 'sender.example.ch' })
   const member = await addMember('member@example.ch', 'viewer')
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
+  const inspect = await rest.must('POST', '/v1/inspect/tests', {})
   const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
   const attempt = await announceTo(database, organizationId, webhook)
   const report = await addReport(database, organizationId, trace, project)
@@ -102,6 +103,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       inbox: inbox?.id ?? '',
       message: message?.id ?? '',
       domain,
+      inspect: String(inspect['id']),
+      inspectLink: String(inspect['report_url']).slice(-26),
       webhook,
       attempt,
       suppression,
@@ -186,8 +189,10 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   listTraces: { ...refused, query: `project=${project}` },
   diagnoseMissing: { ...own, query: 'recipient=ada@example.ch' },
   listScheduledSends: { ...refused, query: `project=${project}` },
+  listInspectTests: { ...refused, query: `project=${project}` },
   listInboxes: { ...refused, query: `project=${project}` },
   listPublishableKeys: { ...refused, query: `project=${project}` },
+  lookUpInbox: { ...refused, query: `address=*&project=${project}` },
   listApiKeys: { ...refused, query: `project=${project}` },
   listReplays: { ...refused, query: `project=${project}` },
   listAudit: { ...refused, query: `project=${project}` },
@@ -225,6 +230,7 @@ const readingOne = (made: Made): Record<string, Request> => {
     readTrace: { ...refused, params: { trace_id: made.trace } },
     diagnoseBounce: { ...own, query: `message_id=${made.trace}` },
     readReplay: { ...refused, params: { job_id: made.replay } },
+    readInspectTest: { ...refused, params: { id: made.inspect } },
     readSuppression: { ...refused, params: { id: made.suppression }, neighbour: 'shared' },
     readIngestSource: { ...refused, params: { id: made.stalwart }, neighbour: 'shared' },
     readPostofficeMapping: { ...refused, params: { id: made.mapping }, neighbour: 'shared' },
@@ -245,7 +251,8 @@ const readingOne = (made: Made): Record<string, Request> => {
 /** Whoever has the link may follow it. */
 const public_ = (made: Made): Record<string, Request> => ({ ...links(made), ...signedRequests(made) })
 
-const links = ({ trace, token, click, pixel }: Made): Record<string, Request> => ({
+const links = ({ trace, token, click, pixel, inspectLink }: Made): Record<string, Request> => ({
+  showInspectReport: { ...own, params: { token: inspectLink } },
   readSharedTrace: { ...own, params: { trace_id: trace } },
   showUnsubscribe: { ...own, params: { token } },
   unsubscribe: { ...own, params: { token } },
@@ -283,6 +290,7 @@ const making = (made: Made): Record<string, Request> => {
     simulateRouting: { ...refused, body: { from: 'shop@b.ch', to: 'ada@example.ch', project_id } },
     createSmtpCredential: { ...refused, body: { project_id } },
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
+    createInbox: { ...refused, body: { address_pattern: '@other.ch', project_id } },
     createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
     mintPublishableKey: {
       ...refused,
@@ -293,6 +301,7 @@ const making = (made: Made): Record<string, Request> => {
       body: { reveal_url: made.reveal, to_address: 'ada@example.ch', from_address: 'form@example.ch' },
     },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
+    createInspectTest: { ...refused, body: { project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
     startReplay: { ...refused, body: { filter: { project_id } } },
     addSuppression: { ...refused, body: { email: 'bea@example.ch', project_id } },
@@ -329,7 +338,8 @@ const changing = (made: Made): Record<string, Request> => {
     previewTemplate: { ...template, body: {} },
     saveTemplate: { ...template, body: { subject_tmpl: 'Mine' } },
     moveTemplate: { ...template, body: { project_id: made.target } },
-    moveInbox: { ...refused, params: { id: made.pattern }, body: { project_id: made.target } },
+    updateInbox: { ...refused, params: { id: made.pattern }, body: { project_id: made.target } },
+    clearInbox: { ...refused, params: { id: made.inbox } },
     updateWebhook: { ...refused, params: { id: made.webhook }, body: { name: 'Mine' } },
     rotateWebhookSecret: { ...refused, params: { id: made.webhook } },
     redeliverWebhookAttempt: { ...refused, params: { id: made.attempt } },
@@ -369,6 +379,7 @@ const ending = (made: Made): Record<string, Request> => ({
   deleteRoutingRule: { ...refused, params: { id: made.rule } },
   deleteFailoverPolicy: { ...refused, params: { primary_id: made.spare } },
   revokeSmtpCredential: { stranger: 'silent', params: { id: made.credential } },
+  deleteInbox: { stranger: 'silent', params: { id: made.pattern } },
   deleteWebhook: { stranger: 'silent', params: { id: made.webhook } },
   deleteTemplate: { ...refused, params: { id: made.template } },
   revokePublishableKey: { ...refused, params: { id: made.publishable } },

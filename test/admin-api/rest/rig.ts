@@ -17,7 +17,6 @@ import { Usage } from '#core/billing/usage.ts'
 import { Claims, type ClaimOptions } from '#core/claims/claims.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'
-import { Inboxes } from '#core/capture/inboxes.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
@@ -27,6 +26,7 @@ import { Suppressions } from '#core/feedback/suppressions.ts'
 import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { type RecordResolver } from '#core/outbound/resolver.ts'
+import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { members } from '#core/people/member.ts'
@@ -64,6 +64,7 @@ import { revealOperations } from '../../../admin-api/pages/reveal.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
+import type { InboxCore } from '../../../daemon/inbox-core.ts'
 import { ingestCore } from '../../../daemon/ingest-core.ts'
 import { webhookCore, type WebhookParts } from '../../../daemon/webhook-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
@@ -73,7 +74,7 @@ import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 import { playedResolver, PlayedRecords, PlayedTransport } from './played.ts'
 import { sendingOf, type VerifyUrls } from './publishable.ts'
-import { readers } from './readers.ts'
+import { inboxesOf, readers } from './readers.ts'
 
 export const baseUrl = 'https://post.example.ch'
 export const operatorKey = `svcop_${'o'.repeat(43)}`
@@ -89,6 +90,8 @@ export interface Rig {
   readonly records: PlayedRecords
   readonly organizationId: string
   readonly bell: CaptureBell
+  /** Not woken by captures: a test that wants bodies read and others told does that. */
+  readonly inboxCore: Pick<InboxCore, 'backgroundRead' | 'inboxNotifier'>
   readonly engagements: Engagements
   /** Not started: a test that wants deliveries does that. */
   readonly webhookDispatcher: Dispatcher
@@ -190,6 +193,8 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     await api.close(0)
     await core.removals.stop()
     await core.webhookDispatcher.stop(0)
+    await core.backgroundRead.stop()
+    await core.inboxNotifier.stop()
     await reader[Symbol.asyncDispose]()
     await rewriter[Symbol.asyncDispose]()
     await core.engagements.settled()
@@ -202,6 +207,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
   return {
     ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
+    inboxCore: core,
     engagements: core.engagements,
     webhookDispatcher: core.webhookDispatcher,
     people: core.people,
@@ -246,6 +252,7 @@ function assemble(
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const settings = { database, writes, policies, secrets, clock, audit }
   const base = { ...settings, ...webhooksOf(settings) }
+  const its = inboxesOf(base, reader, bell, baseUrl)
   const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
   const usage = new Usage(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
@@ -255,8 +262,7 @@ function assemble(
     ...base,
     tracking: new Tracking({ secrets, rewriter, publicUrl: baseUrl }),
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
-    ...limits,
-    bounceDomain,
+    ...{ ...limits, bounceDomain },
   })
   const destinations = new Destinations({ ...base, guard: loopbackGuard, resolver: playedResolver, connectionsUnlessTold: 10 })
   const probes = new Probes({
@@ -282,19 +288,19 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
+    move: (scope: Scope, request: MoveRequest) =>
+      moveResource({ ...base, ...its, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     ...readers(base, probes, records),
-    templates,
+    ...{ templates, unsubscribes, usage },
     ...sendingOf({ ...base, templates, unsubscribes, accept }, captcha),
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
-    unsubscribes,
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
+    inspectTests: new InspectTests({ ...base, domain: bounceDomain, onReceived() {} }),
     ingest: ingestCore({ ...base, guard: loopbackGuard, resolver: playedResolver, onError: rethrow }),
-    inboxes: new Inboxes({ ...base, reader, bell }),
-    usage,
+    ...its,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
     operator: new Operator(base),
     restoreOrganization: (id: string) => restoreOrganization(base, id),

@@ -1,0 +1,130 @@
+/** Virtual inboxes themselves: making, changing, moving and deleting them. Spec "Virtual inbox". */
+import { isDeepStrictEqual } from 'node:util'
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { owningProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import type { Clock } from '../clock.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { checkTargetUrl, type TargetGuards } from '../webhooks/target-url.ts'
+import { inboxes, type Inbox } from './capture.ts'
+import { lastNotifyKey } from './last-notify.ts'
+import { parsePattern } from './pattern.ts'
+
+export interface InboxSettingsOptions extends TargetGuards {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: { of(organizationId: string): Promise<{ readonly projects: ReadonlyMap<string, unknown> }> }
+  readonly clock: Clock
+}
+
+/** What of an inbox can be changed; null takes it away. */
+export interface InboxChanges {
+  readonly name?: string | undefined
+  readonly notifyWebhookUrl?: string | null | undefined
+  readonly retentionDays?: number | null | undefined
+  readonly projectId?: string | undefined
+}
+
+export interface InboxRequest extends InboxChanges {
+  readonly addressPattern: string
+}
+
+/** Of a project. */
+const inboxesMax = 1000
+
+export class InboxSettings {
+  readonly #options: InboxSettingsOptions
+
+  constructor(options: InboxSettingsOptions) {
+    this.#options = options
+  }
+
+  /** Throws `validation_failed` for a pattern or an address that is none, and `conflict` when the project has such an inbox. */
+  async create(scope: Scope, request: InboxRequest): Promise<Inbox> {
+    const { database, writes, policies, clock } = this.#options
+    const { organizationId } = scope
+    const addressPattern = parsePattern(request.addressPattern)
+    if (addressPattern === undefined)
+      throw invalid([{ path: 'address_pattern', message: 'must be * for every address, @example.ch for a domain, or one address' }])
+    const notifyWebhookUrl = await this.#checked(request.notifyWebhookUrl)
+    return writes.act(scope, 'inbox.created', async (change) => {
+      const projectId = owningProject(scope, (await policies.of(organizationId)).projects, request.projectId)
+      await this.#requireFree(organizationId, projectId, addressPattern)
+      const { length } = await database.all(inboxes, { organizationId, projectId, bound: true })
+      if (length >= inboxesMax)
+        throw new Refusal('conflict', `A project has at most ${inboxesMax} virtual inboxes; delete one of them first.`)
+      const now = clock.now()
+      const inbox: Inbox = {
+        id: newId('inb', now),
+        projectId,
+        addressPattern,
+        name: request.name ?? addressPattern,
+        ...(notifyWebhookUrl && { notifyWebhookUrl }),
+        ...(request.retentionDays && { retentionDays: request.retentionDays }),
+        createdAt: now,
+      }
+      change.insert(inboxes, organizationId, inbox)
+      return inbox
+    })
+  }
+
+  /** Changes what is given, in one write, which is none when nothing is new. Another project shows the messages of that project. Throws as `create` does. */
+  async update(scope: Scope, id: string, changes: InboxChanges): Promise<Inbox> {
+    const { writes, policies } = this.#options
+    const { organizationId } = scope
+    await this.#stored(scope, id)
+    const notifyWebhookUrl = await this.#checked(changes.notifyWebhookUrl)
+    const onlyMoves = Object.entries(changes).every(([name, value]) => value === undefined || name === 'projectId')
+    return writes.act(scope, onlyMoves ? 'inbox.moved' : 'inbox.updated', async (change) => {
+      const { projects } = await policies.of(organizationId)
+      const projectId = changes.projectId === undefined ? undefined : owningProject(scope, projects, changes.projectId)
+      const stored = await this.#stored(scope, id)
+      const { record } = stored
+      if (projectId !== undefined && projectId !== record.projectId)
+        await this.#requireFree(organizationId, projectId, record.addressPattern)
+      const { notifyWebhookUrl: urlBefore, retentionDays: daysBefore, ...rest } = record
+      const url = notifyWebhookUrl === undefined ? urlBefore : notifyWebhookUrl
+      const days = changes.retentionDays === undefined ? daysBefore : changes.retentionDays
+      const next: Inbox = {
+        ...rest,
+        projectId: projectId ?? record.projectId,
+        name: changes.name ?? record.name,
+        ...(url && { notifyWebhookUrl: url }),
+        ...(days && { retentionDays: days }),
+      }
+      if (isDeepStrictEqual(next, record)) return record
+      change.replace(inboxes, organizationId, stored, next)
+      if (next.notifyWebhookUrl === undefined) change.delete(lastNotifyKey(organizationId, id))
+      return next
+    })
+  }
+
+  /** The captured messages remain. Twice is the same as once. */
+  async remove(scope: Scope, id: string): Promise<void> {
+    const { writes, database } = this.#options
+    await writes.act(scope, 'inbox.deleted', async (change) => {
+      const stored = await database.get(inboxes, scope, id)
+      if (stored) change.remove(inboxes, scope.organizationId, stored).delete(lastNotifyKey(scope.organizationId, id))
+    })
+  }
+
+  /** Outside the turn of settings, as a look-up can take its time. */
+  async #checked(url: string | null | undefined): Promise<string | null | undefined> {
+    return typeof url === 'string' ? checkTargetUrl(url, this.#options, 'notify_webhook_url') : url
+  }
+
+  async #requireFree(organizationId: string, projectId: string, pattern: string): Promise<void> {
+    const other = await this.#options.database.find(inboxes, { organizationId }, 'pattern', [projectId, pattern])
+    if (!other) return
+    const message = `Another inbox of that project has the pattern ${pattern}; change or delete one of them first.`
+    throw new Refusal('conflict', message, { details: { inbox_id: other.record.id } })
+  }
+
+  async #stored(scope: Scope, id: string) {
+    const stored = await this.#options.database.get(inboxes, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No virtual inbox has this id.')
+    return stored
+  }
+}

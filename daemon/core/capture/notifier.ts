@@ -1,0 +1,168 @@
+/**
+ * Tells others of captures, once each and without a second try (spec "Virtual-inbox notifications"): few at a time for an inbox and
+ * an organization, so that who does not answer holds up nobody else. That it is sent was written before it comes here.
+ */
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import type { Post, PostLimits, PostOutcome } from '../outbound/post.ts'
+import type { Capture, Inbox } from './capture.ts'
+import { noteNotify, type LastNotify } from './last-notify.ts'
+import { notifySecret, notifySignature } from './notify-signature.ts'
+
+export interface NotifierOptions {
+  readonly database: Database
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly post: Post
+  /** The key of the operator for all inboxes; without it each has a key of its own. */
+  readonly sharedSecret?: string | undefined
+  /** Public address of the service, without a slash at the end. */
+  readonly baseUrl: string
+  readonly onError: (error: unknown, inboxId: string) => void
+}
+
+export interface Notice {
+  readonly organizationId: string
+  readonly inbox: Inbox
+  readonly capture: Capture
+  readonly subject: string
+}
+
+interface Lane {
+  active: number
+  readonly waiting: Notice[]
+}
+
+const limits: PostLimits = { deadlineMs: 10_000, answerBytesMax: 1024 }
+const activeMax = 64
+const activeOfOrganizationMax = 8
+const activeOfInboxMax = 2
+/** Waiting; what comes beyond is given up. */
+const waitingOfInboxMax = 100
+const waitingMax = 10_000
+
+export class Notifier {
+  readonly #options: NotifierOptions
+  /** By inbox; who was served goes to the end. */
+  readonly #lanes = new Map<string, Lane>()
+  readonly #activeOf = new Map<string, number>()
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #abort = new AbortController()
+  #active = 0
+  #waiting = 0
+
+  constructor(options: NotifierOptions) {
+    this.#options = options
+  }
+
+  /** What receivers of this inbox verify with; undefined when that is the operator's key, which is no business of a tenant. */
+  secretOf(inboxId: string): string | undefined {
+    return this.#options.sharedSecret === undefined ? notifySecret(this.#options.secrets, inboxId) : undefined
+  }
+
+  /** Returns at once. */
+  send(notice: Notice): void {
+    if (this.#abort.signal.aborted) return
+    const { id } = notice.inbox
+    const lane = this.#lanes.get(id) ?? { active: 0, waiting: [] }
+    if (lane.waiting.length >= waitingOfInboxMax || this.#waiting >= waitingMax) {
+      this.#later(this.#note(notice, { at: this.#options.clock.now(), milliseconds: 0, statusCode: null, error: tooMany }), id)
+      return
+    }
+    lane.waiting.push(notice)
+    this.#waiting++
+    this.#lanes.set(id, lane)
+    this.#pump()
+  }
+
+  /** What waits is given up, what is under way is broken off: at most once is the promise. */
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    this.#lanes.clear()
+    await Promise.all(this.#underWay)
+  }
+
+  #pump(): void {
+    for (const [id, lane] of this.#lanes) {
+      if (this.#active >= activeMax) return
+      const [next] = lane.waiting
+      if (!next || lane.active >= activeOfInboxMax) continue
+      if ((this.#activeOf.get(next.organizationId) ?? 0) >= activeOfOrganizationMax) continue
+      lane.waiting.shift()
+      this.#waiting--
+      this.#lanes.delete(id)
+      this.#lanes.set(id, lane) // seen again in this walk, when its turn comes
+      this.#count(next.organizationId, lane, 1)
+      this.#later(
+        this.#run(next).finally(() => {
+          this.#count(next.organizationId, lane, -1)
+          if (lane.active === 0 && lane.waiting.length === 0) this.#lanes.delete(id)
+          this.#pump()
+        }),
+        id,
+      )
+    }
+  }
+
+  #count(organizationId: string, lane: Lane, by: 1 | -1): void {
+    this.#active += by
+    lane.active += by
+    const active = (this.#activeOf.get(organizationId) ?? 0) + by
+    if (active > 0) this.#activeOf.set(organizationId, active)
+    else this.#activeOf.delete(organizationId)
+  }
+
+  async #run(notice: Notice): Promise<void> {
+    const { clock, post, secrets, sharedSecret, baseUrl } = this.#options
+    const { inbox } = notice
+    const at = clock.now()
+    const body = Buffer.from(JSON.stringify(bodyOf(notice, baseUrl, at)))
+    const headers = {
+      'content-type': 'application/json',
+      accept: '*/*',
+      'user-agent': 'Postern',
+      'service-virtual-inbox-signature': notifySignature(sharedSecret ?? notifySecret(secrets, inbox.id), at, body),
+    }
+    const begun = clock.monotonic()
+    const outcome = await post({ url: inbox.notifyWebhookUrl ?? '', headers, body }, limits, this.#abort.signal)
+    await this.#note(notice, { at, milliseconds: Math.round(clock.monotonic() - begun), ...endOf(outcome) })
+  }
+
+  #note({ organizationId, inbox, capture }: Notice, seen: Omit<LastNotify, 'captureId'>): Promise<void> {
+    return noteNotify(this.#options.database, organizationId, inbox.id, { captureId: capture.id, ...seen })
+  }
+
+  #later(work: Promise<void>, inboxId: string): void {
+    const done = work.catch((error: unknown) => this.#options.onError(error, inboxId)).finally(() => this.#underWay.delete(done))
+    this.#underWay.add(done)
+  }
+}
+
+const tooMany = 'Too many notifications of this inbox were waiting; this one was given up.'
+
+function endOf(outcome: PostOutcome): { readonly statusCode: number | null; readonly error: string | null } {
+  if ('problem' in outcome) return { statusCode: null, error: outcome.problem }
+  const { status } = outcome
+  return { statusCode: status, error: status >= 200 && status <= 299 ? null : `The receiver answered ${status}.` }
+}
+
+const bodyOf = ({ inbox, capture, subject }: Notice, baseUrl: string, at: number) => ({
+  id: newId('ntf', at),
+  type: 'virtual_inbox.message_captured',
+  created_at: new Date(at).toISOString(),
+  inbox: { id: inbox.id, project_id: inbox.projectId, address_pattern: inbox.addressPattern, name: inbox.name },
+  message: {
+    id: capture.id,
+    trace_id: capture.traceId,
+    capture_reason: capture.captureReason,
+    destination_id: capture.destinationId,
+    intended_from: capture.intendedFrom,
+    intended_to: capture.intendedTo,
+    addresses_seen: capture.addressesSeen,
+    subject,
+    captured_at: new Date(capture.capturedAt).toISOString(),
+    url: `${baseUrl}/v1/inboxes/${inbox.id}/messages/${capture.id}`,
+  },
+})

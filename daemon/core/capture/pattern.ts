@@ -1,0 +1,29 @@
+/** Patterns of virtual inboxes, and which captures they are for. Spec "Virtual inbox". */
+import { foldAddress, parseAddress, parseDomain } from '../addresses.ts'
+import type { Capture, Inbox } from './capture.ts'
+
+export const catchAll = '*'
+
+/** The pattern in the one spelling it is kept in, whatever its letters of case; undefined when it is none. */
+export function parsePattern(text: string): string | undefined {
+  if (text === catchAll) return text
+  if (text.startsWith('@')) {
+    const domain = parseDomain(text.slice(1))
+    return domain === undefined ? undefined : `@${domain}`
+  }
+  const mailbox = text.includes('*') ? undefined : parseAddress(text) // no part of an address is a wildcard
+  return mailbox && foldAddress(mailbox.address)
+}
+
+/** What could only be a pattern, and no id of an inbox. */
+export const looksLikePattern = (text: string): boolean => text === catchAll || text.includes('@')
+
+/** Every pattern but `*` under which the capture is found: the addresses that were seen or meant, and their domains. */
+export function placesOf({ addressesSeen, intendedTo }: Pick<Capture, 'addressesSeen' | 'intendedTo'>): ReadonlySet<string> {
+  const addresses = [...addressesSeen, ...intendedTo].map(foldAddress)
+  return new Set([...addresses, ...addresses.map((address) => address.slice(address.lastIndexOf('@')))])
+}
+
+/** Whether a capture is in an inbox. */
+export const landsIn = ({ projectId, addressPattern }: Pick<Inbox, 'projectId' | 'addressPattern'>, capture: Capture): boolean =>
+  projectId === capture.projectId && (addressPattern === catchAll || placesOf(capture).has(addressPattern))

@@ -1,0 +1,39 @@
+/** Captured messages that every inbox they are in has let go: they are removed like traces that the plan keeps no longer. */
+import type { Database } from '#store/database.ts'
+import { captures, inboxes, type Inbox } from '../capture/capture.ts'
+import { catchAll, placesOf } from '../capture/pattern.ts'
+import { retainedFrom } from '../capture/retained.ts'
+import { removeTrace } from './remove-trace.ts'
+
+const batch = 100
+
+/** Answers how many were removed. An inbox without a time of its own keeps what is in it as long as the plan does. */
+export async function sweepInboxes(
+  { database, stopping }: { readonly database: Database; readonly stopping: () => boolean },
+  organizationId: string,
+  nowMs: number,
+): Promise<number> {
+  const all = (await database.all(inboxes, { organizationId })).map(({ record }) => record)
+  let removed = 0
+  for (const [projectId, its] of Map.groupBy(all, (inbox) => inbox.projectId)) {
+    const latest = Math.max(...its.map((inbox) => retainedFrom(inbox, nowMs)))
+    const keepsAll = its.some(({ addressPattern, retentionDays }) => addressPattern === catchAll && retentionDays === undefined)
+    let cursor: string | undefined
+    for (let goesOn = latest > 0 && !keepsAll; goesOn && !stopping();) {
+      const wanted = { index: 'project', values: [projectId], limit: batch, ascending: true, cursor }
+      const { rows, nextCursor } = await database.list(captures, { organizationId }, wanted)
+      const old = rows.map(({ record }) => record).filter(({ capturedAt }) => capturedAt < latest)
+      const due = old.filter((capture) => isLetGo(its, placesOf(capture), capture.capturedAt, nowMs))
+      const gone = await Promise.all(due.map(({ traceId }) => removeTrace(database, organizationId, traceId, nowMs)))
+      removed += gone.filter(Boolean).length
+      cursor = nextCursor
+      goesOn = nextCursor !== undefined && old.length === rows.length
+    }
+  }
+  return removed
+}
+
+function isLetGo(its: readonly Inbox[], places: ReadonlySet<string>, capturedAt: number, nowMs: number): boolean {
+  const holding = its.filter(({ addressPattern }) => addressPattern === catchAll || places.has(addressPattern))
+  return holding.length > 0 && holding.every((inbox) => capturedAt < retainedFrom(inbox, nowMs))
+}

@@ -1,0 +1,42 @@
+/** Virtual inboxes, composed: themselves, their messages, who reads these, and who tells others of them. */
+import type { SecretBox } from '#core/access/secret-box.ts'
+import { BackgroundRead } from '#core/capture/background-read.ts'
+import type { CaptureBell } from '#core/capture/bell.ts'
+import { InboxSettings, type InboxSettingsOptions } from '#core/capture/inbox-settings.ts'
+import { Inboxes } from '#core/capture/inboxes.ts'
+import type { MessageReader } from '#core/capture/message-reader.ts'
+import { Notifier } from '#core/capture/notifier.ts'
+import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
+import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
+
+export interface InboxParts extends Omit<InboxSettingsOptions, 'guard'> {
+  readonly secrets: SecretBox
+  readonly reader: MessageReader
+  readonly bell: CaptureBell
+  /** What besides the public internet may be told. */
+  readonly allowed: readonly AllowedRange[]
+  /** Certificates in PEM that are trusted besides the well-known ones. */
+  readonly trusted?: readonly string[]
+  readonly sharedSecret?: string | undefined
+  /** Public address of the service, without a slash at the end. */
+  readonly baseUrl: string
+  readonly onError: (error: unknown, id: string) => void
+}
+
+export interface InboxCore {
+  readonly inboxes: Inboxes
+  readonly inboxSettings: InboxSettings
+  readonly inboxNotifier: Notifier
+  readonly backgroundRead: BackgroundRead
+}
+
+export function inboxCore({ allowed, trusted = [], ...parts }: InboxParts): InboxCore {
+  const guard = addressGuard(allowed)
+  const inboxNotifier = new Notifier({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
+  return {
+    inboxes: new Inboxes(parts),
+    inboxSettings: new InboxSettings({ ...parts, guard }),
+    inboxNotifier,
+    backgroundRead: new BackgroundRead({ ...parts, notifier: inboxNotifier }),
+  }
+}
