@@ -63,9 +63,7 @@ export const publishableKeys = defineRecord<PublishableKey>({
     lockedFrom: z.string(),
     ratePreset: z.enum(ratePresets),
     rates: z.strictObject({ perIpHour: rate, perRecipientHour: rate, perKeyHour: rate, perKeyDay: rate }) as z.ZodType<Partial<Rates>>,
-    captcha: z
-      .strictObject({ provider: z.enum(captchaProviders), sealedSecret: z.string(), siteKey: z.string().nullable() })
-      .nullable(),
+    captcha: z.strictObject({ provider: z.enum(captchaProviders), sealedSecret: z.string(), siteKey: z.string().nullable() }).nullable(),
     createdAt: z.int(),
     updatedAt: z.int(),
     revokedAt: z.int().nullable(),
@@ -87,4 +85,7 @@ const presets: Readonly<Record<RatePreset, Rates>> = {
 }
 
 /** The numbers that hold for a key. */
-export const ratesOf = ({ ratePreset, rates }: Pick<PublishableKey, 'ratePreset' | 'rates'>): Rates => ({ ...presets[ratePreset], ...rates })
+export const ratesOf = ({ ratePreset, rates }: Pick<PublishableKey, 'ratePreset' | 'rates'>): Rates => ({
+  ...presets[ratePreset],
+  ...rates,
+})

@@ -28,6 +28,8 @@ async function siteOf(t: ExecutionContext, changes: object = {}, options: RigOpt
 
 const codeOf = (answer: RestAnswer): unknown => (answer.status < 300 ? answer.status : `${answer.status} ${errorOf(answer).code}`)
 
+const firstField = (answer: RestAnswer): unknown => (errorOf(answer).details as { fields: { path: string }[] } | undefined)?.fields[0]?.path
+
 /** Traces there are. */
 const tracesOf = async (rest: RestClient) => (await rest.must('GET', '/v1/traces?limit=200'))['data'] as Record<string, unknown>[]
 
@@ -93,7 +95,7 @@ for (const [what, changes, path] of [
     const { rest } = await startRig(t)
     const answer = await rest.call('POST', '/v1/publishable-keys', { ...page, ...changes })
     t.is(answer.status, 400)
-    t.is((errorOf(answer).details?.['fields'] as { path: string }[])[0]?.path, path)
+    t.is(firstField(answer), path)
   })
 
 test('each gate refuses with its code and its details, and what is refused leaves nothing behind', async (t) => {
@@ -361,7 +363,7 @@ for (const provider of ['turnstile', 'hcaptcha'] as const)
     double.say = () => ({ text: '{"success": true}' })
     t.is(codeOf(await solved('solved-1')), '400 captcha_failed', 'also when the provider has forgotten')
     const both = await Promise.all([solved('solved-2'), solved('solved-2')])
-    t.deepEqual(both.map(codeOf).toSorted(), [200, '400 captcha_failed'])
+    t.deepEqual(new Set(both.map(codeOf)), new Set([200, '400 captcha_failed']))
     const asked = double.asked.length
     t.is(codeOf(await solved('solved-3')), 200)
     t.is(codeOf(await solved('solved-4')), '429 rate_limit_exceeded')
