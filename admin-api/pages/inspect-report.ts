@@ -61,6 +61,9 @@ function unfinishedPage(test: InspectTest, now: number): Answer {
   }
 }
 
+const misses = ({ requirements }: InspectReport): boolean =>
+  requirements.some(({ providers }) => providers.some(({ need, status }) => need === 'must' && status === 'missed'))
+
 const verdicts: Readonly<Record<Grade, string>> = {
   A: 'Ready for the inbox',
   B: 'Good, with some rough edges',
@@ -98,7 +101,7 @@ function headline({ mail, laterMails }: InspectTest, report: InspectReport): Htm
   return html`<section class="sheet headline grade-${grade.toLowerCase()}" aria-labelledby="verdict">
     ${dial(score, grade)}
     <div>
-      <h1 id="verdict">${verdicts[grade]}</h1>
+      <h1 id="verdict">${verdicts[grade === 'A' && misses(report) ? 'B' : grade]}</h1>
       <p class="subject">${report.mail.subject || '(no subject)'}</p>
       <p class="meta">
         From ${report.mail.from || '(nobody)'}, received ${timeOf(mail?.session.receivedAt ?? 0)} from
