@@ -170,7 +170,7 @@ function addCore(add: Add, foundation: Foundation): void {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
     const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), bell: c.resolve(T.Bell), resolver: c.resolve(T.Resolver) }
     const told = { allowed: config.outbound.allow.webhooks, sharedSecret: config.inboxNotifySecret ?? undefined }
-    return inboxCore({ ...base(c), ...parts, ...told, baseUrl: publicUrl(config, config.http.listen), onError })
+    return inboxCore({ ...base(c), ...parts, ...told, ...inboxUrls(config), onError })
   })
   add(T.ReplayRunner, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a replay', error, id)
@@ -344,6 +344,11 @@ function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): v
     })
   })
 }
+
+const inboxUrls = (config: Foundation['config']) => ({
+  baseUrl: publicUrl(config, config.http.listen),
+  pagesUrl: pagesUrl(config, config.http.listen),
+})
 
 /** What the REST side of the core is built from. */
 function restParts(c: DependencyContainer, { config, secrets }: Foundation): RestParts {

@@ -5,8 +5,10 @@ import type { CaptureBell } from '#core/capture/bell.ts'
 import { InboxSettings, type InboxSettingsOptions } from '#core/capture/inbox-settings.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
+import { MessageViews } from '#core/capture/message-views.ts'
 import { Notifier } from '#core/capture/notifier.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
+import { guardedGet } from '../protocols/relay/http/guarded-get.ts'
 import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
 
 export interface InboxParts extends Omit<InboxSettingsOptions, 'guard'> {
@@ -20,6 +22,10 @@ export interface InboxParts extends Omit<InboxSettingsOptions, 'guard'> {
   readonly sharedSecret?: string | undefined
   /** Public address of the service, without a slash at the end. */
   readonly baseUrl: string
+  /** Address of the pages for people, without a slash at the end. */
+  readonly pagesUrl: string
+  /** Whoever writes a message names its images, so nothing but the public internet is asked for them, unless a test says so. */
+  readonly imagesAllowed?: readonly AllowedRange[]
   readonly onError: (error: unknown, id: string) => void
 }
 
@@ -27,16 +33,18 @@ export interface InboxCore {
   readonly inboxes: Inboxes
   readonly inboxSettings: InboxSettings
   readonly inboxNotifier: Notifier
+  readonly messageViews: MessageViews
   readonly backgroundRead: BackgroundRead
 }
 
-export function inboxCore({ allowed, trusted = [], ...parts }: InboxParts): InboxCore {
+export function inboxCore({ allowed, trusted = [], imagesAllowed = [], ...parts }: InboxParts): InboxCore {
   const guard = addressGuard(allowed)
   const inboxNotifier = new Notifier({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
   return {
     inboxes: new Inboxes(parts),
     inboxSettings: new InboxSettings({ ...parts, guard }),
     inboxNotifier,
+    messageViews: new MessageViews({ ...parts, origin: parts.pagesUrl, get: guardedGet({ ...parts, guard: addressGuard(imagesAllowed) }) }),
     backgroundRead: new BackgroundRead({ ...parts, notifier: inboxNotifier }),
   }
 }

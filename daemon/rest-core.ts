@@ -140,6 +140,7 @@ export function restCore(parts: RestParts): RestCore {
     inboxes: parts.inboxes,
     inboxSettings: parts.inboxSettings,
     inboxNotifier: parts.inboxNotifier,
+    messageViews: parts.messageViews,
     policies,
     clock,
     baseUrl,

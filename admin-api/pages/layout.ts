@@ -23,6 +23,8 @@ export interface Page {
   readonly section?: Section
   /** The page uses passkeys, which need a script. */
   readonly hasScript?: boolean
+  /** The page shows something in a frame, from this service alone. */
+  readonly hasFrames?: boolean
   /** Another origin that forms of this page may lead to; browsers look at redirects too. */
   readonly formAction?: string
   /** The page stands on the way of an application, which may have opened a window for it and waits for what comes back there. */
@@ -49,13 +51,14 @@ export function page(wanted: Page): Answer {
   })
 }
 
-const safety = ({ hasScript, formAction, keepsOpener }: Page): Readonly<Record<string, string>> => ({
+const safety = ({ hasScript, hasFrames, formAction, keepsOpener }: Page): Readonly<Record<string, string>> => ({
   'cache-control': 'no-store',
   'content-security-policy': [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self'",
     ...(hasScript ? ["script-src 'self'"] : []),
+    ...(hasFrames ? ["frame-src 'self'"] : []),
     `form-action 'self'${formAction === undefined ? '' : ` ${formAction}`}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

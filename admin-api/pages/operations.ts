@@ -10,6 +10,7 @@ import { assetOperation } from './assets.ts'
 import { consentUi, type ConsentCore } from './consent.ts'
 import { invitationOperations } from './invitation.ts'
 import { memberOperations } from './members.ts'
+import { messageViewOperations, type MessageViewCore } from './message-view.ts'
 import { organizationEndOperations } from './organization-end.ts'
 import { organizationOperations } from './organizations.ts'
 import { underOwnAddress } from './own-address.ts'
@@ -23,7 +24,7 @@ export interface AllowingCore extends PagesCore, ConsentCore {
   readonly applications: Applications
 }
 
-export interface OwnPagesCore extends PagesCore, UsagePagesCore {
+export interface OwnPagesCore extends PagesCore, UsagePagesCore, MessageViewCore {
   readonly organizations: Pick<Organizations, 'removeOwn'>
 }
 
@@ -39,6 +40,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
     ...organizationEndOperations(pages, core.organizations),
     ...usageOperations(pages, core),
     ...accountOperations(pages),
+    ...messageViewOperations(pages, core),
   ])
 }
 

@@ -10,6 +10,7 @@ import type { Operator } from '#core/billing/operator.ts'
 import type { Usage } from '#core/billing/usage.ts'
 import type { InboxSettings } from '#core/capture/inbox-settings.ts'
 import type { Inboxes } from '#core/capture/inboxes.ts'
+import type { MessageViews } from '#core/capture/message-views.ts'
 import type { Notifier } from '#core/capture/notifier.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
@@ -87,6 +88,7 @@ export interface RestCore {
   readonly inboxes: Inboxes
   readonly inboxSettings: InboxSettings
   readonly inboxNotifier: Notifier
+  readonly messageViews: MessageViews
   readonly webhooks: Webhooks
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries

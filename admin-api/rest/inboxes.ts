@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { Scope } from '#core/access/scope.ts'
 import type { Inbox } from '#core/capture/capture.ts'
+import type { CapturedMessage } from '#core/capture/inboxes.ts'
 import { media, noBody, raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import {
@@ -207,7 +208,7 @@ const messages = (core: RestCore): readonly Operation[] => [
     params: messageParams,
     response: messageShape,
     async handle({ scope, params }) {
-      return toWireMessage(await core.inboxes.message(scope, params.id, params.message_id), urlOf(core, params.id, params.message_id))
+      return wireMessage(core, scope, params.id, await core.inboxes.message(scope, params.id, params.message_id))
     },
   }),
 ]
@@ -271,11 +272,14 @@ const wait = (core: RestCore): Operation =>
     response: z.union([z.object({ timeout: z.literal(true) }), messageShape]),
     async handle({ scope, params, query, signal }) {
       const found = await core.inboxes.wait(scope, params.id, { since: query.since, timeoutMs: query.timeout * 1000, signal })
-      if (found) return toWireMessage(found, urlOf(core, params.id, found.capture.id))
+      if (found) return wireMessage(core, scope, params.id, found)
       signal.throwIfAborted()
       return { timeout: true as const }
     },
   })
 
-const urlOf = ({ baseUrl }: RestCore, inboxId: string, messageId: string): string =>
-  `${baseUrl}/v1/inboxes/${inboxId}/messages/${messageId}`
+const wireMessage = ({ baseUrl, messageViews }: RestCore, { organizationId }: Scope, inboxId: string, message: CapturedMessage) => {
+  const captureId = message.capture.id
+  const viewUrl = messageViews.urlOf({ organizationId, inboxId, captureId })
+  return toWireMessage(message, `${baseUrl}/v1/inboxes/${inboxId}/messages/${captureId}`, viewUrl)
+}

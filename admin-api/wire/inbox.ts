@@ -102,6 +102,9 @@ export const messageShape = z
       }),
     ),
     raw_url: z.string(),
+    view_url: z
+      .string()
+      .meta({ description: 'A page that shows the message to whoever has this address, for about a quarter of an hour.' }),
     unreadable: z.string().optional().meta({ description: 'Why the message could not be read; the raw message is still there.' }),
     captured_at: wireTime,
   })
@@ -164,9 +167,9 @@ export const toWireMessageSummary = (summaryParts: CaptureSummary): z.input<type
   captured_at: toWireTime(summaryParts.capture.capturedAt),
 })
 
-/** `url` is the address of the message itself. */
-export function toWireMessage({ capture, trace, read }: CapturedMessage, url: string): z.input<typeof messageShape> {
-  const common = { ...summaryOf({ capture, trace }), raw_url: `${url}/raw`, captured_at: toWireTime(capture.capturedAt) }
+/** `url` is the address of the message itself, `viewUrl` that of its page. */
+export function toWireMessage({ capture, trace, read }: CapturedMessage, url: string, viewUrl: string): z.input<typeof messageShape> {
+  const common = { ...summaryOf({ capture, trace }), raw_url: `${url}/raw`, view_url: viewUrl, captured_at: toWireTime(capture.capturedAt) }
   if (!read.ok) return { ...common, headers: [], text: '', html: '', attachments: [], unreadable: read.unreadable }
   const { message } = read
   return {

@@ -4,6 +4,8 @@ import type { ExecutionContext } from 'ava'
 import type { Projects } from '#core/administration/projects.ts'
 import type { Removals } from '#core/administration/removals.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
+import { CaptureBell } from '#core/capture/bell.ts'
+import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
@@ -34,6 +36,7 @@ import { flagCheck } from '../../../admin-api/rest/operations.ts'
 import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
 import { administration } from '../../../daemon/administration.ts'
+import { inboxCore, type InboxCore } from '../../../daemon/inbox-core.ts'
 import { allowingCore, oauthServer, type OAuthServer } from '../../../daemon/oauth-core.ts'
 import { destinationDefaults } from '../../core/house.ts'
 import { noTracking } from '../../core/no-parsers.ts'
@@ -44,6 +47,8 @@ export interface SiteOptions {
   readonly signUp?: SignUp
   /** Mail of the service is configured, unless told otherwise. */
   readonly hasMail?: boolean
+  /** Images of messages may be on loopback. */
+  readonly imagesFromHere?: boolean
   /** As what the service presents itself; http://localhost with its port unless told. */
   readonly publicUrl?: string
 }
@@ -64,6 +69,8 @@ export interface Site {
   readonly database: Database
   readonly people: People
   readonly claims: Claims
+  readonly accept: Accept
+  readonly inboxCore: InboxCore
   readonly sandboxes: Sandboxes
   readonly organizationId: string
   readonly apiKeys: ApiKeys
@@ -121,6 +128,13 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     onDeleted() {},
   })
   const usage = new Usage({ database, clock })
+  const reader = new WorkerMessageReader(clock)
+  const noNames = { resolve4: async () => [], resolve6: async () => [] }
+  const loopback = [{ cidr: '127.0.0.1/32' }]
+  const its = inboxCore({
+    ...{ ...base, reader, bell: new CaptureBell(), resolver: noNames, allowed: [], imagesAllowed: options.imagesFromHere ? loopback : [] },
+    ...{ baseUrl: publicUrl, pagesUrl: publicUrl, onError },
+  })
   const allowing = allowingCore(oauth, { ...base, people: house, projects })
   const { sandboxes } = oauth
   const claims = new Claims({ ...base, audit, sandboxes, people: house })
@@ -129,7 +143,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     baseUrl: publicUrl,
     version: '1.2.3',
     operations: [
-      ...pageOperations({ people: house, organizations, usage, invoices: new Invoices({ database, usage, vatBasisPoints: 810 }) }),
+      ...pageOperations({ people: house, organizations, usage, invoices: new Invoices({ database, usage, vatBasisPoints: 810 }), ...its }),
       ...claimOperations({ people: house, claims }),
       ...allowingOperations(allowing),
       ...oauthOperations(oauth),
@@ -145,6 +159,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   await api.listen()
   t.teardown(async () => {
     await api.close(0)
+    await reader[Symbol.asyncDispose]()
     await house.background.idle()
     await removals.stop()
     await kv[Symbol.asyncDispose]()
@@ -163,7 +178,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
       if (!found) throw new Error(`no mail to ${address}`)
       return found
     },
-    ...{ claims, sandboxes },
+    ...{ claims, sandboxes, accept, inboxCore: its },
     operatorLink: async (email) => url + (await operatorLink(database, clock, email)),
   }
 }

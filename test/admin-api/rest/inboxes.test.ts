@@ -53,7 +53,8 @@ test('readInboxMessage shows a captured send in full', async (t) => {
   }
   t.deepEqual(listed, summary)
   const path = `/v1/inboxes/${inbox}/messages/${String(summary.id)}`
-  const { headers, html, text, attachments, ...message } = await rig.rest.must('GET', path)
+  const { headers, html, text, attachments, view_url, ...message } = await rig.rest.must('GET', path)
+  t.regex(String(view_url), /^https:\/\/post\.example\.ch\/view\/org_/)
   const seen = ['ada@example.ch', 'bob@example.ch', 'help@example.ch', 'shop@example.ch']
   t.deepEqual(message, { ...summary, addresses_seen: seen, raw_url: `${baseUrl}${path}/raw` })
   t.deepEqual(

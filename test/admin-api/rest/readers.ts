@@ -32,5 +32,5 @@ export function inboxesOf(
   const onError = (error: unknown): never => {
     throw error
   }
-  return inboxCore({ ...base, ...outside, reader, bell, baseUrl, onError })
+  return inboxCore({ ...base, ...outside, reader, bell, baseUrl, pagesUrl: baseUrl, onError })
 }

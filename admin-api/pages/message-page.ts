@@ -1,0 +1,124 @@
+/** A captured message for people: as HTML in a sandboxed frame, as text, its headers, its source and its files. Works without scripts. */
+import type { CapturedMessage } from '#core/capture/inboxes.ts'
+import type { ReadMessage } from '#core/capture/message-reader.ts'
+import type { Answer } from '../answer.ts'
+import { html, type Html } from './html.ts'
+import { page, type Visitor } from './layout.ts'
+import { remoteImages } from './message-frame.ts'
+
+export interface ShownMessage {
+  readonly message: CapturedMessage
+  readonly source: Uint8Array
+  /** Path of the page itself, for its tabs. */
+  readonly self: string
+  /** Path under which the parts of the message are, without a slash at the end. */
+  readonly base: string
+  readonly tab: string | undefined
+  readonly showsRemote: boolean
+  readonly visitor?: Visitor
+  readonly back?: { readonly path: string; readonly title: string }
+}
+
+const sourceShownMax = 256 * 1024
+
+const tabs = [
+  ['html', 'HTML'],
+  ['text', 'Text'],
+  ['headers', 'Headers'],
+  ['source', 'Source'],
+  ['files', 'Files'],
+] as const
+
+type Tab = (typeof tabs)[number][0]
+
+export function messagePage(shown: ShownMessage): Answer {
+  const { message, visitor, back, self } = shown
+  const { capture, trace, read } = message
+  const subject = (read.ok ? read.message.subject : trace.subject) || 'Without a subject'
+  const available = tabs.filter(([name]) => isThere(name, read.ok ? read.message : undefined))
+  const chosen = available.find(([name]) => name === shown.tab)?.[0] ?? available[0]?.[0] ?? 'source'
+  return page({
+    title: subject.slice(0, 200),
+    width: 'wide',
+    visitor,
+    hasFrames: true,
+    content: html`${back && html`<p class="meta"><a class="back" href="${back.path}">← ${back.title}</a></p>`}
+      <h1>${subject}</h1>
+      <dl class="mail">
+        <dt>From</dt>
+        <dd>${capture.intendedFrom}</dd>
+        <dt>To</dt>
+        <dd>${capture.intendedTo.join(', ')}</dd>
+        <dt>Captured</dt>
+        <dd>${new Date(capture.capturedAt).toISOString().replace('T', ' ').slice(0, 19)} UTC, ${reasons[capture.captureReason]}</dd>
+      </dl>
+      ${!read.ok && html`<p class="note">${read.unreadable}</p>`}
+      <nav class="tabs" aria-label="Views of the message">
+        ${available.map(
+          ([name, label]) => html`<a href="${self}?tab=${name}" ${name === chosen && html`aria-current="page"`}>${label}</a>`,
+        )}
+      </nav>
+      <section class="sheet" aria-label="${tabs.find(([name]) => name === chosen)?.[1]}">${contentOf(chosen, shown)}</section>`,
+  })
+}
+
+const reasons = {
+  'captured.anonymous_project': 'as the project belongs to nobody yet',
+  'captured.sandbox_destination': 'as the destination is a sandbox',
+  'captured.no_route': 'as no destination was found for it',
+} as const
+
+const isThere = (tab: Tab, message: ReadMessage | undefined): boolean => {
+  if (!message) return tab === 'source'
+  if (tab === 'html') return message.html !== ''
+  return tab !== 'files' || message.attachments.length > 0
+}
+
+function contentOf(tab: Tab, shown: ShownMessage): Html {
+  const { base, source } = shown
+  const { read } = shown.message
+  if (tab === 'source' || !read.ok) {
+    const text = Buffer.from(source.subarray(0, sourceShownMax)).toString('utf8')
+    return html`<p><a class="button quiet" href="${base}/raw">Download the message</a></p>
+      ${source.length > sourceShownMax && html`<p class="meta">The first ${sourceShownMax / 1024} KiB:</p>`}
+      <pre tabindex="0">${text}</pre>`
+  }
+  const { message } = read
+  if (tab === 'html') return framed(shown, message)
+  if (tab === 'text') return html`<pre class="text" tabindex="0">${message.text}</pre>`
+  if (tab === 'files') return files(base, message)
+  return html`<dl class="fields">
+    ${message.headers.map(
+      ({ name, value }) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`
+}
+
+function framed({ base, self, showsRemote }: ShownMessage, message: ReadMessage): Html {
+  const count = remoteImages(message)
+  return html`${
+      count > 0 &&
+      !showsRemote &&
+      html`<form class="remote" method="get" action="${self}">
+        <input type="hidden" name="tab" value="html" /><input type="hidden" name="images" value="1" />
+        <p>${count === 1 ? 'One image' : `${count} images`} of other servers not loaded.</p>
+        <button class="quiet">Show remote images</button>
+      </form>`
+    }
+    <iframe
+      title="The message as HTML"
+      sandbox="allow-popups allow-popups-to-escape-sandbox"
+      referrerpolicy="no-referrer"
+      src="${base}/html${showsRemote && '?images=1'}"
+    ></iframe>`
+}
+
+const files = (base: string, { attachments }: ReadMessage): Html =>
+  html`<ul class="files">
+    ${attachments.map(
+      ({ filename, contentType, size }, index) =>
+        html`<li><a href="${base}/attachments/${index}">${filename}</a> <span class="meta">${contentType}, ${size} bytes</span></li>`,
+    )}
+  </ul>`

@@ -1,0 +1,181 @@
+/** Where captured messages are shown: to members of the organization, and to whoever holds a short-lived link; and the parts of such a view. */
+import * as z from 'zod'
+import type { Scope } from '#core/access/scope.ts'
+import type { CapturedMessage, Inboxes } from '#core/capture/inboxes.ts'
+import type { ReadMessage } from '#core/capture/message-reader.ts'
+import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/message-views.ts'
+import { Refusal } from '#core/refusals.ts'
+import { media, raw, type Answer } from '../answer.ts'
+import { operation, pathParameters, type Operation } from '../operation.ts'
+import { attachmentHeaders, servedType } from '../rest/download.ts'
+import { html } from './html.ts'
+import { page } from './layout.ts'
+import { messageFrame } from './message-frame.ts'
+import { messagePage } from './message-page.ts'
+import type { Pages, SignedInRequest } from './page-operation.ts'
+import { strangerRefusalPage } from './refusal-page.ts'
+
+export interface MessageViewCore {
+  readonly inboxes: Inboxes
+  readonly messageViews: MessageViews
+}
+
+const shownOfInbox = 50
+
+export const messageViewOperations = (pages: Pages, core: MessageViewCore): readonly Operation[] => [
+  ...forMembers(pages, core),
+  ...parts(core),
+]
+
+const inboxPath = (organizationId: string, inboxId: string): string => `/organizations/${organizationId}/inboxes/${inboxId}`
+
+function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
+  const path = '/organizations/{id}/inboxes/{inbox_id}'
+  return [
+    pages.signedIn({ path, operationId: 'showInbox', summary: 'Show the latest messages of a virtual inbox' }, async (request) => {
+      const { id = '', inbox_id: inboxId = '' } = request.params
+      const scope = await memberScope(pages, request)
+      const inbox = await core.inboxes.get(scope, inboxId)
+      const { rows } = await core.inboxes.messages(scope, inboxId, { limit: shownOfInbox })
+      const list = rows.map(
+        ({ capture, trace }) =>
+          html`<li>
+            <a href="${inboxPath(id, inboxId)}/messages/${capture.id}">${trace.subject || 'Without a subject'}</a>
+            <span class="meta">${capture.intendedTo.join(', ')} · ${new Date(capture.capturedAt).toISOString().slice(0, 16)}</span>
+          </li>`,
+      )
+      return page({
+        title: inbox.name,
+        width: 'wide',
+        visitor: request.visitor,
+        section: 'organizations',
+        content: html`<h1>${inbox.name}</h1>
+          <p class="lead">
+            Captured messages for ${inbox.addressPattern === '*' ? 'every address' : inbox.addressPattern}, the newest first.
+          </p>
+          <section class="sheet" aria-label="Messages">
+            ${
+              list.length === 0
+                ? html`<p>No message was captured yet.</p>`
+                : html`<ul class="files">
+                    ${list}
+                  </ul>`
+            }
+          </section>`,
+      })
+    }),
+    pages.signedIn(
+      { path: `${path}/messages/{message_id}`, operationId: 'showInboxMessage', summary: 'Show a captured message' },
+      async (request) => {
+        const { id = '', inbox_id: inboxId = '', message_id: captureId = '' } = request.params
+        const scope = await memberScope(pages, request)
+        const inbox = await core.inboxes.get(scope, inboxId)
+        const self = `${inboxPath(id, inboxId)}/messages/${captureId}`
+        const back = { path: inboxPath(id, inboxId), title: inbox.name }
+        return show(core, scope, { organizationId: id, inboxId, captureId }, { self, back, visitor: request.visitor, query: request.query })
+      },
+    ),
+  ]
+}
+
+/** Throws `not_found` alike for organizations that are missing, those of others, and roles that read nothing. */
+async function memberScope({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Scope> {
+  const { user } = signedIn
+  const mine = await people.members.organizationsOf(user.id)
+  const organization = mine.find((one) => one.organization.id === id)?.organization
+  const rights = organization && (await people.members.rightsOf(id, user.id))?.rights
+  if (!organization || !rights || rights.length === 0) throw new Refusal('not_found', 'There is no message that you can see here.')
+  const holder = { kind: 'user', userId: user.id } as const
+  return { organizationId: id, projectId: organization.defaultProjectId, bound: false, rights, grantId: user.id, holder }
+}
+
+type Presented = Pick<Parameters<typeof messagePage>[0], 'self' | 'back' | 'visitor'> & {
+  readonly query: (name: string) => string | undefined
+}
+
+async function show(core: MessageViewCore, scope: Scope, viewed: ViewedMessage, { query, ...presented }: Presented): Promise<Answer> {
+  const { inboxes, messageViews } = core
+  const [message, source] = await Promise.all([
+    inboxes.message(scope, viewed.inboxId, viewed.captureId),
+    inboxes.raw(scope, viewed.inboxId, viewed.captureId),
+  ])
+  const base = `/view/${messageViews.token(viewed)}`
+  return messagePage({ ...presented, message, source, base, tab: query('tab'), showsRemote: query('images') === '1' })
+}
+
+interface Asked {
+  readonly viewed: ViewedMessage
+  readonly scope: Scope
+  readonly base: string
+  readonly index: number
+  readonly query: (name: string) => string | undefined
+  readonly signal: AbortSignal
+}
+
+/** Everything under a link. No cookie counts here: the link alone says what may be seen. */
+function parts(core: MessageViewCore): readonly Operation[] {
+  const { inboxes, messageViews } = core
+  const read = async ({ scope, viewed }: Asked): Promise<CapturedMessage> => inboxes.message(scope, viewed.inboxId, viewed.captureId)
+  const part = (path: string, operationId: string, summary: string, answer: (asked: Asked) => Promise<Answer>): Operation => {
+    const full = `/view/{token}${path}`
+    return operation({
+      method: 'GET',
+      path: full,
+      operationId,
+      summary,
+      tags: ['pages'],
+      right: 'none',
+      isDescribedElsewhere: true,
+      refusalAs: strangerRefusalPage,
+      params: z.strictObject(Object.fromEntries(pathParameters(full).map((name) => [name, z.string().max(300)]))),
+      query: z.looseObject({}),
+      response: media('text/html'),
+      handle({ params, query, signal }) {
+        const { token = '', index = '' } = params as Record<string, string | undefined>
+        const viewed = messageViews.read(token)
+        const one = (name: string): string | undefined => (typeof query[name] === 'string' ? query[name] : undefined)
+        const scope = messageViews.scopeOf(viewed)
+        return answer({ viewed, scope, base: `/view/${token}`, index: /^\d{1,4}$/.test(index) ? Number(index) : -1, query: one, signal })
+      },
+    })
+  }
+  return [
+    part('', 'viewMessage', 'Show a captured message to who has the link', ({ scope, viewed, base, query }) =>
+      show(core, scope, viewed, { self: base, query }),
+    ),
+    part('/html', 'viewMessageHtml', 'The HTML of a message, for a sandboxed frame', async (asked) => {
+      const remote = (address: string): string => `${asked.base}/image?${messageViews.imageQuery(asked.viewed, address)}`
+      const options = { origin: messageViews.origin, base: asked.base, showsRemote: asked.query('images') === '1', remote }
+      return messageFrame(readOf(await read(asked)), options)
+    }),
+    part('/image', 'viewMessageImage', 'A remote image of a message', async ({ viewed, query, signal }) =>
+      imageAnswer(await messageViews.image(viewed, query('u') ?? '', query('s') ?? '', signal)),
+    ),
+    part('/embedded/{index}', 'viewMessageEmbedded', 'An image that a message carries', async ({ scope, viewed, index }) =>
+      imageAnswer(shown(await inboxes.attachment(scope, viewed.inboxId, viewed.captureId, index))),
+    ),
+    part('/attachments/{index}', 'viewMessageAttachment', 'Download a file of a message', async (asked) => {
+      const { scope, viewed, index } = asked
+      const bytes = await inboxes.attachment(scope, viewed.inboxId, viewed.captureId, index)
+      const known = readOf(await read(asked)).attachments[index]
+      return download(bytes, servedType(known?.contentType ?? ''), known?.filename ?? `attachment-${index + 1}`)
+    }),
+    part('/raw', 'viewMessageRaw', 'Download a message', async ({ scope, viewed }) =>
+      download(await inboxes.raw(scope, viewed.inboxId, viewed.captureId), 'message/rfc822', `${viewed.captureId}.eml`),
+    ),
+  ]
+}
+
+function readOf({ read }: CapturedMessage): ReadMessage {
+  if (read.ok) return read.message
+  throw new Refusal('not_found', read.unreadable)
+}
+
+/** Never part of a page of this service, whatever is in it. */
+const apart = { 'content-security-policy': "default-src 'none'; sandbox", 'referrer-policy': 'no-referrer' }
+
+const imageAnswer = ({ bytes, contentType }: ShownImage): Answer =>
+  raw(bytes, { contentType, headers: { ...apart, 'cache-control': 'private, max-age=600' } })
+
+const download = (bytes: Uint8Array, contentType: string, filename: string): Answer =>
+  raw(bytes, { contentType, headers: { ...apart, 'cache-control': 'no-store', ...attachmentHeaders(filename) } })

@@ -1,0 +1,112 @@
+/** Short-lived links under which a captured message is shown without a session, and the images of others that such a view asks for. */
+import { timingSafeEqual } from 'node:crypto'
+import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import type { GetBytes } from '../outbound/get-bytes.ts'
+import { Refusal } from '../refusals.ts'
+import { imageType } from './image-type.ts'
+
+export interface MessageViewOptions {
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly get: GetBytes
+  /** Address of the pages for people, without a slash at the end. */
+  readonly origin: string
+}
+
+export interface ViewedMessage {
+  readonly organizationId: string
+  readonly inboxId: string
+  readonly captureId: string
+}
+
+export interface ShownImage {
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
+
+/** How long a link works: at least so many milliseconds, and less than twice as many. */
+const validMs = 15 * 60_000
+const imageLimits = { deadlineMs: 10_000, bytesMax: 5 * 1024 * 1024 }
+const fetchesMax = 16
+const addressMax = 4096
+const macBytes = 16
+
+export class MessageViews {
+  readonly #options: MessageViewOptions
+  #fetches = 0
+
+  constructor(options: MessageViewOptions) {
+    this.#options = options
+  }
+
+  get origin(): string {
+    return this.#options.origin
+  }
+
+  /** Stays the same for a while, so that what was loaded once is not loaded again. */
+  token({ organizationId, inboxId, captureId }: ViewedMessage): string {
+    const until = (Math.floor(this.#options.clock.now() / validMs) + 2) * validMs
+    const facts = [organizationId, inboxId, captureId, until.toString(36)].join('.')
+    return `${facts}.${this.#mac('message-view.v1', facts)}`
+  }
+
+  urlOf(message: ViewedMessage): string {
+    return `${this.#options.origin}/view/${this.token(message)}`
+  }
+
+  /** Throws `not_found` alike for links that are made up and those whose time is over. */
+  read(token: string): ViewedMessage {
+    const at = token.lastIndexOf('.')
+    const [organizationId = '', inboxId = '', captureId = '', until = ''] = token.slice(0, at).split('.')
+    const isReal = this.#isMac('message-view.v1', token.slice(0, at), token.slice(at + 1))
+    if (isReal && Number.parseInt(until, 36) > this.#options.clock.now()) return { organizationId, inboxId, captureId }
+    throw new Refusal(
+      'not_found',
+      'This link to a message does not work any more; links are good for about a quarter of an hour. Ask for a new one.',
+    )
+  }
+
+  /** What whoever holds a link may read: it names one message, and nothing else is asked with this scope. */
+  scopeOf({ organizationId }: ViewedMessage): Scope {
+    return { organizationId, projectId: '', bound: false, rights: ['api:read'], grantId: 'view' }
+  }
+
+  /** The query under which a view fetches an image of its message; nobody can make one up for another address. */
+  imageQuery({ captureId }: ViewedMessage, address: string): string {
+    return new URLSearchParams({ u: address, s: this.#mac('message-view.image.v1', `${captureId} ${address}`) }).toString()
+  }
+
+  /** Throws `not_found` for what nobody may ask, and for what is no image, and `overloaded` while many are being fetched. */
+  async image({ captureId }: ViewedMessage, address: string, mac: string, signal: AbortSignal): Promise<ShownImage> {
+    const isAsked = address.length <= addressMax && this.#isMac('message-view.image.v1', `${captureId} ${address}`, mac)
+    if (!isAsked || !/^https?:\/\//.test(address)) throw noImage()
+    if (this.#fetches >= fetchesMax) throw new Refusal('overloaded', 'Many images are being loaded; try again.', { retryAfterSeconds: 2 })
+    this.#fetches++
+    try {
+      return shown(await this.#options.get(address, imageLimits, signal))
+    } finally {
+      this.#fetches--
+    }
+  }
+
+  #mac(purpose: string, data: string): string {
+    return this.#options.secrets.mac(purpose, Buffer.from(data)).subarray(0, macBytes).toString('base64url')
+  }
+
+  #isMac(purpose: string, data: string, given: string): boolean {
+    const wanted = Buffer.from(this.#mac(purpose, data))
+    const got = Buffer.from(given)
+    return got.length === wanted.length && timingSafeEqual(got, wanted)
+  }
+}
+
+/** Throws `not_found` for what is no image of a harmless format. */
+export function shown(bytes: Uint8Array | undefined): ShownImage {
+  const contentType = bytes && imageType(bytes)
+  if (!contentType) throw noImage()
+  return { contentType, bytes }
+}
+
+const noImage = (): Refusal => new Refusal('not_found', 'There is no image here.')
