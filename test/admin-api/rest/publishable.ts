@@ -8,6 +8,7 @@ import { SigningKeys } from '#core/oauth/signing-keys.ts'
 import { PageSends } from '#core/submission/page-send.ts'
 import { SendMessages, type SendOptions } from '#core/submission/send.ts'
 import { publishableCore, type PublishableParts } from '../../../daemon/publishable-core.ts'
+import type { RestClient } from '../../support/rest.ts'
 import { playedResolver } from './played.ts'
 
 const baseUrl = 'https://post.example.ch'
@@ -85,4 +86,12 @@ export async function captchaDouble(t: Pick<ExecutionContext, 'teardown'>): Prom
   const urls = { turnstileVerifyUrl: `${at}/turnstile`, hcaptchaVerifyUrl: `${at}/hcaptcha` }
   const double: CaptchaDouble = { urls, asked: [], say: undefined }
   return double
+}
+
+/** A key that is shown, and the reveal link of another one. */
+export async function makeForPages(rest: RestClient) {
+  const page = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
+  const shown = await rest.must('POST', '/v1/publishable-keys', page)
+  const hidden = await rest.must('POST', '/v1/publishable-keys', { ...page, reveal: true })
+  return { publishable: String(shown['id']), reveal: String(hidden['reveal_url']) }
 }

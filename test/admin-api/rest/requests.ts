@@ -16,6 +16,7 @@ import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId, newTraceId } from '#store/ids.ts'
+import { makeForPages } from './publishable.ts'
 import { addDestination, loopback, type Rig } from './rig.ts'
 
 interface MadeSource {
@@ -61,9 +62,6 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const credential = await idOf('/v1/smtp-credentials', { default_destination_id: destination })
   const template = await idOf('/v1/templates', { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' })
   const key = await idOf('/v1/api-keys', { name: 'x', scopes: ['api:read'] })
-  const page = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
-  const publishable = await idOf('/v1/publishable-keys', page)
-  const reveal = String((await rest.must('POST', '/v1/publishable-keys', { ...page, reveal: true }))['reveal_url'])
   const attachments = [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }]
   const trace = String((await rest.must('POST', '/v1/messages', { ...plain, attachments }))['trace_id'])
   const later = { ...plain, destination_id: destination, send_at: new Date(clock.now() + hour).toISOString() }
@@ -96,9 +94,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const click = clickToken(secrets, { traceId: trace, link: 0, target: 'https://shop.example.ch/' })
   return {
     ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
+    ...(await makeForPages(rest)),
     ...{
-      publishable,
-      reveal,
       replay,
       inbox: inbox?.id ?? '',
       message: message?.id ?? '',
@@ -170,6 +167,7 @@ export const requestsOf = (made: Made): Readonly<Record<string, Request>> => ({
   ...readingOne(made),
   ...public_(made),
   ...making(made),
+  ...makingForPages(made),
   ...changing(made),
   ...operators(made),
   ...ending(made),
@@ -278,6 +276,14 @@ function signedRequests(made: Made): Record<string, Request> {
   }
 }
 
+const makingForPages = ({ project, reveal }: Made): Record<string, Request> => ({
+  mintPublishableKey: {
+    ...refused,
+    body: { allowed_origins: ['https://a.ch'], allowed_to: ['@a.ch'], locked_from: 'a@a.ch', project_id: project },
+  },
+  generateHtmlSnippet: { ...refused, body: { reveal_url: reveal, to_address: 'ada@example.ch', from_address: 'form@example.ch' } },
+})
+
 const making = (made: Made): Record<string, Request> => {
   const project_id = made.project
   return {
@@ -292,14 +298,6 @@ const making = (made: Made): Record<string, Request> => {
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
     createInbox: { ...refused, body: { address_pattern: '@other.ch', project_id } },
     createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
-    mintPublishableKey: {
-      ...refused,
-      body: { allowed_origins: ['https://a.ch'], allowed_to: ['@a.ch'], locked_from: 'a@a.ch', project_id },
-    },
-    generateHtmlSnippet: {
-      ...refused,
-      body: { reveal_url: made.reveal, to_address: 'ada@example.ch', from_address: 'form@example.ch' },
-    },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
     createInspectTest: { ...refused, body: { project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
