@@ -75,6 +75,8 @@ export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'>, Omit<
 
 export function restCore(parts: RestParts): RestCore {
   const { config, secrets, database, clock, policies, writes, smtpCredentials, transport, replayRunner } = parts
+  const { apiKeys, claims, destinations, probes, projects, organizations, engagements, ingest, inspectTests } = parts
+  const { webhooks, webhookDeliveries, webhookTests, inboxes, inboxSettings, inboxNotifier, messageViews } = parts
   const audit = new Audit({ database, clock })
   const settings = { database, clock, policies, secrets, writes, audit }
   const templates = new Templates(settings)
@@ -83,14 +85,12 @@ export function restCore(parts: RestParts): RestCore {
   const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
   const traces = new TraceReader(database, secrets)
   return {
-    apiKeys: parts.apiKeys,
+    ...{ apiKeys, claims, destinations, probes, projects, organizations, engagements, ingest, inspectTests },
+    ...{ webhooks, webhookDeliveries, webhookTests, inboxes, inboxSettings, inboxNotifier, messageViews },
     members: parts.people.members,
     invitations: parts.people.invitations,
-    claims: parts.claims,
     smtpCredentials,
     connectionTest: new ConnectionTest({ policies, credentials: smtpCredentials, secrets, clock, transport }),
-    destinations: parts.destinations,
-    probes: parts.probes,
     routingRules: new RoutingRules(settings),
     simulate: new Simulate({
       ...settings,
@@ -104,12 +104,7 @@ export function restCore(parts: RestParts): RestCore {
       publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
     }),
     failoverPolicies: new FailoverPolicies(settings),
-    projects: parts.projects,
-    organizations: parts.organizations,
     move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
-    webhooks: parts.webhooks,
-    webhookDeliveries: parts.webhookDeliveries,
-    webhookTests: parts.webhookTests,
     replays: new Replays({
       ...settings,
       traces: new TraceReader(database),
@@ -129,18 +124,11 @@ export function restCore(parts: RestParts): RestCore {
     suppressions: new Suppressions(settings),
     suppressionImport: new SuppressionImport(settings),
     unsubscribes,
-    engagements: parts.engagements,
-    ingest: parts.ingest,
-    inspectTests: parts.inspectTests,
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,
     operator: new Operator(settings),
     restoreOrganization: (id) => restoreOrganization(settings, id),
-    inboxes: parts.inboxes,
-    inboxSettings: parts.inboxSettings,
-    inboxNotifier: parts.inboxNotifier,
-    messageViews: parts.messageViews,
     policies,
     clock,
     baseUrl,

@@ -1,4 +1,6 @@
-/** The parts of the rig that read traces for people. */
+/** Parts of the rig: what reads traces for people, inboxes, and moves. */
+import type { Scope } from '#core/access/scope.ts'
+import { moveResource, type MoveRequest } from '#core/administration/move.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import { inboxCore, type InboxCore, type InboxParts } from '../../../daemon/inbox-core.ts'
@@ -34,3 +36,8 @@ export function inboxesOf(
   }
   return inboxCore({ ...base, ...outside, reader, bell, baseUrl, pagesUrl: baseUrl, onError })
 }
+
+/** Moves of resources between projects. */
+export const moving = (parts: Parameters<typeof moveResource>[0]) => ({
+  move: (scope: Scope, request: MoveRequest) => moveResource(parts, scope, request),
+})

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { apiKeys, hashApiKey, previewApiKey } from '#core/access/api-key.ts'
 import { ApiKeys, newApiKey } from '#core/access/api-keys.ts'
-import type { Right, Scope } from '#core/access/scope.ts'
+import type { Right } from '#core/access/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import { moveResource, type MoveRequest } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import type { Removals } from '#core/administration/removals.ts'
 import { bootstrap } from '#core/bootstrap.ts'
@@ -74,7 +73,7 @@ import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 import { playedResolver, PlayedRecords, PlayedTransport } from './played.ts'
 import { sendingOf, type VerifyUrls } from './publishable.ts'
-import { inboxesOf, readers } from './readers.ts'
+import { inboxesOf, moving, readers } from './readers.ts'
 
 export const baseUrl = 'https://post.example.ch'
 export const operatorKey = `svcop_${'o'.repeat(43)}`
@@ -288,8 +287,7 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    move: (scope: Scope, request: MoveRequest) =>
-      moveResource({ ...base, ...its, destinations, smtpCredentials, templates }, scope, request),
+    ...moving({ ...base, ...its, destinations, smtpCredentials, templates }),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     ...readers(base, probes, records),
