@@ -110,11 +110,7 @@ export function restCore(parts: RestParts): RestCore {
     webhooks: parts.webhooks,
     webhookDeliveries: parts.webhookDeliveries,
     webhookTests: parts.webhookTests,
-    replays: new Replays({
-      ...settings,
-      traces: new TraceReader(database),
-      onJob: (organizationId, id) => replayRunner.wake(organizationId, id),
-    }),
+    replays: new Replays({ ...settings, traces, onJob: (organizationId, id) => replayRunner.wake(organizationId, id) }),
     scheduledSends: new ScheduledSends(settings),
     traces,
     diagnoses: new Diagnoses({
