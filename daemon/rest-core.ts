@@ -105,11 +105,7 @@ export function restCore(parts: RestParts): RestCore {
     }),
     failoverPolicies: new FailoverPolicies(settings),
     move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
-    replays: new Replays({
-      ...settings,
-      traces: new TraceReader(database),
-      onJob: (organizationId, id) => replayRunner.wake(organizationId, id),
-    }),
+    replays: new Replays({ ...settings, traces, onJob: (organizationId, id) => replayRunner.wake(organizationId, id) }),
     scheduledSends: new ScheduledSends(settings),
     traces,
     diagnoses: new Diagnoses({

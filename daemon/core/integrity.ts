@@ -17,6 +17,7 @@ import { suppressions } from './feedback/suppression.ts'
 import { ingestSources } from './ingest-sources/ingest-source.ts'
 import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
 import { inspectTests, type InspectTest } from './inspect/inspect-test.ts'
+import { checkInspected, contentOfTest, mailContent } from './inspect/integrity.ts'
 import { oauthGrants } from './oauth/grant.ts'
 import { invitations } from './people/invitation.ts'
 import { loginLinks } from './people/login-link.ts'
@@ -78,80 +79,18 @@ const recordKinds = [
   webhookDeliveries,
 ] as const
 
-/** Rows beside the records. */
-const families = (database: Database): NonNullable<VerifyOptions['families']> => [
-  { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
-  { name: 'webhook.attempt', check: ([organizationId, , id]) => checkLoggedAttempt(database, String(organizationId), String(id)) },
-  { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
-  { name: 'webhook.leftovers', global: true },
-  { name: 'idempotency' },
-  { name: 'captcha.used' },
-  { name: 'reveal', global: true },
-  { name: 'settings' },
-  { name: 'challenge' },
-  { name: 'usage.held' },
-  { name: 'usage.stored' },
-  {
-    name: 'feedback.raw',
-    check: async ([organizationId, , id]) =>
-      (await database.get(traceReports, { organizationId: String(organizationId) }, String(id))) ? [] : ['its report is missing'],
-  },
-  { name: 'feedback.soft' },
-  { name: 'feedback.key' },
-  { name: 'feedback.domain' },
-  { name: 'feedback.pending', global: true },
-  { name: 'ingest.seen' },
-  { name: 'ingest.poll' },
-  { name: 'ingest.session' },
-  { name: 'ingest.refused' },
-  { name: 'ingest.dropped' },
-  { name: 'capture.pending', global: true },
-  { name: 'inspect.report', check: ([organizationId, , id]) => missingTest(database, String(organizationId), String(id)) },
-  {
-    name: 'inspect.pending',
-    global: true,
-    check: ([, , organizationId, id]) => missingTest(database, String(organizationId), String(id)),
-  },
-  {
-    name: 'inbox.notified',
-    check: async ([organizationId, , id]) =>
-      (await database.get(inboxes, { organizationId: String(organizationId) }, String(id))) ? [] : ['its inbox is missing'],
-  },
-  { name: 'master-key', global: true },
-  { name: 'replay.open', global: true },
-  {
-    name: 'verp',
-    global: true,
-    check: async (_key, value) => {
-      const { organizationId, traceId } = toVerpRecipient(value)
-      return missing(database, organizationId, 'trace', traceId)
-    },
-  },
-  { name: 'unsubscribe.kept', global: true },
-  { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
-  { name: 'oauth.signing-key', global: true },
-  { name: 'oauth.client', global: true },
-  { name: 'oauth.code', global: true },
-  { name: 'oauth.refresh-token', global: true },
-  { name: 'oauth.sandbox', global: true },
-  { name: 'oauth.limit', global: true },
-  { name: 'people.outbox', global: true },
-]
-
 /** Options for `verify` of a store written by this core. */
 export function integrityChecks(database: Database): VerifyOptions {
   return {
     kinds: recordKinds,
-    families: families(database),
+    families: rowFamilies(database),
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
-      of(kind, _organizationId, record): readonly ContentRef[] {
-        if (kind === inspectTests.name) return [(record as InspectTest).mail?.content].filter((content) => content !== undefined)
-        return kind === traces.name ? [(record as Trace).content] : []
-      },
+      of: (kind, _organizationId, record): readonly ContentRef[] =>
+        kind === inspectTests.name ? mailContent(record as InspectTest) : kind === traces.name ? [(record as Trace).content] : [],
       owner: async (organizationId, contentId) =>
         (await database.get(traces, { organizationId }, contentId))?.record.content ??
-        (await database.find(inspectTests, { organizationId }, 'content', [contentId]))?.record.mail?.content,
+        (await contentOfTest(database, organizationId, contentId)),
     },
     async checkRecord(kind, organizationId, record) {
       if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
@@ -166,9 +105,62 @@ export function integrityChecks(database: Database): VerifyOptions {
   }
 }
 
-async function missingTest(database: Database, organizationId: string, id: string): Promise<string[]> {
-  const stored = await database.get(inspectTests, { organizationId }, id)
-  return stored?.record.mail ? [] : [`the inspect test ${id} that it belongs to is missing or has no mail`]
+/** Rows beside records. */
+function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
+  return [
+    { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
+    { name: 'webhook.attempt', check: ([organizationId, , id]) => checkLoggedAttempt(database, String(organizationId), String(id)) },
+    { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
+    { name: 'webhook.leftovers', global: true },
+    { name: 'idempotency' },
+    { name: 'captcha.used' },
+    { name: 'reveal', global: true },
+    { name: 'settings' },
+    { name: 'challenge' },
+    { name: 'usage.held' },
+    { name: 'usage.stored' },
+    {
+      name: 'feedback.raw',
+      check: async ([organizationId, , id]) =>
+        (await database.get(traceReports, { organizationId: String(organizationId) }, String(id))) ? [] : ['its report is missing'],
+    },
+    { name: 'feedback.soft' },
+    { name: 'feedback.key' },
+    { name: 'feedback.domain' },
+    { name: 'feedback.pending', global: true },
+    { name: 'ingest.seen' },
+    { name: 'ingest.poll' },
+    { name: 'ingest.session' },
+    { name: 'ingest.refused' },
+    { name: 'ingest.dropped' },
+    { name: 'capture.pending', global: true },
+    { name: 'inspect.report', check: ([organizationId, , id]) => checkInspected(database, organizationId, id) },
+    { name: 'inspect.pending', global: true, check: ([, , organizationId, id]) => checkInspected(database, organizationId, id) },
+    {
+      name: 'inbox.notified',
+      check: async ([organizationId, , id]) =>
+        (await database.get(inboxes, { organizationId: String(organizationId) }, String(id))) ? [] : ['its inbox is missing'],
+    },
+    { name: 'master-key', global: true },
+    { name: 'replay.open', global: true },
+    {
+      name: 'verp',
+      global: true,
+      check: async (_key, value) => {
+        const { organizationId, traceId } = toVerpRecipient(value)
+        return missing(database, organizationId, 'trace', traceId)
+      },
+    },
+    { name: 'unsubscribe.kept', global: true },
+    { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
+    { name: 'oauth.signing-key', global: true },
+    { name: 'oauth.client', global: true },
+    { name: 'oauth.code', global: true },
+    { name: 'oauth.refresh-token', global: true },
+    { name: 'oauth.sandbox', global: true },
+    { name: 'oauth.limit', global: true },
+    { name: 'people.outbox', global: true },
+  ]
 }
 
 async function missing(database: Database, organizationId: string, noun: string, traceId: string): Promise<string[]> {

@@ -69,7 +69,7 @@ export async function authenticate(input: InspectInput, mail: Mail, questions: Q
   const resolver = resolve as (name: string, type: string) => Promise<never>
   const [spfResult, dkimResult] = await Promise.all([
     spf({ sender: session.mailFrom, ip: session.clientIp, helo: session.helo, mta: session.serverName, resolver }),
-    dkimVerify(withFewSignatures(mail.raw), { resolver, curTime: new Date(now) } as object),
+    dkimVerify(withFewSignatures(mail.raw), { resolver, curTime: new Date(now) }),
   ])
   const arcResult = dkimResult.arc ? await arc(dkimResult.arc as Parameters<typeof arc>[0], { resolver }) : undefined
   const passing = dkimResult.results.filter(({ status }) => status.result === 'pass')

@@ -9,7 +9,9 @@ export const hasMixedScripts = (text: string): boolean =>
 
 /** Control and zero-width characters; joiners between emoji and letters of scripts that need them are none. */
 export const hasInvisible = (text: string): boolean =>
-  /[\p{Cc}\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/u.test(text)
+  /[\p{Cc}\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/u.test(text) || text.includes(graphemeJoiner)
+
+const graphemeJoiner = '\u034f'
 
 export const emojiIn = (text: string): number =>
   [...text.matchAll(/\p{Extended_Pictographic}(?:\ufe0f|\u200d\p{Extended_Pictographic})*/gu)].length

@@ -72,7 +72,6 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const domain = await idOf('/v1/domains', { domain: 'sender.example.ch' })
   const member = await addMember('member@example.ch', 'viewer')
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
-  const inspect = await rest.must('POST', '/v1/inspect/tests', {})
   const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
   const attempt = await announceTo(database, organizationId, webhook)
   const report = await addReport(database, organizationId, trace, project)
@@ -83,8 +82,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   }
   const stalwart = await sourceOf('stalwart')
   const mailEnable = await sourceOf('mailenable')
-  const office = { bounce_source_config_id: mailEnable.id, postoffice_name: 'Customer-A' }
-  const mapping = await idOf('/v1/mailenable/postoffice-mappings', office)
+  const mapping = await idOf('/v1/mailenable/postoffice-mappings', { bounce_source_config_id: mailEnable.id, postoffice_name: 'A' })
   const pattern = newId('inb', clock.now())
   const record = { id: pattern, projectId: project, addressPattern: '@seen.ch', name: 'Seen', createdAt: clock.now() }
   await database.commit(new Change().insert(inboxes, organizationId, record))
@@ -100,8 +98,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       inbox: inbox?.id ?? '',
       message: message?.id ?? '',
       domain,
-      inspect: String(inspect['id']),
-      inspectLink: String(inspect['report_url']).slice(-26),
+      ...(await makeInspectTest(rest)),
       webhook,
       attempt,
       suppression,
@@ -119,6 +116,12 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       invitation,
     },
   }
+}
+
+/** Its id, and the last part of its public link. */
+async function makeInspectTest(rest: Rig['rest']): Promise<{ readonly inspect: string; readonly inspectLink: string }> {
+  const { id, report_url: link } = await rest.must('POST', '/v1/inspect/tests', {})
+  return { inspect: String(id), inspectLink: String(link).slice(-26) }
 }
 
 /** An event for the endpoint; answers the id of its delivery. */

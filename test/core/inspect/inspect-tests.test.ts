@@ -83,7 +83,7 @@ test('an address is minted, counted once, takes mail for a day and is found in a
     `${made.shareToken}@${domain}`,
   ])
     t.is(await b.tests.recipientOf(address), undefined, address)
-  await b.house.clock.advance(24 * hour)
+  b.house.clock.advance(24 * hour)
   t.is(await b.tests.recipientOf(`${made.token}@${domain}`), undefined)
   t.is(inspectStatus(await read(b, made), b.house.clock.now()), 'expired')
   t.is(await b.house.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month))), 1)
@@ -184,7 +184,8 @@ test('who has another project or organization, or a wrong link, finds nothing', 
 
 test('without a domain no address is minted', async (t) => {
   const { house } = await bench(t)
-  const tests = new InspectTests({ ...house, domain: null, onReceived: () => {} })
+  const { database, policies, clock } = house
+  const tests = new InspectTests({ database, policies, clock, domain: null, onReceived: () => {} })
   await t.throwsAsync(tests.create(scope, undefined), { message: /operator/ })
 })
 

@@ -118,13 +118,8 @@ async function sealed(domain: string, result: string): Promise<Changes> {
   const { raw } = await letter({ sign: () => '' })
   const privateKey = rsaKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const authResults = `mx.${domain}; dmarc=${result} header.from=example.com`
-  const seal = await sealMessage(Buffer.from(raw), {
-    signingDomain: domain,
-    selector: 'arc',
-    privateKey,
-    cv: 'none',
-    authResults,
-  } as unknown as Parameters<typeof sealMessage>[1])
+  const sealing = { signingDomain: domain, selector: 'arc', privateKey, cv: 'none', authResults } as const
+  const seal = await sealMessage(Buffer.from(raw), sealing)
   return { ...stranger, sign: () => seal.toString('latin1'), zone: { [`arc._domainkey.${domain} TXT`]: [[keyRecord(rsaKey().publicKey)]] } }
 }
 
