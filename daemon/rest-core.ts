@@ -102,9 +102,6 @@ export function restCore(parts: RestParts): RestCore {
     projects: parts.projects,
     organizations: parts.organizations,
     move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
-    webhooks: parts.webhooks,
-    webhookDeliveries: parts.webhookDeliveries,
-    webhookTests: parts.webhookTests,
     replays: new Replays({
       ...settings,
       traces: new TraceReader(database),
@@ -131,13 +128,15 @@ export function restCore(parts: RestParts): RestCore {
     audit,
     operator: new Operator(settings),
     restoreOrganization: (id) => restoreOrganization(settings, id),
-    inboxes: parts.inboxes,
-    inboxSettings: parts.inboxSettings,
-    inboxNotifier: parts.inboxNotifier,
-    messageViews: parts.messageViews,
+    ...madeElsewhere(parts),
     policies,
     clock,
     baseUrl,
     sendBodyBytesMax: config.http.maxBodyBytes,
   }
+}
+
+const madeElsewhere = ({ webhooks, webhookDeliveries, webhookTests, ...parts }: RestParts) => {
+  const { inboxes, inboxSettings, inboxNotifier, messageViews } = parts
+  return { webhooks, webhookDeliveries, webhookTests, inboxes, inboxSettings, inboxNotifier, messageViews }
 }

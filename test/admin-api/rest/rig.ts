@@ -242,8 +242,7 @@ function assemble(
   const writes = new SettingWrites(database, audit)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const settings = { database, writes, policies, secrets, clock, audit }
-  const base = { ...settings, ...webhooksOf(settings) }
-  const its = inboxesOf(base, reader, bell, baseUrl)
+  const base = { ...settings, ...webhooksOf(settings), ...inboxesOf(settings, reader, bell, baseUrl) }
   const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
   const usage = new Usage(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
@@ -280,8 +279,7 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    move: (scope: Scope, request: MoveRequest) =>
-      moveResource({ ...base, ...its, destinations, smtpCredentials, templates }, scope, request),
+    move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     ...readers(base, probes, records),
@@ -292,7 +290,6 @@ function assemble(
     unsubscribes,
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
     ingest: ingestCore({ ...base, guard: loopbackGuard, resolver: playedResolver, onError: rethrow }),
-    ...its,
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
     operator: new Operator(base),
