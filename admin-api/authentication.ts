@@ -28,7 +28,8 @@ export function noOperator(): void {
   throw new Refusal('not_found', 'There is nothing at this address; /openapi.json lists all of them.')
 }
 
-function bearerKey(header: string | undefined): string {
+/** The key itself, whatever it is good for. Throws `unauthorized`. */
+export function bearerKey(header: string | undefined): string {
   if (header === undefined) throw new Refusal('unauthorized', 'Send your API key in the header "Authorization: Bearer <key>".')
   const key = bearer.exec(header)?.[1]
   if (key !== undefined) return key

@@ -17,6 +17,7 @@ export function challenge(refusal: Refusal, resource: ProtectedResource | undefi
     const usual = `Bearer resource_metadata="${resource.metadataUrl}", scope="${resource.usualScopes.join(' ')}"`
     return isPresented ? `${usual}, error="invalid_token"` : usual
   }
+  if (refusal.code === 'invalid_key' || refusal.code === 'key_kind_mismatch') return 'Bearer error="invalid_token"'
   const needed = rightsInOrder.findIndex((right) => right === refusal.details?.['required_scope'])
   if (refusal.code !== 'insufficient_scope' || !resource || needed < 0) return undefined
   const scopes = rightsInOrder.slice(0, needed + 1).join(' ')

@@ -9,11 +9,11 @@ import { CursorInvalid } from '#store/database.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import { requireRight, type Scope } from '#core/access/scope.ts'
 import { Answer, type AnswerBody } from './answer.ts'
-import type { Authenticate } from './authentication.ts'
+import { bearerKey, type Authenticate } from './authentication.ts'
 import { isStreamed, openBodyStream } from './body-stream.ts'
 import { challenge, type ProtectedResource } from './challenge.ts'
-import type { HandlerInput, Operation } from './operation.ts'
-import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame } from './rendering.ts'
+import type { HandlerInput, Operation, PageKeys } from './operation.ts'
+import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame, type PageReader } from './rendering.ts'
 import { announcesBody, BodyMemory, ClientGone, discardRest, readAbsentBody, readJsonBody } from './request-body.ts'
 import { check } from './validation.ts'
 
@@ -133,7 +133,7 @@ export class Exchange {
     if (operation.right === 'operator') {
       this.#around.authenticateOperator(req.headers)
     } else if (operation.right !== 'none') {
-      this.#scope = await this.#around.authenticate(req.headers, remoteAddress)
+      this.#scope = await this.#authenticate()
       this.#assertOpen()
       requireRight(this.#scope, operation.right)
       if (operation.feature !== undefined) await this.#around.requireFlag(this.#scope, operation.feature)
@@ -146,7 +146,8 @@ export class Exchange {
       body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault)
     } else if (operation.body) {
       const { maxBodyBytes: bytesMax = bodyBytesDefault, maxBodySetting: setting } = operation
-      const limits = { bytesMax, setting, depthMax: this.#around.depthMax }
+      const pageMax = this.#scope?.isPublishable ? operation.pageKeys?.maxBodyBytes : undefined
+      const limits = { ...(pageMax === undefined ? { bytesMax, setting } : { bytesMax: pageMax }), depthMax: this.#around.depthMax }
       const read = await readJsonBody(req, res, limits, this.#around.bodyMemory)
       this.#bodyBytes = read.bytes
       this.#assertOpen()
@@ -169,6 +170,27 @@ export class Exchange {
         return signal()
       },
     }
+  }
+
+  #authenticate(): Promise<Scope> {
+    const { req, remoteAddress } = this.#incoming
+    const { pageKeys } = this.operation
+    if (pageKeys && this.#isOfPage(pageKeys)) return pageKeys.authenticate(bearerKey(req.headers.authorization), req.headers.origin)
+    return this.#around.authenticate(req.headers, remoteAddress)
+  }
+
+  #isOfPage({ prefix }: PageKeys): boolean {
+    const { authorization = '' } = this.#incoming.req.headers
+    return /^bearer +/i.test(authorization) && authorization.replace(/^bearer +/i, '').startsWith(prefix)
+  }
+
+  /** Pages read what concerns their keys, and the answers to a request without any; nothing that another key was given. */
+  #reader(): PageReader | undefined {
+    const { pageKeys } = this.operation
+    if (!pageKeys) return undefined
+    const { origin, authorization } = this.#incoming.req.headers
+    const isTheirs = authorization === undefined || this.#isOfPage(pageKeys)
+    return { origin: isTheirs && origin !== undefined ? pageKeys.readableFrom(origin) : undefined, requestHeaders: pageKeys.requestHeaders }
   }
 
   /** Once the client has been told to repeat its request, the handler must not run. */
@@ -274,6 +296,7 @@ export class Exchange {
       isPrivate: this.operation.right !== 'none',
       headOnly: req.method === 'HEAD',
       openToPages: this.operation.openToPages ?? false,
+      forPage: this.#reader(),
     }
   }
 }

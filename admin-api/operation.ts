@@ -42,10 +42,26 @@ export interface OperationFacts {
   readonly alwaysAdmitted?: boolean
   /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */
   readonly openToPages?: boolean
+  /** Keys that stand in web pages may call it too, and the pages that do may read the answer. */
+  readonly pageKeys?: PageKeys
   /** Another document describes it, so the OpenAPI document leaves it out. */
   readonly isDescribedElsewhere?: boolean
   /** Renders refusals in a form of its own in place of the error envelope. */
   readonly refusalAs?: RefusalForm
+}
+
+/** How an operation takes the keys of web pages. */
+export interface PageKeys {
+  /** What such a key begins with. */
+  readonly prefix: string
+  /** Largest body with such a key, in bytes. */
+  readonly maxBodyBytes: number
+  /** Request headers that scripts may send. */
+  readonly requestHeaders: readonly string[]
+  /** Whether a script of a page of this origin may read the answer: the origin as browsers write it, or undefined. */
+  readonly readableFrom: (origin: string) => string | undefined
+  /** Finds out whose key it is on a page of this origin, or throws. */
+  readonly authenticate: (key: string, origin: string | undefined) => Promise<Scope>
 }
 
 /** The form that refusals have outside the error envelope; undefined is the envelope all the same. */

@@ -15,6 +15,14 @@ export interface AnswerFrame {
   readonly headOnly: boolean
   /** Scripts of any web page may read the answer. */
   readonly openToPages: boolean
+  /** The answer depends on the page that asks. */
+  readonly forPage?: PageReader | undefined
+}
+
+/** The page whose scripts may read an answer; without an origin no page's. */
+export interface PageReader {
+  readonly origin: string | undefined
+  readonly requestHeaders: readonly string[]
 }
 
 type HeaderList = [string, string][]
@@ -84,7 +92,22 @@ function frameHeaders(frame: AnswerFrame): HeaderList {
   if (frame.isPrivate) headers.push(['cache-control', 'no-store'])
   if (frame.closes) headers.push(['connection', 'close'])
   if (frame.openToPages) headers.push(...pageHeaders)
+  if (frame.forPage) headers.push(...readerHeaders(frame.forPage))
   return headers
+}
+
+/** One origin, and never cookies; caches keep the answers to different pages apart. */
+function readerHeaders({ origin, requestHeaders }: PageReader): HeaderList {
+  const vary: HeaderList = [['vary', 'Origin']]
+  if (origin === undefined) return vary
+  return [
+    ...vary,
+    ['access-control-allow-origin', origin],
+    ['access-control-allow-methods', 'POST'],
+    ['access-control-allow-headers', requestHeaders.join(', ')],
+    ['access-control-expose-headers', 'retry-after, x-request-id'],
+    ['access-control-max-age', '7200'],
+  ]
 }
 
 function discard(body: AnswerBody): void {

@@ -20,6 +20,8 @@ export function buildApp(operations: readonly Operation[], around: ExchangeSurro
   }
   for (const [path, there] of Map.groupBy(operations, ({ path }) => path)) {
     if (there.some(({ openToPages }) => openToPages)) app.on('OPTIONS', toRoute(path), run(preflight))
+    const pageKeys = there.find((served) => served.pageKeys)?.pageKeys
+    if (pageKeys) app.on('OPTIONS', toRoute(path), run({ ...preflight, openToPages: false, pageKeys }))
     app.all(toRoute(path), run(wrongMethod(there)))
   }
   const nothing = () => new Refusal('not_found', 'There is nothing at this address; /openapi.json lists all of them.')

@@ -44,18 +44,20 @@ export async function withSignedBody<T>(
   const given: GivenSignature = { ours: single(headers['x-service-signature']), stalwart: single(headers['x-signature']) }
   if (sourceId === undefined || (given.ours === undefined && given.stalwart === undefined)) throw badSignature()
   const isGzip = isCompressed(headers['content-encoding'])
+  const check = await sources.begin(sourceId)
   let held = 0
   try {
     const chunks: Uint8Array[] = []
     for await (const chunk of body.bytes) {
+      check.update(chunk)
+      if (!check.isKnown) continue // read to the end all the same, so that nobody learns which sources there are
       memory.take(chunk.length)
       held += chunk.length
       chunks.push(chunk)
     }
-    const bytes = Buffer.concat(chunks, held)
-    const signed = await sources.check(sourceId, given, bytes)
+    const signed = await check.finish(given)
     await sources.seen(signed)
-    return await work({ signed, bytes, isGzip })
+    return await work({ signed, bytes: Buffer.concat(chunks, held), isGzip })
   } finally {
     memory.release(held)
   }

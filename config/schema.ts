@@ -24,6 +24,7 @@ const mcpAddress: TextForm<string> = { parse: parseMcpAddress, format: (text) =>
 const spfMechanism = accepting((text) =>
   /^(?:(?:include|a|mx):[a-z0-9._-]+(?:\/\d{1,3})?|mx|ip4:[\d.]+(?:\/\d{1,2})?|ip6:[\da-f:.]+(?:\/\d{1,3})?)$/i.test(text),
 )
+const dnsList = accepting((text) => /^(?:ip|domain)\/(?:major|minor)\/(?:[a-z0-9_-]{1,63}\.){1,10}[a-z0-9-]{2,63}$/.test(text))
 const dnsServer: TextForm<string> = { parse: parseDnsServer, format: (text) => text }
 
 const endpointLimit = 'an IP address (IPv6 in brackets) or localhost, with a port, such as 127.0.0.1:8080 (port 0 picks a free one)'
@@ -32,6 +33,8 @@ const networksLimit = 'a list of at most 64 networks such as 10.0.0.0/8, 127.0.0
 const spfLimit =
   'a list of at most 64 SPF mechanisms such as include:_spf.example.net, a:mail.example.net, ip4:192.0.2.1 or ip6:2001:db8::/32'
 const dnsServersLimit = 'a list of at most 64 IP addresses, each with or without a port, such as 192.0.2.53 or [2001:db8::53]:5353'
+const dnsListsLimit =
+  'a list of at most 64 DNS lists, each as ip or domain, major or minor (whether mail is refused for it) and the zone, such as ip/major/zen.spamhaus.org'
 const hostNameLimit = 'a host name of letters, digits, hyphens and dots'
 const pathLimit = 'the path of a file'
 
@@ -93,6 +96,34 @@ const mx = section({
   maxConnectionsPerAddress: whole('Most sessions at a time from one server address (an IPv6 /64 counts as one).', 1, 100_000, 20),
 })
 
+const inspect = section({
+  domain: optionalWritten(
+    {
+      description: 'Domain of the addresses of deliverability tests. Its MX record leads to mx.listen. Without it, the inbound domain.',
+      limit: hostNameLimit,
+    },
+    hostName,
+  ),
+  dnsLists: listOf(
+    {
+      description:
+        'Block lists that deliverability tests ask about addresses and domains. Most are free for few questions only, and answer to a name server of your own only. Empty: none.',
+      limit: dnsListsLimit,
+    },
+    dnsList,
+    [
+      'ip/major/zen.spamhaus.org',
+      'ip/minor/bl.spamcop.net',
+      'ip/minor/b.barracudacentral.org',
+      'ip/minor/psbl.surriel.com',
+      'ip/minor/bl.mailspike.net',
+      'domain/major/dbl.spamhaus.org',
+      'domain/major/multi.surbl.org',
+      'domain/minor/multi.uribl.com',
+    ],
+  ),
+})
+
 const imap = section({
   caFile: optionalWritten(
     {
@@ -100,6 +131,22 @@ const imap = section({
       limit: pathLimit,
     },
     path,
+  ),
+})
+
+const verifyUrl: TextForm<string> = { parse: (text) => parseAddress(text)?.href, format: (text) => text }
+const verifyUrlLimit = 'an http or https address'
+
+const captcha = section({
+  turnstileVerifyUrl: written(
+    { description: 'Where tokens of Turnstile are verified.', limit: verifyUrlLimit },
+    verifyUrl,
+    'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+  ),
+  hcaptchaVerifyUrl: written(
+    { description: 'Where tokens of hCaptcha are verified.', limit: verifyUrlLimit },
+    verifyUrl,
+    'https://api.hcaptcha.com/siteverify',
   ),
 })
 
@@ -278,6 +325,8 @@ export const schema = section({
   submission: submission.prefault({}),
   mx: mx.prefault({}),
   imap: imap.prefault({}),
+  inspect: inspect.prefault({}),
+  captcha: captcha.prefault({}),
   tls: tls.prefault({}),
   outbound: outbound.prefault({}),
   delivery: delivery.prefault({}),

@@ -12,12 +12,8 @@ import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { Claims } from '#core/claims/claims.ts'
 import { systemClock } from '#core/clock.ts'
-import { Attempts } from '#core/delivery/attempt.ts'
-import { DeliveryQueue } from '#core/delivery/queue.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
-import { deliveryLimits } from '#core/delivery/delivery-limits.ts'
 import { Probes } from '#core/delivery/probes.ts'
-import { Signer } from '#core/domains/signer.ts'
 import { bearerCheck } from '#core/oauth/bearers.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
@@ -35,7 +31,7 @@ import { Tracking } from '#core/tracking/tracking.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { Database } from '#store/database.ts'
-import { queueLength, type QueueEntry } from '#store/queue.ts'
+import type { QueueEntry } from '#store/queue.ts'
 import { bearerAuthentication, operatorAuthentication } from '../admin-api/authentication.ts'
 import { operatorOperations } from '../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../admin-api/rest/operations.ts'
@@ -43,6 +39,7 @@ import { claimOperations } from '../admin-api/pages/claims.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
 import { operatorLinkOperation } from '../admin-api/operator-link.ts'
 import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
+import { revealOperations } from '../admin-api/pages/reveal.ts'
 import { nothingPage } from '../admin-api/pages/refusal-page.ts'
 import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
@@ -50,6 +47,7 @@ import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
 import { RelayTransport } from '../protocols/relay/transport.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
+import { deliveryAttempts, deliveryQueue } from './delivery-core.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { inboxCore } from './inbox-core.ts'
 import { ingestCore } from './ingest-core.ts'
@@ -57,6 +55,8 @@ import { mailDoors, submissionServer } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
+import { OwnListeners } from './own-listeners.ts'
+import { publishableCore } from './publishable-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
 import { restCore, type RestParts } from './rest-core.ts'
@@ -71,7 +71,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
   const add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V): unknown => c.register(key, { useFactory: once(make) })
   addOutside(add, foundation, replace)
   addCore(add, foundation)
-  addDoors(add, foundation)
+  addDoors(add, foundation, replace)
   return {
     database: c.resolve(T.Database),
     clock: c.resolve(T.Clock),
@@ -87,6 +87,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     removals: c.resolve(T.Administration).removals,
     submission: c.resolve(T.Submission),
     mailDoors: c.resolve(T.MailDoors),
+    ownListeners: c.resolve(T.OwnListeners),
     people: c.resolve(T.People),
     http: c.resolve(T.Http),
     health: c.resolve(T.Health),
@@ -113,6 +114,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
   add(T.Database, () => new Database(kv))
   add(T.Observer, () => new Observer(log, metrics))
   add(T.Health, () => new Readiness())
+  add(T.OwnListeners, () => new OwnListeners())
   add(T.Guard, () => addressGuard(config.outbound.allow.destinations))
   add(T.Resolver, (c) => replace.resolver ?? new SystemResolver({ servers: config.outbound.dnsServers, clock: c.resolve(T.Clock) }))
   add(
@@ -124,6 +126,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
           resolver: c.resolve(T.Resolver),
           guard: c.resolve(T.Guard),
           heloName: config.smtpHost,
+          isOwn: (address, port) => c.resolve(T.OwnListeners).has(address, port),
           clock: c.resolve(T.Clock),
         }),
         new HttpTransport({ resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard), clock: c.resolve(T.Clock) }),
@@ -155,6 +158,7 @@ function addCore(add: Add, foundation: Foundation): void {
   addHealth(add, foundation)
   addDelivery(add, foundation)
   addInboxes(add, foundation)
+  addWebhooks(add, foundation)
   const base = settingsOf(secrets)
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
   add(T.Policies, (c) => new Policies(c.resolve(T.Database), config.systemMail.destination))
@@ -198,11 +202,6 @@ function addCore(add: Add, foundation: Foundation): void {
     const parts = { writes: c.resolve(T.Writes), people: c.resolve(T.People), sandboxes: c.resolve(T.OAuth).sandboxes }
     return new Claims({ ...base(c), ...parts, audit: new Audit(base(c)) })
   })
-  add(T.Webhooks, (c) => {
-    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
-    const allowed = config.outbound.allow.webhooks
-    return webhookCore({ ...base(c), writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed, onError, metrics })
-  })
   add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
   add(T.OAuth, (c) =>
@@ -227,46 +226,41 @@ function addInboxes(add: Add, { config, secrets }: Foundation): void {
   })
 }
 
-/** The queue, what it does with a message, and what is told of it afterwards. */
-function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
-  add(T.Attempts, (c) => {
-    const { retrySeconds, unknownRetrySeconds, maxAgeHours, jitter } = config.delivery
-    const retry = {
-      delaysMs: retrySeconds.map((seconds) => seconds * 1000),
-      maxAgeMs: maxAgeHours * 3_600_000,
-      jitter,
-      unknownDelayMs: unknownRetrySeconds * 1000,
-    }
-    return new Attempts({
+/** Events for the servers of tenants. */
+function addWebhooks(add: Add, { config, secrets, metrics }: Foundation): void {
+  add(T.Webhooks, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
+    const allowed = config.outbound.allow.webhooks
+    return webhookCore({
       ...settingsOf(secrets)(c),
-      signer: new Signer({ secrets, clock: c.resolve(T.Clock) }),
-      transport: c.resolve(T.Transport),
-      retry,
-      listener: c.resolve(T.Observer),
-      health: c.resolve(T.Board),
-      random: Math.random,
+      writes: c.resolve(T.Writes),
+      resolver: c.resolve(T.Resolver),
+      allowed,
+      onError,
+      metrics,
     })
   })
+}
+
+/** The queue, what it does with a message, and what is told of it afterwards. */
+function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
+  add(T.Attempts, (c) =>
+    deliveryAttempts(config, {
+      ...settingsOf(secrets)(c),
+      transport: c.resolve(T.Transport),
+      listener: c.resolve(T.Observer),
+      health: c.resolve(T.Board),
+    }),
+  )
   add(T.Ingest, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('feedback', error)
     const outside = { guard: c.resolve(T.Guard), resolver: c.resolve(T.Resolver) }
     return ingestCore({ ...settingsOf(secrets)(c), ...outside, writes: c.resolve(T.Writes), onError })
   })
   add(T.Queue, (c) => {
-    const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
-    const queue: DeliveryQueue = new DeliveryQueue({
-      database: c.resolve(T.Database),
-      clock: c.resolve(T.Clock),
-      attempts: c.resolve(T.Attempts),
-      limitsOf: deliveryLimits(c.resolve(T.Policies), c.resolve(T.Board), connectionsPerDestination),
-      connectionsMax: connectionsTotal,
-      memoryBytesMax: memoryBudgetBytes,
-      onError: (error, traceId) => c.resolve(T.Observer).broke('delivery', error, traceId),
-    })
-    metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(c.resolve(T.Database)))
-    metrics.watch('breakers_open', 'Destinations whose circuit breaker is not closed.', () => c.resolve(T.Board).open)
-    metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
-    return queue
+    const onError = (error: unknown, traceId: string): void => c.resolve(T.Observer).broke('delivery', error, traceId)
+    const parts = { attempts: c.resolve(T.Attempts), board: c.resolve(T.Board), onError }
+    return deliveryQueue(config, metrics, { ...settingsOf(secrets)(c), ...parts })
   })
 }
 
@@ -304,7 +298,7 @@ function addHealth(add: Add, { config, secrets }: Foundation): void {
 }
 
 /** SMTP and HTTP in front of the core. */
-function addDoors(add: Add, foundation: Foundation): void {
+function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): void {
   const { config, secrets, metrics, version } = foundation
   const base = settingsOf(secrets)
   add(T.Submission, (c) => {
@@ -313,7 +307,11 @@ function addDoors(add: Add, foundation: Foundation): void {
   })
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
-    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Ingest).feedback })
+    return mailDoors(foundation, { ...base(c), ...network, lookUp, feedback: c.resolve(T.Ingest).feedback })
+  })
+  add(T.Publishable, (c) => {
+    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), accessTokens: c.resolve(T.OAuth).accessTokens }
+    return publishableCore({ ...base(c), ...parts, config })
   })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
@@ -335,6 +333,7 @@ function addDoors(add: Add, foundation: Foundation): void {
         ...allowingOperations(
           allowingCore(oauth, { ...base(c), people: c.resolve(T.People), projects: c.resolve(T.Administration).projects }),
         ),
+        ...revealOperations({ reveals: c.resolve(T.Publishable).reveals, origin: oauth.urls.issuer }),
         operatorLinkOperation({ token: foundation.operatorToken, make }),
       ],
       nothingAs: nothingPage,
@@ -374,7 +373,9 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     accept: c.resolve(T.Accept),
     replayRunner: c.resolve(T.ReplayRunner),
     engagements: c.resolve(T.Engagements),
+    inspectTests: c.resolve(T.MailDoors).inspect.inspectTests,
     ingest: c.resolve(T.Ingest),
+    publishable: c.resolve(T.Publishable),
     ...c.resolve(T.Administration),
     ...c.resolve(T.Webhooks),
     ...c.resolve(T.Inboxes),

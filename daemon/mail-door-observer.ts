@@ -30,10 +30,12 @@ export class MailDoorObserver implements MxEvents, PollEvents {
     this.#log.info({ session: sessionId, remote: remoteAddress, reply: code }, 'mx refusal')
   }
 
-  received({ kind, outcomes, isKept, ms }: Reception, { sessionId, remoteAddress }: SessionFacts): void {
+  received({ kind, outcomes, isKept, testId, ms }: Reception, { sessionId, remoteAddress }: SessionFacts): void {
     this.#metrics.acknowledged('mx', ms / 1000)
     const facts = { session: sessionId, remote: remoteAddress, report: kind }
     for (const { traceId, result } of outcomes) this.#log.info({ ...facts, trace_id: traceId, result }, 'report received by mx')
+    if (testId !== null)
+      this.#log.info({ session: sessionId, remote: remoteAddress, inspect_id: testId }, 'mail for a deliverability test received')
     if (isKept) this.#log.warn(facts, 'mail for the postmaster was put into the folder postmaster of the data folder')
   }
 
@@ -53,9 +55,9 @@ export class MailDoorObserver implements MxEvents, PollEvents {
     this.#log.warn({ source_id: sourceId, problem, reason }, 'a mailbox could not be read')
   }
 
-  /** `where` is a session, or the id of an ingest source. */
+  /** `where` is a session, or the id of an ingest source or of a deliverability test. */
   defect(error: unknown, where: SessionFacts | string): void {
-    const place = typeof where === 'string' ? { source_id: where } : { session: where.sessionId }
-    this.#log.error({ err: error, ...place }, 'unexpected error where reports come in as mail')
+    const place = typeof where === 'string' ? { id: where } : { session: where.sessionId }
+    this.#log.error({ err: error, ...place }, 'unexpected error where mail comes in from other servers')
   }
 }

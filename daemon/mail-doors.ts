@@ -8,7 +8,7 @@ import type { FeedbackTaker } from '#core/feedback/origin.ts'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
 import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
-import type { Resolver } from '#core/outbound/resolver.ts'
+import type { LookUp, Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { Accept } from '#core/submission/accept.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
@@ -19,6 +19,7 @@ import { PostmasterBox } from '../protocols/mx/postmaster-box.ts'
 import { MxServer } from '../protocols/mx/server.ts'
 import { SubmissionServer } from '../protocols/submission/server.ts'
 import type { SubmissionEvents } from '../protocols/submission/settings.ts'
+import { inspectCore, type Inspect } from './inspect-core.ts'
 import { MailDoorObserver } from './mail-door-observer.ts'
 import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
@@ -42,11 +43,13 @@ export interface MailDoorParts extends DoorParts {
   readonly feedback: FeedbackTaker
   readonly resolver: Resolver
   readonly guard: AddressGuard
+  readonly lookUp?: LookUp | undefined
 }
 
 export interface MailDoors {
   readonly mx: MxServer
   readonly poller: Poller
+  readonly inspect: Inspect
 }
 
 export function submissionServer(
@@ -73,12 +76,14 @@ const imapStepMs = 30_000
 export function mailDoors({ config, certificate, log, metrics }: Surroundings, parts: MailDoorParts): MailDoors {
   const events = new MailDoorObserver(log, metrics)
   const { mx, smtpHost, dataDir, inboundDomain } = config
-  const { clock, resolver, guard } = parts
+  const { clock, resolver, guard, lookUp } = parts
+  const inspect = inspectCore({ ...parts, config, lookUp, onError: (error, id) => events.defect(error, id) })
   return {
+    inspect,
     mx: new MxServer({
       ...{ listen: mx.listen, hostname: smtpHost, tls: certificate, readReport, events, clock },
       limits: { ...mx, maxRecipients, idleMs, sessionMs },
-      door: new InboundDoor({ ...parts, inboundDomain }),
+      door: new InboundDoor({ ...parts, inboundDomain, inspectTests: inspect.inspectTests }),
       postmaster: new PostmasterBox(join(dataDir, 'postmaster'), clock),
     }),
     poller: new Poller({

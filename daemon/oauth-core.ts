@@ -53,6 +53,7 @@ export interface OAuthServer extends OAuthCore {
   readonly restResource: ProtectedResource
   readonly clients: Clients
   readonly tokenCheck: TokenCheck
+  readonly accessTokens: AccessTokens
   readonly sandboxes: Sandboxes
   readonly grants: Grants
   readonly authorizations: Authorizations
@@ -71,6 +72,7 @@ export function oauthServer(parts: OAuthParts): OAuthServer {
   return {
     ...{ urls, signingKeys, registrations, clients, sandboxes, grants },
     authorizations: new Authorizations({ ...parts, urls, clients, registrations, grants, audit }),
+    accessTokens: tokens,
     restResource: { metadataUrl: resourceMetadataUrl(urls, 'rest'), usualScopes: usualScopes('rest') },
     tokenCheck: new TokenCheck({ database, rightsOfMember: parts.rightsOfMember, tokens, grants, clock }),
     tokenEndpoint: new TokenEndpoint({ ...parts, urls, clients, tokens, grants, sandboxes }),

@@ -16,7 +16,7 @@ import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
-import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
+import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { Retention } from '#core/retention/retention.ts'
 import type { Policies } from '#core/routing/policy.ts'
@@ -41,6 +41,8 @@ import type { MailDoors } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
 import type { Observer } from './observer.ts'
 import type { OAuthServer } from './oauth-core.ts'
+import type { OwnListeners } from './own-listeners.ts'
+import type { Publishable } from './publishable-core.ts'
 import type { Readiness } from './readiness.ts'
 import type { WebhookCore } from './webhook-core.ts'
 
@@ -49,6 +51,7 @@ export interface Replacements {
   readonly clock?: Clock
   readonly resolver?: Resolver & RecordResolver
   readonly transport?: Transport
+  readonly lookUp?: LookUp
 }
 
 /** What stands before anything can be composed: opened, read or made by the start. */
@@ -80,6 +83,7 @@ export interface Daemon {
   readonly removals: Removals
   readonly submission: SubmissionServer
   readonly mailDoors: MailDoors
+  readonly ownListeners: OwnListeners
   readonly people: People
   readonly http: AdminApi
   readonly health: Readiness
@@ -115,9 +119,11 @@ export const T = {
   MailDoors: token<MailDoors>('MailDoors'),
   OAuth: token<OAuthServer>('OAuth'),
   Observer: token<Observer>('Observer'),
+  OwnListeners: token<OwnListeners>('OwnListeners'),
   People: token<People>('People'),
   Probes: token<Probes>('Probes'),
   Policies: token<Policies>('Policies'),
+  Publishable: token<Publishable>('Publishable'),
   Queue: token<DeliveryQueue>('Queue'),
   Reader: token<MessageReader>('Reader'),
   Retention: token<Retention>('Retention'),

@@ -8,6 +8,7 @@ import type { Clock } from '#core/clock.ts'
 import type { FailoverHealth } from '#core/delivery/failover.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
+import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { People } from '#core/people/people.ts'
 import type { Resolver, RecordResolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
@@ -32,6 +33,7 @@ import { Suppressions } from '#core/feedback/suppressions.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
+import { PageSends } from '#core/submission/page-send.ts'
 import { Replays } from '#core/submission/replays.ts'
 import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/send.ts'
@@ -39,6 +41,7 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { moveResource } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
+import type { Publishable } from './publishable-core.ts'
 import type { InboxCore } from './inbox-core.ts'
 import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
@@ -64,6 +67,8 @@ export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'>, Omit<
   readonly replayRunner: ReplayRunner
   readonly engagements: Engagements
   readonly ingest: IngestCore
+  readonly inspectTests: InspectTests
+  readonly publishable: Publishable
   readonly projects: Projects
   readonly organizations: Organizations
 }
@@ -117,12 +122,13 @@ export function restCore(parts: RestParts): RestCore {
       waiting: (organizationId, trace) => parts.probes.waiting(organizationId, trace),
     }),
     templates,
-    sendMessages: new SendMessages({ ...settings, templates, unsubscribes, accept: parts.accept }),
+    ...sending(parts, new SendMessages({ ...settings, templates, unsubscribes, accept: parts.accept })),
     suppressions: new Suppressions(settings),
     suppressionImport: new SuppressionImport(settings),
     unsubscribes,
     engagements: parts.engagements,
     ingest: parts.ingest,
+    inspectTests: parts.inspectTests,
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     audit,
@@ -139,4 +145,10 @@ export function restCore(parts: RestParts): RestCore {
 const madeElsewhere = ({ webhooks, webhookDeliveries, webhookTests, ...parts }: RestParts) => {
   const { inboxes, inboxSettings, inboxNotifier, messageViews } = parts
   return { webhooks, webhookDeliveries, webhookTests, inboxes, inboxSettings, inboxNotifier, messageViews }
+}
+
+/** Sends as they come from programs, and from web pages. */
+function sending(parts: RestParts, sendMessages: SendMessages): Pick<RestCore, 'sendMessages' | 'publishable'> {
+  const { keys, snippets, captcha } = parts.publishable
+  return { sendMessages, publishable: { keys, snippets, sends: new PageSends({ ...parts, ...captcha, keys, sendMessages }) } }
 }

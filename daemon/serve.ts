@@ -146,6 +146,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stopSeconds: seconds,
   })
   await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
+  daemon.ownListeners.set([...listening.submission, ...listening.submissions, ...listening.mx])
   await lifecycle.start({
     name: 'http',
     async start() {
@@ -166,14 +167,16 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   return listening
 }
 
-/** Reports that come back as mail. */
+/** Mail from other servers, and the mailboxes that are looked into. */
 async function startMailDoors(
-  { mx, poller }: MailDoors,
+  { mx, poller, inspect }: MailDoors,
   config: Config,
   lifecycle: Lifecycle,
   listening: { mx: Listening['mx'] },
   seconds: number,
 ): Promise<void> {
+  const { inspectScoring } = inspect
+  await lifecycle.start({ name: 'deliverability tests', start: async () => inspectScoring.wake(), stop: () => inspectScoring.stop() })
   await lifecycle.start({
     name: 'mx',
     async start() {

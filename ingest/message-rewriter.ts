@@ -11,8 +11,6 @@ const failed: Rewritten = { ok: false, reason: 'failed' }
 
 export class WorkerMessageRewriter implements MessageRewriter {
   readonly #thread: ParserThread
-  #last: Promise<unknown> = Promise.resolve()
-  #closed = false
 
   /** The thread starts with the first message; `limits` and `workerEntry` are for tests. */
   constructor(clock: Clock, limits: ParserThreadLimits = defaultLimits, workerEntry: URL = entry) {
@@ -21,16 +19,11 @@ export class WorkerMessageRewriter implements MessageRewriter {
 
   rewrite(message: MessageSource, addresses: TrackingAddresses): Promise<Rewritten> {
     if (message.size > octetsMax) return Promise.resolve({ ok: false, reason: 'too_large' })
-    const turn = this.#last.then(async () => (this.#closed ? failed : this.#rewrite(await message.read(), addresses)))
-    const forget = (): void => {}
-    this.#last = turn.then(forget, forget)
-    return turn
+    return this.#thread.inTurn(async () => this.#rewrite(await message.read(), addresses), failed)
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true
-    await this.#thread[Symbol.asyncDispose]()
-    await this.#last
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#thread[Symbol.asyncDispose]()
   }
 
   async #rewrite(raw: Uint8Array<ArrayBuffer>, { ownUrl, linkFor, pixel }: TrackingAddresses): Promise<Rewritten> {

@@ -44,6 +44,8 @@ interface Running {
   answer: ((answer: ParserAnswer) => void) | undefined
 }
 
+const shuttingDown = { kind: 'failed', sentence: 'The service is shutting down; read the message again later.' } as const
+
 /** Holds at most one thread; the next request starts a new one after a failure or a rest. */
 export class ParserThread implements AsyncDisposable {
   readonly #entry: URL
@@ -51,6 +53,8 @@ export class ParserThread implements AsyncDisposable {
   readonly #limits: ParserThreadLimits
   #running: Running | undefined
   #idle: Timer | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #closed = false
 
   constructor(entry: URL, clock: Clock, limits: ParserThreadLimits) {
     this.#entry = entry
@@ -63,6 +67,19 @@ export class ParserThread implements AsyncDisposable {
     return this.#running !== undefined
   }
 
+  /** Asks when everything before has its answer. The request is made then, so that what waits costs no more than its caller holds. */
+  askInTurn(request: () => ParserRequest): Promise<ParserAnswer> {
+    return this.inTurn(() => this.ask(request()), shuttingDown)
+  }
+
+  /** Does `work` when everything before it is done, so that it alone asks; once this is disposed of, it answers `closed` instead. */
+  inTurn<T>(work: () => Promise<T>, closed: T): Promise<T> {
+    const turn = this.#last.then(() => (this.#closed ? closed : work()))
+    const forget = (): void => {}
+    this.#last = turn.then(forget, forget)
+    return turn
+  }
+
   /** Hands over `request.raw`, which is unusable afterwards. Ask again only after the answer. */
   async ask(request: ParserRequest): Promise<ParserAnswer> {
     this.#idle?.cancel()
@@ -73,8 +90,10 @@ export class ParserThread implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
     this.#idle?.cancel()
-    if (this.#running) await this.#end(this.#running, 'The service is shutting down; read the message again later.')
+    if (this.#running) await this.#end(this.#running, shuttingDown.sentence)
+    await this.#last
   }
 
   async #answer(running: Running, request: ParserRequest): Promise<ParserAnswer> {

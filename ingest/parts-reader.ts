@@ -1,7 +1,7 @@
 /** Takes messages apart for delivery, outside the main thread and beside the thread that reads for people: one at a time, the others wait. */
 import type { Clock } from '#core/clock.ts'
 import type { MessageParts } from './message-parts.ts'
-import { ParserThread, type ParserAnswer } from './parser-thread.ts'
+import { ParserThread } from './parser-thread.ts'
 
 /** `lasting` says that the message is at fault, and another try would end alike. */
 export type PartsResult =
@@ -13,8 +13,6 @@ const entry = new URL('./mime-worker.ts', import.meta.url)
 
 export class PartsReader implements AsyncDisposable {
   readonly #thread: ParserThread
-  #last: Promise<unknown> = Promise.resolve()
-  #closed = false
 
   /** The thread starts with the first message. */
   constructor(clock: Clock) {
@@ -23,23 +21,13 @@ export class PartsReader implements AsyncDisposable {
 
   async read(raw: Uint8Array): Promise<PartsResult> {
     if (raw.length > octetsMax) return { ok: false, sentence: 'The message is too large to be taken apart.', lasting: true }
-    const answer = await this.#inTurn(() => this.#thread.ask({ kind: 'parts', raw: new Uint8Array(raw), cut: false }))
+    const answer = await this.#thread.askInTurn(() => ({ kind: 'parts', raw: new Uint8Array(raw), cut: false }))
     if (answer.kind === 'parts') return { ok: true, parts: answer.parts }
     const { sentence = 'The message could not be parsed.', lasting = false } = answer.kind === 'failed' ? answer : {}
     return { ok: false, sentence, lasting }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true
-    await this.#thread[Symbol.asyncDispose]()
-    await this.#last
-  }
-
-  #inTurn(work: () => Promise<ParserAnswer>): Promise<ParserAnswer> {
-    const closed: ParserAnswer = { kind: 'failed', sentence: 'The service is shutting down.' }
-    const turn = this.#last.then(() => (this.#closed ? closed : work()))
-    const forget = (): void => {}
-    this.#last = turn.then(forget, forget)
-    return turn
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#thread[Symbol.asyncDispose]()
   }
 }

@@ -1,7 +1,7 @@
 /** Reads report mails without holding up the daemon: small ones at once, larger ones on a thread, one at a time, the others wait. */
 import type { Clock } from '#core/clock.ts'
 import type { ReportReading } from '#core/feedback/event.ts'
-import { ParserThread, type ParserAnswer, type ParserThreadLimits } from './parser-thread.ts'
+import { ParserThread, type ParserThreadLimits } from './parser-thread.ts'
 import { readReport } from './report.ts'
 
 /** `problem` says to people why a mail could not be read; the reading is `none` then, and the mail is nevertheless there. */
@@ -16,8 +16,6 @@ const entry = new URL('./report-worker.ts', import.meta.url)
 
 export class ReportReader implements AsyncDisposable {
   readonly #thread: ParserThread
-  #last: Promise<unknown> = Promise.resolve()
-  #closed = false
 
   /** The thread starts with the first large mail; `limits` and `workerEntry` are for tests. */
   constructor(clock: Clock, limits: ParserThreadLimits = defaultLimits, workerEntry: URL = entry) {
@@ -31,22 +29,12 @@ export class ReportReader implements AsyncDisposable {
 
   async read(mail: Uint8Array): Promise<ReportResult> {
     if (mail.length <= inlineMax) return readReport(mail)
-    const answer = await this.#inTurn(() => this.#thread.ask({ kind: 'report', raw: new Uint8Array(mail.subarray(0, octetsMax)) }))
+    const answer = await this.#thread.askInTurn(() => ({ kind: 'report', raw: new Uint8Array(mail.subarray(0, octetsMax)) }))
     if (answer.kind === 'report') return answer.reading
     return { kind: 'none', events: [], problem: answer.kind === 'failed' ? answer.sentence : 'The message could not be parsed.' }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true
-    await this.#thread[Symbol.asyncDispose]()
-    await this.#last
-  }
-
-  #inTurn(work: () => Promise<ParserAnswer>): Promise<ParserAnswer> {
-    const closed: ParserAnswer = { kind: 'failed', sentence: 'The service is shutting down; read the message again later.' }
-    const turn = this.#last.then(() => (this.#closed ? closed : work()))
-    const forget = (): void => {}
-    this.#last = turn.then(forget, forget)
-    return turn
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#thread[Symbol.asyncDispose]()
   }
 }

@@ -21,13 +21,17 @@ import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppressions.ts'
 import type { Unsubscribes } from '#core/feedback/unsubscribes.ts'
+import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { Invitations } from '#core/people/invitations.ts'
 import type { Members } from '#core/people/members.ts'
+import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
+import type { Snippets } from '#core/publishable/snippets.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { RoutingRules } from '#core/routing/rules.ts'
 import type { ConnectionTest } from '#core/submission/connection-test.ts'
+import type { PageSends } from '#core/submission/page-send.ts'
 import type { Replays } from '#core/submission/replays.ts'
 import type { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import type { SendMessages } from '#core/submission/send.ts'
@@ -44,6 +48,13 @@ import type { Deliveries } from '#core/webhooks/deliveries.ts'
 import type { TestDeliveries } from '#core/webhooks/test-delivery.ts'
 import type { Webhooks } from '#core/webhooks/webhooks.ts'
 
+/** Keys in web pages, and what sends with them. */
+export interface PublishableCore {
+  readonly keys: PublishableKeys
+  readonly sends: PageSends
+  readonly snippets: Snippets
+}
+
 export interface RestCore {
   readonly apiKeys: ApiKeys
   readonly members: Members
@@ -59,6 +70,7 @@ export interface RestCore {
   readonly failoverPolicies: FailoverPolicies
   readonly projects: Projects
   readonly organizations: Organizations
+  readonly publishable: PublishableCore
   /** Moves a resource to another project. */
   readonly move: (scope: Scope, request: MoveRequest) => Promise<MoveWarnings>
   readonly templates: Templates
@@ -72,6 +84,7 @@ export interface RestCore {
   readonly unsubscribes: Unsubscribes
   readonly engagements: Engagements
   readonly ingest: IngestCore
+  readonly inspectTests: InspectTests
   readonly inboxes: Inboxes
   readonly inboxSettings: InboxSettings
   readonly inboxNotifier: Notifier

@@ -1,4 +1,6 @@
 /** `POST /v1/messages`. Spec "POST /v1/messages". */
+import { publishablePrefix } from '#core/publishable/key-token.ts'
+import { pageOrigin } from '#core/publishable/origin.ts'
 import { invalid } from '#core/refusals.ts'
 import { operation, type Operation } from '../operation.ts'
 import { check } from '../validation.ts'
@@ -6,6 +8,25 @@ import { idempotencyHeader, sendBody, sendShape, toSendOrder, toWireAcceptance }
 import type { RestCore } from './core.ts'
 
 const sendDeadlineSeconds = 120
+/** Spec "Limits" 9. */
+const pageBodyBytesMax = 65_536
+const captchaHeader = 'x-service-captcha-token'
+
+/** What only a send of a web page is refused with. Spec "Errors". */
+const pageRefusals = [
+  'invalid_key',
+  'key_kind_mismatch',
+  'origin_not_allowed',
+  'recipient_not_allowed',
+  'from_locked',
+  'attachments_not_allowed',
+  'rate_limit_exceeded',
+  'captcha_required',
+  'captcha_failed',
+  'captcha_unavailable',
+  'captcha_not_configured',
+  'feature_unavailable',
+] as const
 
 export const messageOperations = (core: RestCore): readonly Operation[] => [
   operation({
@@ -16,7 +37,10 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
     description:
       'Answers as soon as the message is on disk and its outcome decided; the attempt to relay follows. ' +
       'When every recipient is suppressed, status is suppressed and nothing is sent. ' +
-      'The header Idempotency-Key stands for the field idempotency_key.',
+      'The header Idempotency-Key stands for the field idempotency_key. ' +
+      'A web page calls it with a publishable key: the body then has at most 65536 bytes and no attachments, the origin of the page, ' +
+      'every recipient in to, cc and bcc and the sender must be those of the key, and a key with a captcha takes the token of a ' +
+      'visitor in the header X-Service-Captcha-Token. Without from, the sender is that of the key.',
     tags: ['messages'],
     right: 'api:send',
     errors: [
@@ -27,9 +51,17 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       'project_budget_exhausted',
       'conflict',
       'storage_full',
+      ...pageRefusals,
     ],
     maxBodyBytes: core.sendBodyBytesMax,
     maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
+    pageKeys: {
+      prefix: publishablePrefix,
+      maxBodyBytes: pageBodyBytesMax,
+      requestHeaders: ['authorization', 'content-type', 'idempotency-key', captchaHeader],
+      readableFrom: pageOrigin,
+      authenticate: (key, origin) => core.publishable.keys.authenticate(key, origin),
+    },
     deadlineSeconds: sendDeadlineSeconds,
     body: sendBody,
     response: sendShape,
@@ -37,9 +69,11 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       body: { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Thank you.' },
       response: { trace_id: '0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b', outcome: 'relayed' },
     },
-    async handle({ body, scope, headers }) {
-      const key = idempotencyKey(body.idempotency_key, headers['idempotency-key'])
-      return toWireAcceptance(await core.sendMessages.send(scope, toSendOrder(body, key)))
+    async handle({ body, scope, headers, remoteAddress }) {
+      const order = toSendOrder(body, idempotencyKey(body.idempotency_key, headers['idempotency-key']))
+      if (!scope.isPublishable) return toWireAcceptance(await core.sendMessages.send(scope, order))
+      const visit = { origin: headers.origin, remoteAddress, captchaToken: oneOf(headers[captchaHeader]) }
+      return toWireAcceptance(await core.publishable.sends.send(scope, order, visit))
     },
   }),
 ]
@@ -51,3 +85,5 @@ function idempotencyKey(inBody: string | undefined, inHeader: string | string[] 
     throw invalid([{ path: 'idempotency_key', message: 'differs from the header Idempotency-Key; give one of them' }])
   return key
 }
+
+const oneOf = (header: string | string[] | undefined): string | undefined => (Array.isArray(header) ? header[0] : header)

@@ -15,12 +15,14 @@ import { inboxOperations } from './inboxes.ts'
 import { ingestOperations } from './ingest.ts'
 import { mailEnableIngestOperations } from './ingest-mailenable.ts'
 import { ingestSourceOperations } from './ingest-sources.ts'
+import { inspectOperations } from './inspect.ts'
 import { invitationOperations } from './invitations.ts'
 import { memberOperations } from './members.ts'
 import { messageOperations } from './messages.ts'
 import { organizationOperations } from './organizations.ts'
 import { postofficeMappingOperations } from './postoffice-mappings.ts'
 import { projectOperations } from './projects.ts'
+import { publishableKeyOperations } from './publishable-keys.ts'
 import { replayOperations } from './replays.ts'
 import { routingRuleOperations } from './routing-rules.ts'
 import { routingSimulationOperations } from './routing-simulation.ts'
@@ -45,6 +47,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...suppressionOperations(core),
   ...unsubscribeOperations(core),
   ...trackingOperations(core),
+  ...inspectOperations(core),
   ...ingestSourceOperations(core),
   ...postofficeMappingOperations(core),
   ...ingestOperations(core),
@@ -61,6 +64,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...organizationOperations(core),
   ...smtpCredentialOperations(core),
   ...apiKeyOperations(core),
+  ...publishableKeyOperations(core),
   ...memberOperations(core),
   ...invitationOperations(core),
   ...inboxOperations(core),

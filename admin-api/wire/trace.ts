@@ -7,7 +7,7 @@ import { reportTypes } from '#core/trace/trace-report.ts'
 import type { SharedTrace } from '#core/trace/redact.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import { timelineOf, type TimelineEntry } from '#core/trace/timeline.ts'
-import type { Trace } from '#core/trace/trace.ts'
+import { doors, type Trace } from '#core/trace/trace.ts'
 import { untrackedReason } from '#core/trace/tracking.ts'
 import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 import { toWireTime, wireTime } from './time.ts'
@@ -39,8 +39,8 @@ const summary = {
   outcome: z.enum(outcomes),
   outcome_reason: z.string(),
   project_id: z.string(),
-  door: z.enum(['rest', 'smtp']),
-  submitted_by: z.string().meta({ description: 'Id of the API key or SMTP credential.' }),
+  door: z.enum(doors),
+  submitted_by: z.string().meta({ description: 'Id of the API key, publishable key or SMTP credential.' }),
   from: z.string(),
   mail_from: z.string(),
   to: z.array(z.string()),

@@ -16,6 +16,7 @@ import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
 import { ingestSources } from './ingest-sources/ingest-source.ts'
 import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
+import { inspectTests, type InspectTest } from './inspect/inspect-test.ts'
 import { oauthGrants } from './oauth/grant.ts'
 import { invitations } from './people/invitation.ts'
 import { loginLinks } from './people/login-link.ts'
@@ -23,6 +24,7 @@ import { members } from './people/member.ts'
 import { passkeys } from './people/passkey.ts'
 import { sessions } from './people/session.ts'
 import { users } from './people/user.ts'
+import { publishableKeys } from './publishable/publishable-key.ts'
 import { destinations } from './routing/destination.ts'
 import { failoverPolicies } from './routing/failover-policy.ts'
 import { routingRules } from './routing/rule.ts'
@@ -43,6 +45,7 @@ const recordKinds = [
   organizations,
   projects,
   apiKeys,
+  publishableKeys,
   smtpCredentials,
   destinations,
   routingRules,
@@ -55,6 +58,7 @@ const recordKinds = [
   postofficeMappings,
   captures,
   inboxes,
+  inspectTests,
   replayJobs,
   templates,
   templateVersions,
@@ -84,6 +88,8 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
       { name: 'webhook.leftovers', global: true },
       { name: 'idempotency' },
+      { name: 'captcha.used' },
+      { name: 'reveal', global: true },
       { name: 'settings' },
       { name: 'challenge' },
       { name: 'usage.held' },
@@ -103,6 +109,12 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'ingest.refused' },
       { name: 'ingest.dropped' },
       { name: 'capture.pending', global: true },
+      { name: 'inspect.report', check: ([organizationId, , id]) => missingTest(database, String(organizationId), String(id)) },
+      {
+        name: 'inspect.pending',
+        global: true,
+        check: ([, , organizationId, id]) => missingTest(database, String(organizationId), String(id)),
+      },
       {
         name: 'inbox.notified',
         check: async ([organizationId, , id]) =>
@@ -130,8 +142,13 @@ export function integrityChecks(database: Database): VerifyOptions {
     ],
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
-      of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),
-      owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
+      of(kind, _organizationId, record): readonly ContentRef[] {
+        if (kind === inspectTests.name) return [(record as InspectTest).mail?.content].filter((content) => content !== undefined)
+        return kind === traces.name ? [(record as Trace).content] : []
+      },
+      owner: async (organizationId, contentId) =>
+        (await database.get(traces, { organizationId }, contentId))?.record.content ??
+        (await database.find(inspectTests, { organizationId }, 'content', [contentId]))?.record.mail?.content,
     },
     async checkRecord(kind, organizationId, record) {
       if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
@@ -144,6 +161,11 @@ export function integrityChecks(database: Database): VerifyOptions {
     },
     checkQueueEntry: (entry) => checkQueueEntry(database, entry),
   }
+}
+
+async function missingTest(database: Database, organizationId: string, id: string): Promise<string[]> {
+  const stored = await database.get(inspectTests, { organizationId }, id)
+  return stored?.record.mail ? [] : [`the inspect test ${id} that it belongs to is missing or has no mail`]
 }
 
 async function missing(database: Database, organizationId: string, noun: string, traceId: string): Promise<string[]> {

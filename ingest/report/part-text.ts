@@ -15,9 +15,13 @@ export function partOctets({ fields, body }: ReportPart): Buffer {
   return encoding === 'quoted-printable' ? fromQuotedPrintable(head) : head
 }
 
+/** The characters of a part, with LF as line end; HTML stays HTML. */
+export const partCharacters = (part: ReportPart): string =>
+  decoded(partOctets(part), part.parameters.get('charset') ?? '').replaceAll(/\r\n?/g, '\n')
+
 /** The text of a part, with LF as line end; HTML becomes plain text. */
 export function partText(part: ReportPart): string {
-  const text = decoded(partOctets(part), part.parameters.get('charset') ?? '').replaceAll(/\r\n?/g, '\n')
+  const text = partCharacters(part)
   return part.type === 'text/html' ? textOfHtml(sanitizeHtml(text.slice(0, htmlMax))) : text
 }
 

@@ -1,5 +1,5 @@
 /** What the listeners and sessions of one MX server share. */
-import type { RecipientKind } from '#core/inbound/recipient-kind.ts'
+import type { Recipient } from '#core/inbound/inbound-door.ts'
 import type { SMTPServerAddress } from 'smtp-server'
 import { ReceptionContext } from '../reception/context.ts'
 import type { MxEvents, MxOptions } from './settings.ts'
@@ -10,7 +10,7 @@ export class MxContext extends ReceptionContext<MxEvents> {
   readonly postmaster: MxOptions['postmaster']
   readonly hostname: string
   /** What was found at RCPT, for the rest of the transaction. */
-  readonly kinds = new WeakMap<SMTPServerAddress, RecipientKind>()
+  readonly recipients = new WeakMap<SMTPServerAddress, Recipient>()
 
   constructor(options: MxOptions) {
     super(options)

@@ -32,7 +32,11 @@ export class MxListener extends ReceptionListener {
 
   protected override checkConnect({ remoteAddress }: SMTPServerSession): void {
     this.#context.door.checkOpen()
-    closing(() => this.#context.door.checkClient(remoteAddress))
+    try {
+      this.#context.door.checkClient(remoteAddress)
+    } catch (error) {
+      close(error)
+    }
   }
 
   /** Any sender will do, as nothing is ever answered by mail; our own grammar would keep odd reports away. */
@@ -44,11 +48,15 @@ export class MxListener extends ReceptionListener {
     return path.address
   }
 
-  protected override checkRcptTo(path: PathArgument, session: SMTPServerSession): string {
+  protected override async checkRcptTo(path: PathArgument, session: SMTPServerSession): Promise<string> {
     const address = readRecipient(path, saysSmtpUtf8(session))
-    const kind = closing(() => this.#context.door.kindOf(address, session.remoteAddress))
-    this.#context.kinds.set(path, kind)
-    if (kind === 'bounce' || kind === 'postmaster') return address
+    const { door, recipients } = this.#context
+    const recipient = await door.recipientAt(address, session.remoteAddress).catch(close)
+    const { kind, inspect } = recipient
+    if (inspect && session.envelope.rcptTo.some((other) => recipients.get(other)?.inspect))
+      throw new NegativeReply(452, '4.5.3', 'One deliverability test at a time; send the message again for the next one.')
+    recipients.set(path, recipient)
+    if (inspect || kind === 'bounce' || kind === 'postmaster') return address
     const unknown = (this.#unknown.get(session) ?? 0) + 1
     this.#unknown.set(session, unknown)
     if (unknown >= unknownMax) throw new NegativeReply(421, '4.7.0', 'Too many recipients that do not exist; closing the connection.')
@@ -57,13 +65,9 @@ export class MxListener extends ReceptionListener {
 }
 
 /** Who guesses too often is not only refused: the session ends. */
-function closing<T>(ask: () => T): T {
-  try {
-    return ask()
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'rate_limit_exceeded') throw new NegativeReply(421, '4.7.0', error.message)
-    throw error
-  }
+function close(error: unknown): never {
+  if (error instanceof Refusal && error.code === 'rate_limit_exceeded') throw new NegativeReply(421, '4.7.0', error.message)
+  throw error
 }
 
 /**

@@ -1,18 +1,24 @@
-/** A mail on its way in: its beginning is kept for whoever reads reports, and all of it goes to the postmaster when it is for them. */
+/**
+ * A mail on its way in: its beginning is kept for whoever reads reports, and all of it goes to the postmaster or into the store when it is
+ * for them or for a deliverability test.
+ */
 import type { ContentDraft } from '#core/submission/submission.ts'
+import type { Draft } from '#store/content.ts'
 import type { BoxMail } from './postmaster-box.ts'
 
 /** Reports say what they have to say before the message they return, so that more is never needed. */
-export const keptOctetsMax = 1024 * 1024
+const keptOctetsMax = 512 * 1024
 
 export class MailDraft implements ContentDraft {
   size = 0
   readonly #box: BoxMail | undefined
+  #whole: Draft | undefined
   #kept: Uint8Array[] = []
   #room = keptOctetsMax
 
-  constructor(box: BoxMail | undefined) {
+  constructor(box: BoxMail | undefined, whole: Draft | undefined) {
     this.#box = box
+    this.#whole = whole
   }
 
   write(chunk: Uint8Array): void | Promise<void> {
@@ -23,7 +29,8 @@ export class MailDraft implements ContentDraft {
       this.#kept.push(part)
       this.#room -= part.length
     }
-    return this.#box?.write(chunk)
+    const waits = [this.#box?.write(chunk), this.#whole?.write(chunk)].filter((wait) => wait !== undefined)
+    if (waits.length > 0) return Promise.all(waits).then(() => undefined)
   }
 
   /** The mail, or its first `keptOctetsMax`. */
@@ -36,8 +43,16 @@ export class MailDraft implements ContentDraft {
     await this.#box?.deliver()
   }
 
+  /** Hands over what was written for a deliverability test; it is no longer discarded with the rest. */
+  takeWhole(): Draft | undefined {
+    const whole = this.#whole
+    this.#whole = undefined
+    return whole
+  }
+
   async discard(): Promise<void> {
     this.#kept = []
     await this.#box?.discard()
+    await this.takeWhole()?.discard()
   }
 }

@@ -26,6 +26,8 @@ export interface Reception {
   readonly outcomes: readonly InboundOutcome[]
   /** It was put into the mailbox of the postmaster. */
   readonly isKept: boolean
+  /** The deliverability test that it is for; null when it is for none. */
+  readonly testId: string | null
   /** From the final dot to the durable end. */
   readonly ms: number
 }

@@ -6,7 +6,7 @@ const mebibyte = 1024 // of /proc's kibibytes
 const ticksPerSecond = 100
 
 /** `kind` is a line of /proc/PID/status such as `VmRSS`; the result is in MiB. */
-export async function memoryOf(pid: number, kind: 'VmRSS' | 'VmHWM'): Promise<number> {
+export async function memoryOf(pid: number, kind: 'VmRSS' | 'VmHWM' | 'RssAnon'): Promise<number> {
   const status = await readFile(`/proc/${String(pid)}/status`, 'utf8')
   return Number(new RegExp(`^${kind}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) / mebibyte
 }

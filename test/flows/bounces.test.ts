@@ -144,3 +144,19 @@ test.serial('what is for nobody is refused, and a forged or unreadable mail chan
   t.is(kept.length, 2)
   t.true(kept.some((mail) => mail.startsWith('Return-Path: <ada@peer.test>\r\nX-Service-Loop: ') && mail.includes('\r\n\r\nStop.\r\n')))
 })
+
+test.serial('a destination that leads to this daemon itself is misconfigured, and nothing goes in circles', async (t) => {
+  const here = await place(t)
+  const { rest, addresses } = here.daemon
+  for (const address of [addresses.mx[0], addresses.submission[0]]) {
+    const destination = await makeDestination(rest, { name: `self ${String(address)}`, port: portOf(address), mode: 'live' })
+    const sent = await rest.must('POST', '/v1/messages', {
+      ...{ from: 'shop@site.test', to: [anna], subject: 'Round and round', text: 'Hello', destination_id: destination },
+    })
+    const told = await eventually(20_000, 'the attempt is told', async () => {
+      const trace = JSON.stringify(await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`))
+      return trace.includes('It leads to this service itself') ? trace : undefined
+    })
+    t.regex(told, /destination_misconfigured/)
+  }
+})

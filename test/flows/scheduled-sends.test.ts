@@ -100,7 +100,8 @@ test.serial('a cancel that is answered 200 keeps the message from leaving, whene
       // spread over the moment at which they are due
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, at - Date.now() - 30 + i * 2)))
       const answers = await Promise.all([1, 2, 3].map(() => daemon.rest.call('DELETE', `/v1/messages/scheduled/${id}`)))
-      for (const { status } of answers) t.true(status === 200 || status === 409, String(status))
+      // 503: the daemon sheds load on a busy machine, which promises nothing
+      for (const { status } of answers) t.true([200, 409, 503].includes(status), String(status))
       if (answers.some(({ status }) => status === 200)) canceled.add(i)
     }),
   )

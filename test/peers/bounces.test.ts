@@ -1,6 +1,6 @@
 /** Real bounces: Debian's Postfix takes mail from the daemon, is refused by the far end, and sends its notice back. */
 import test, { type ExecutionContext } from 'ava'
-import { Daemon, portOf } from '../support/daemon.ts'
+import { Daemon, portOf, runCommand } from '../support/daemon.ts'
 import { eventually } from '../support/deadline.ts'
 import { makeDestination, makeLogin } from '../support/provision.ts'
 import type { RestClient } from '../support/rest.ts'
@@ -84,7 +84,8 @@ peers(
     await using folder = await temporaryFolder('polled')
     await using sink = await Sink.listen({ recipient: (address) => (address === anna ? refusal : undefined) })
     await using dovecot = await Dovecot.start({ folder: mail.path, owner })
-    await using daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_IMAP_CA_FILE: dovecot.ca } })
+    const options = { folder: folder.path, env: { POSTERN_IMAP_CA_FILE: dovecot.ca } }
+    await using daemon = await Daemon.start(options)
     await using postfix = await Postfix.start({
       folder: outer.path,
       settings: {
@@ -116,5 +117,7 @@ peers(
     t.like(shown['imap'], { ...imap, last_error: null, skipped_mails: 0 })
     t.false(JSON.stringify(shown).includes(dovecotPassword))
     t.false(daemon.log.includes(dovecotPassword))
+    t.is((await daemon.stop()).code, 0)
+    t.is((await runCommand(options, 'verify')).code, 0)
   },
 )

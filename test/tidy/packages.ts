@@ -13,7 +13,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   h3: ['admin-api/**'],
   htmlparser2: ['ingest/**'],
   imapflow: ['protocols/imap-dsn/**'],
-  'ipaddr.js': ['config/**', 'daemon/core/**'],
+  'ipaddr.js': ['config/**', 'daemon/core/**', 'ingest/inspect/**'],
   jose: ['daemon/core/oauth/**'],
   level: ['store/**'],
   mailauth: ['ingest/**', 'protocols/relay/**'],
@@ -33,6 +33,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   standardwebhooks: [],
   stripe: [],
   svix: [],
+  tldts: ['ingest/inspect/**'],
   tsyringe: ['daemon/composition.ts', 'daemon/parts.ts'],
   zod: ['config/**', 'store/**', 'daemon/core/**', 'admin-api/**'],
 }

@@ -9,8 +9,10 @@ import { unpack, within, type Element } from '#store/tuple.ts'
 import { apiKeys } from '../access/api-key.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
+import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { lastNotifyKey } from '../capture/last-notify.ts'
 import { oauthGrants } from '../oauth/grant.ts'
+import { publishableKeys } from '../publishable/publishable-key.ts'
 import { discardTrace } from '../retention/remove-trace.ts'
 import { destinations } from '../routing/destination.ts'
 import { failoverPolicies } from '../routing/failover-policy.ts'
@@ -47,11 +49,13 @@ export async function removeProject(
   const { database, nowMs, stopping } = work
   const isOfProject = (record: { readonly projectId: string | null }): boolean => record.projectId === projectId
   await removeRecords(work, apiKeys, organizationId, isOfProject)
+  await removeRecords(work, publishableKeys, organizationId, isOfProject)
   await removeRecords(work, smtpCredentials, organizationId, isOfProject)
   await removeRecords(work, oauthGrants, organizationId, isOfProject)
   await removeRecords(work, routingRules, organizationId, isOfProject)
   await removeRecords(work, failoverPolicies, organizationId, isOfProject)
   await removeRecords(work, destinations, organizationId, isOfProject)
+  await removeRecords(work, inspectTests, organizationId, isOfProject, (inspected) => keysBeside(organizationId, inspected))
   await removeRecords(work, inboxes, organizationId, isOfProject, ({ id }) => [lastNotifyKey(organizationId, id)])
   await removeRecords(
     work,

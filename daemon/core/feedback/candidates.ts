@@ -15,6 +15,8 @@ const hourMs = 3_600_000
 const clockSlackMs = 15 * hourMs
 /** Servers try for five days by custom, and we for two before. */
 const patienceMs = 10 * 24 * hourMs
+/** Logs are not shipped later than this. */
+const oldestMs = 30 * 24 * hourMs
 /** Of one address, so many messages are looked at, the latest first. */
 const messagesMax = 200
 
@@ -29,7 +31,7 @@ export class Candidates {
   constructor(database: Database, organizationId: string, events: readonly FeedbackEvent[], nowMs: number) {
     this.#database = database
     this.#organizationId = organizationId
-    const times = events.map(({ occurredAt }) => Math.min(occurredAt ?? nowMs, nowMs))
+    const times = events.map(({ occurredAt }) => (isCredible(occurredAt, nowMs) ? Math.floor(occurredAt) : nowMs))
     this.#since = Math.max(0, times.reduce((a, b) => Math.min(a, b), nowMs) - patienceMs - clockSlackMs)
     this.#until = Math.max(0, times.reduce((a, b) => Math.max(a, b), 0) + clockSlackMs)
   }
@@ -55,3 +57,6 @@ export class Candidates {
     return found
   }
 }
+
+const isCredible = (occurredAt: number | null, nowMs: number): occurredAt is number =>
+  occurredAt !== null && occurredAt <= nowMs && occurredAt > nowMs - oldestMs

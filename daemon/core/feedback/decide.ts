@@ -32,6 +32,7 @@ export function reportOf({ event, attribution, isUnverified, sourceId, rawBytes 
   return {
     ...told,
     ...{ id: reportId(traceId, recipient, type, isUnverified), traceId, projectId, type, at: nowMs },
+    occurredAt: event.occurredAt === null ? null : Math.round(event.occurredAt),
     ...{ recipient, finalRecipient: isElsewhere ? last : null, sourceId, proof, isUnverified },
     bounce: type === 'bounced' ? (judged?.bounce ?? null) : type === 'bounce_unparsed' ? 'soft' : null,
     category: type === 'bounce_unparsed' ? type : (judged?.category ?? null),
@@ -42,7 +43,7 @@ export function reportOf({ event, attribution, isUnverified, sourceId, rawBytes 
 }
 
 function reasonOf({ type, remoteMta, feedbackType }: Told['event'], judged: Classification | undefined): string {
-  const by = remoteMta === null ? 'the server of the recipient' : remoteMta
+  const by = remoteMta ?? 'The server of the recipient'
   if (type === 'delivered') return `${by} took the message.`
   if (type === 'complained') return `It was reported to us as unwanted (${feedbackType ?? 'complaint'}).`
   if (type === 'bounce_unparsed') return 'It came to the return path and is not a report that can be read, so nothing changes.'

@@ -5,7 +5,10 @@ import { RateWindow } from '../access/rate-window.ts'
 import type { Clock } from '../clock.ts'
 import type { ReportReading } from '../feedback/event.ts'
 import type { FeedbackResult, FeedbackTaker } from '../feedback/origin.ts'
+import type { InspectRecipient, InspectTests } from '../inspect/inspect-tests.ts'
+import type { InspectSession } from '../inspect/report.ts'
 import { recipientOfVerp } from '../trace/return-paths.ts'
+import type { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { hasLoopMark, loopMarkField } from './loop-mark.ts'
 import { recipientKind, type RecipientKind } from './recipient-kind.ts'
@@ -20,6 +23,7 @@ export interface InboundDoorOptions {
   readonly admission: { check(): void }
   /** A-label domain of bounces and of the people who run the service; null when none is set up. */
   readonly inboundDomain: string | null
+  readonly inspectTests: Pick<InspectTests, 'isOurs' | 'recipientOf' | 'openMail' | 'receive'>
 }
 
 /** A mail that is complete. */
@@ -32,6 +36,22 @@ export interface InboundMail {
   readonly reading: ReportReading
   /** The mail, or the first part of a long one. */
   readonly raw: Uint8Array
+  /** For a deliverability test among its recipients. */
+  readonly inspected: InspectedMail | undefined
+}
+
+/** A whole mail for a deliverability test, and how it came. */
+export interface InspectedMail {
+  readonly recipient: InspectRecipient
+  readonly session: InspectSession
+  readonly draft: Draft
+}
+
+/** What is at an address. */
+export interface Recipient {
+  readonly kind: RecipientKind
+  /** The test, where it is one. */
+  readonly inspect: InspectRecipient | undefined
 }
 
 /** `expired`: the return path was made here and is no longer kept, or its trace is gone. */
@@ -67,11 +87,18 @@ export class InboundDoor {
   }
 
   /** What is at the address. Guesses are counted. Throws `rate_limit_exceeded`. */
-  kindOf(address: string, remoteAddress: string): RecipientKind {
+  async recipientAt(address: string, remoteAddress: string): Promise<Recipient> {
     this.checkClient(remoteAddress)
     const kind = recipientKind(address, this.#options)
     if (kind === 'forged') this.#forged.take(clientNetwork(remoteAddress))
-    return kind
+    if (kind !== 'inspect') return { kind, inspect: undefined }
+    const inspect = await this.#options.inspectTests.recipientOf(address)
+    return { kind: inspect ? kind : 'unknown', inspect }
+  }
+
+  /** Where the whole of a mail for a test is written; `take` uses it up. */
+  openInspected(recipient: InspectRecipient): Draft {
+    return this.#options.inspectTests.openMail(recipient)
   }
 
   /** Whether this service has passed the mail on before. */
@@ -89,7 +116,12 @@ export class InboundDoor {
     const outcomes: InboundOutcome[] = []
     for (const returnPath of new Set(mail.returnPaths)) outcomes.push(...(await this.#takeAt(returnPath, mail)))
     if (mail.forPostmaster) outcomes.push(...(await this.#report(undefined, mail)))
+    if (mail.inspected) await this.#inspect(mail.inspected)
     return outcomes
+  }
+
+  async #inspect({ recipient, session, draft }: InspectedMail): Promise<void> {
+    await this.#options.inspectTests.receive(recipient, session, draft)
   }
 
   async #takeAt(returnPath: string, mail: InboundMail): Promise<readonly InboundOutcome[]> {

@@ -6,6 +6,8 @@ import { looksLikeVerp, openVerpAddress } from '../trace/verp-address.ts'
 export type RecipientKind =
   /** The return path of one recipient of one message (VERP), made here; forwarders may have wrapped it (SRS). */
   | 'bounce'
+  /** A deliverability test, by its form; whether it takes mail now, the store knows. */
+  | 'inspect'
   /** The people who run the service: RFC 5321 §4.5.1, RFC 2142 §4. */
   | 'postmaster'
   /** It has the form of a return path, and was not made here: somebody guesses. */
@@ -16,6 +18,7 @@ export interface InboundFacts {
   readonly secrets: SecretBox
   /** A-label domain, null when none is set up. Return paths hold at any domain, as each proves the one it was made for. */
   readonly inboundDomain: string | null
+  readonly inspectTests: { isOurs(address: string): boolean }
 }
 
 type Row = readonly [kind: RecipientKind, fits: (address: string, facts: InboundFacts) => boolean]
@@ -25,6 +28,7 @@ const roles: ReadonlySet<string> = new Set(['postmaster', 'abuse'])
 const rows: readonly Row[] = [
   ['bounce', (address, { secrets }) => openVerpAddress(secrets, address) !== undefined],
   ['postmaster', isRole],
+  ['inspect', (address, { inspectTests }) => inspectTests.isOurs(address)],
   ['forged', (address, { secrets }) => looksLikeVerp(secrets, address)],
 ]
 

@@ -31,6 +31,18 @@ export interface SignedSource {
   readonly source: IngestSource
 }
 
+/** A body that is checked as it comes. */
+export interface SignatureCheck {
+  /** There is such a source; for another one nothing needs to be kept, as its signature is wrong in any case. */
+  readonly isKnown: boolean
+  readonly update: (bytes: Uint8Array) => void
+  /**
+   * The source that signed the bytes. Throws `invalid_signature` alike for a wrong signature and an unknown or revoked source, and
+   * `feature_disabled` where its organization may take nothing in.
+   */
+  readonly finish: (given: GivenSignature) => Promise<SignedSource>
+}
+
 /** That a source was seen is written down so often at most. */
 const seenEveryMs = 60_000
 /** Stands in for the secret of a source that is not there, so that nobody learns by the time of the answer which ones are. */
@@ -44,20 +56,28 @@ export class SignedSources {
     this.#options = options
   }
 
-  /**
-   * The source that signed these bytes. Throws `invalid_signature` alike for a wrong signature and an unknown or revoked source, and
-   * `feature_disabled` where its organization may take nothing in.
-   */
-  async check(sourceId: string, given: GivenSignature, bytes: Uint8Array): Promise<SignedSource> {
-    const { database, policies, secrets } = this.#options
+  /** Begins the check of a body that is said to be of this source. */
+  async begin(sourceId: string): Promise<SignatureCheck> {
+    const { database, secrets } = this.#options
     const found = await database.lookup(ingestSources, 'id', [sourceId])
     const secret = found && openHmacSecret(secrets, found.record)
-    const isSigned = matches(given, bytes, secret ?? nobodysSecret, found?.record.provider === 'stalwart')
-    if (!found || secret === undefined || !isSigned) throw badSignature()
-    const { organization } = await policies.of(found.organizationId)
+    const mac = createHmac('sha256', secret ?? nobodysSecret)
+    return {
+      isKnown: secret !== undefined,
+      update: (bytes) => void mac.update(bytes),
+      finish: async (given) => {
+        const isSigned = matches(given, mac.digest(), found?.record.provider === 'stalwart')
+        if (!found || secret === undefined || !isSigned) throw badSignature()
+        return this.#admitted({ organizationId: found.organizationId, source: found.record })
+      },
+    }
+  }
+
+  async #admitted(signed: SignedSource): Promise<SignedSource> {
+    const { organization } = await this.#options.policies.of(signed.organizationId)
     if (organization.deletedAt !== undefined) throw badSignature()
     requireFlag(organization, 'bounce_sources')
-    return { organizationId: found.organizationId, source: found.record }
+    return signed
   }
 
   /** Notes that it was heard of; with `agent`, in any case. */
@@ -75,8 +95,7 @@ export class SignedSources {
 export const badSignature = (): Refusal =>
   new Refusal('invalid_signature', 'The signature does not fit: sign the raw body with the secret of the source that source_id names.')
 
-function matches({ ours, stalwart }: GivenSignature, bytes: Uint8Array, secret: string, isStalwart: boolean): boolean {
-  const expected = createHmac('sha256', secret).update(bytes).digest()
+function matches({ ours, stalwart }: GivenSignature, expected: Buffer, isStalwart: boolean): boolean {
   const [, hexadecimal] = /^sha256=([0-9a-f]{64})$/i.exec(ours ?? '') ?? []
   const candidates = [
     ...(hexadecimal === undefined ? [] : [Buffer.from(hexadecimal, 'hex')]),

@@ -29,6 +29,16 @@ export interface RecordResolver {
   resolveMx(name: string): Promise<readonly MailExchange[]>
 }
 
+/** Asks DNS and nothing else, without following or keeping anything; answers and errors are those of `dns.promises.resolve`. */
+export type LookUp = (name: string, type: string) => Promise<readonly unknown[]>
+
+/** `servers` as `address` or `address:port`; the system's own when empty. */
+export function systemLookUp(servers: readonly string[]): LookUp {
+  const resolver = new dns.Resolver({ timeout: 2000, tries: 2 })
+  if (servers.length > 0) resolver.setServers([...servers])
+  return async (name, type) => [await resolver.resolve(name, type as 'A')].flat()
+}
+
 /** Why a name led to no address: it has none, nobody answered in time, or the answer was an error. */
 export type ResolveProblem = 'not_found' | 'timeout' | 'failed'
 

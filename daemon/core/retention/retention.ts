@@ -9,6 +9,7 @@ import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
 import { billsOverage, limitsOf } from '../limits.ts'
+import { sweepInspectTests } from '../inspect/sweep-tests.ts'
 import { systemOrganizationId } from '../routing/system-policy.ts'
 import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
@@ -74,6 +75,7 @@ export class Retention {
         this.#options.clock.now(),
       )
       await this.#sweepDeliveries(organization)
+      await this.#sweepInspectTests(organization)
       await this.#note(organization.id)
     }
     return removed + (await this.#remove(systemOrganizationId, this.#options.clock.now() - systemRetentionMs, Infinity))
@@ -92,6 +94,12 @@ export class Retention {
     const { retentionDays } = limitsOf(organization)
     const work = { database, stopping: () => this.#stopping }
     return sweepDeliveries(work, organization.id, { nowMs: clock.now(), retentionDays })
+  }
+
+  #sweepInspectTests(organization: Organization): Promise<number> {
+    const { database, clock } = this.#options
+    const { retentionDays } = limitsOf(organization)
+    return sweepInspectTests({ database, stopping: () => this.#stopping }, organization.id, { nowMs: clock.now(), retentionDays })
   }
 
   /** Removes at most so many settled traces, the oldest first, that were accepted before the time. */

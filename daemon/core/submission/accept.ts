@@ -140,6 +140,7 @@ export class Accept {
     const trace = this.#withReturnPaths(change, submission, policy, allowed)
     change.insertUnchecked(traces, scope.organizationId, trace).add(storedTracesCounter(scope.organizationId), 1)
     if (trace.door === 'smtp') meter(change, 'smtp_messages', scope.organizationId, trace.projectId, nowMs)
+    if (trace.door === 'publishable_key') meter(change, 'pk_sends', scope.organizationId, trace.projectId, nowMs)
     if (trace.outcome !== 'relayed') meter(change, 'captures', scope.organizationId, trace.projectId, nowMs)
     const follow = this.#follow(change, submission, trace)
     if (submission.idempotencyKey !== undefined) {
@@ -150,12 +151,15 @@ export class Accept {
         .expire(nowMs + idempotencyMs, key)
     }
 
+    const { once } = submission
+    if (once) change.setNew(once.key, encode(nowMs)).expire(once.expiresAt, once.key)
     const result = await database.commit(change)
     const [status] = statusToTell(trace)
     if (result.ok)
       return { acceptance: { traceId, outcome: trace.outcome, ...(status && { status }), repeated: false }, follow: () => follow(inMemory) }
     if (result.reason === 'limit') throw limits.get(keyName(result.key)) ?? new Error('a counter without a refusal')
     const winner = await this.#knownKey(submission, nowMs)
+    if (!winner?.fresh && once && keyName(result.key) === keyName(pack(once.key))) throw once.refusal
     if (!winner?.fresh) throw new Refusal('conflict', 'The message collided with another write; send it again.')
     return again(winner.fresh)
   }

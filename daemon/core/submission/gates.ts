@@ -18,7 +18,7 @@ import type { Submission } from './submission.ts'
 /** What the gates look at: a submission, or a message that goes again. */
 export type Sendable = Pick<
   Submission,
-  'scope' | 'rcptTo' | 'attachments' | 'unsubscribeLink' | 'sendAt' | 'submittedBy' | 'ratePerMinute'
+  'scope' | 'rcptTo' | 'attachments' | 'unsubscribeLink' | 'sendAt' | 'submittedBy' | 'ratePerMinute' | 'windows'
 > & {
   readonly door: Door | 'replay'
   readonly draft: Pick<Submission['draft'], 'size'>
@@ -48,22 +48,24 @@ interface Gate {
 }
 
 const REST = 'rest'
+const KEY = 'publishable_key'
 const SMTP = 'smtp'
 const REPLAY = 'replay'
 const gate = (pass: Pass, doors: readonly Sendable['door'][]): Gate => ({ name: pass.name, doors, pass })
 
 // prettier-ignore
 const gates: readonly Gate[] = [
-  gate(smtpRelay,       [      SMTP        ]),
-  gate(recipientCount,  [REST, SMTP        ]),
-  gate(messageSize,     [REST, SMTP        ]),
-  gate(attachments,     [REST              ]),
-  gate(schedule,        [REST              ]),
-  gate(unsubscribeLink, [REST              ]),
-  gate(submitterRate,   [      SMTP        ]),
-  gate(captureCap,      [REST, SMTP        ]),
-  gate(planSends,       [REST, SMTP, REPLAY]),
-  gate(sendBudget,      [REST, SMTP, REPLAY]), // last: a refused send consumes nothing
+  gate(smtpRelay,       [           SMTP        ]),
+  gate(recipientCount,  [REST, KEY, SMTP        ]),
+  gate(messageSize,     [REST, KEY, SMTP        ]),
+  gate(attachments,     [REST, KEY              ]),
+  gate(schedule,        [REST, KEY              ]),
+  gate(unsubscribeLink, [REST, KEY              ]),
+  gate(submitterRate,   [           SMTP        ]),
+  gate(keyWindows,      [      KEY              ]), // after those of the page, which come before: see page-send.ts
+  gate(captureCap,      [REST, KEY, SMTP        ]),
+  gate(planSends,       [REST, KEY, SMTP, REPLAY]),
+  gate(sendBudget,      [REST, KEY, SMTP, REPLAY]), // last: a refused send consumes nothing
 ]
 
 /** Runs the door's gates. The returned limits explain a write that failed with reason `limit`. */
@@ -127,6 +129,14 @@ function submitterRate({ submission, nowMs, previousMinute }: Candidate, change:
   const message = `This SMTP credential may send ${ratePerMinute} messages a minute; wait and send again.`
   bounded(change, limits, key, allowed, new Refusal('rate_limit_exceeded', message, { retryAfterSeconds }))
   change.expire(nowMs + 3 * 60_000, key)
+}
+
+/** Bounds what the windows of the key leave open; they were looked at before, and this settles what happens at the same moment. */
+function keyWindows({ submission }: Candidate, change: Change, limits: Limits): void {
+  for (const { key, most, refusal, expiresAt } of submission.windows ?? []) {
+    bounded(change, limits, key, most, refusal)
+    change.expire(expiresAt, key)
+  }
 }
 
 function captureCap({ submission, organization, project, decision, nowMs }: Candidate, change: Change, limits: Limits): void {

@@ -15,7 +15,7 @@ import type { Accept } from './accept.ts'
 import { attachmentsOf, type GivenAttachment } from './attachments.ts'
 import { compose, type SendRequest } from './compose.ts'
 import { drafted } from './drafted.ts'
-import type { Acceptance } from './submission.ts'
+import type { Acceptance, Submission } from './submission.ts'
 
 export interface SendOptions {
   readonly database: Database
@@ -52,8 +52,8 @@ export class SendMessages {
     this.#options = options
   }
 
-  /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. */
-  async send(scope: Scope, order: SendOrder): Promise<Acceptance> {
+  /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. `page`: a web page sends it. */
+  async send(scope: Scope, order: SendOrder, page?: Pick<Submission, 'windows' | 'once'>): Promise<Acceptance> {
     const { database, policies, accept, templates, unsubscribes, clock } = this.#options
     const policy = await policies.of(scope.organizationId)
     const projectId = owningProject(scope, policy.projects, order.projectId)
@@ -72,7 +72,8 @@ export class SendMessages {
     accept.assertFits(composed.size, request.attachments)
     const draft = await drafted(new Draft(database, scope.organizationId, traceId), composed)
     return accept.accept({
-      door: 'rest',
+      ...page,
+      door: page ? 'publishable_key' : 'rest',
       scope,
       projectId,
       traceId,

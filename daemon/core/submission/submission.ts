@@ -1,6 +1,9 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
+import type { Element } from '#store/tuple.ts'
 import type { Scope } from '../access/scope.ts'
 import type { LinkReach } from '../feedback/unsubscribes.ts'
+import type { Window } from '../publishable/windows.ts'
+import type { Refusal } from '../refusals.ts'
 import type { RouteQuestion } from '../routing/match.ts'
 import type { Door, Outcome, Trace } from '../trace/trace.ts'
 import type { TrackingWish } from '../tracking/tracking.ts'
@@ -51,6 +54,10 @@ export interface Submission {
   readonly verp?: { readonly bounceDomain: string | null } | undefined
   /** A sliding-window limit of the submitter, in messages a minute. */
   readonly ratePerMinute?: number | undefined
+  /** The sliding windows that a publishable key counts the message in. */
+  readonly windows?: readonly Window[] | undefined
+  /** What the message uses up; when something has used it already, the message is refused. */
+  readonly once?: { readonly key: readonly Element[]; readonly expiresAt: number; readonly refusal: Refusal } | undefined
 }
 
 /** What routing looks at in a submission. */

@@ -36,7 +36,7 @@ export interface TimelineEntry {
   readonly detail: Readonly<Record<string, unknown>>
 }
 
-const doorNames = { rest: 'the REST API', smtp: 'SMTP submission' } as const
+const doorNames = { rest: 'the REST API', smtp: 'SMTP submission', publishable_key: 'a publishable key in a web page' } as const
 
 /** The timeline in order of time. */
 export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry[] {

@@ -9,7 +9,8 @@ import { reportTypes, type ReportType } from './trace-report.ts'
 import { traceTracking, type TraceTracking } from './tracking.ts'
 
 /** Where a submission came in. */
-export type Door = 'rest' | 'smtp'
+export const doors = ['rest', 'smtp', 'publishable_key'] as const
+export type Door = (typeof doors)[number]
 
 /** Spec "Send response", `outcome`. */
 export type Outcome = 'relayed' | 'captured.anonymous_project' | 'captured.sandbox_destination' | 'captured.no_route'
@@ -149,7 +150,7 @@ export const traces = defineRecord<Trace>({
   schema: z.strictObject({
     id: z.uuidv4(),
     projectId: z.string(),
-    door: z.enum(['rest', 'smtp']),
+    door: z.enum(doors),
     submittedBy: z.string(),
     createdAt: z.int(),
     updatedAt: z.int(),

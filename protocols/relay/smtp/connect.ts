@@ -18,6 +18,8 @@ export interface Network {
   readonly clock: Clock
   readonly deadlines: Pick<Deadlines, 'connect' | 'nextAddress'>
   readonly dial: Dial
+  /** Whether an address and port are listened on by this very service. */
+  readonly isOwn?: ((address: string, port: number) => boolean) | undefined
 }
 
 /** An open connection and the literal that it goes to. */
@@ -36,15 +38,16 @@ const resolveCodes = { not_found: 'dns_not_found', timeout: 'dns_timeout', faile
 
 /** The addresses of a host that may be connected to, best first. Throws `Failure` when there is none. */
 export async function permittedAddresses(network: Network, host: string, port: number): Promise<readonly string[]> {
-  try {
-    const permitted = (await addressesOf(network.resolver, host)).filter((address) => network.guard(address, port))
-    if (permitted.length > 0) return permitted
-  } catch (error) {
+  const addresses = await addressesOf(network.resolver, host).catch((error: unknown) => {
     const problem = error instanceof ResolveError ? error.problem : 'failed'
     throw new Failure(resolveCodes[problem], 'dns')
-  }
+  })
+  const permitted = addresses.filter((address) => network.guard(address, port))
   // The address itself is not told: it could be one of the operator's own network.
-  throw new Failure('address_forbidden', 'dns')
+  if (permitted.length === 0) throw new Failure('address_forbidden', 'dns')
+  const foreign = permitted.filter((address) => network.isOwn?.(address, port) !== true)
+  if (foreign.length > 0) return foreign
+  throw new Failure('destination_misconfigured', 'dns', 'It leads to this service itself, so that mail would go in circles.')
 }
 
 /** Opens a connection to the first address that answers. Throws `Failure`. */

@@ -31,6 +31,8 @@ export interface SmtpTransportOptions {
   readonly trusted?: readonly string[]
   /** How long a connection may be used: 1,000 messages and 10 minutes when not given. */
   readonly limits?: SessionLimits
+  /** Whether an address and port are listened on by this very service; nothing is when not given. */
+  readonly isOwn?: ((address: string, port: number) => boolean) | undefined
   /** Opens sockets; the network when not given. */
   readonly dial?: Dial
 }
@@ -57,6 +59,7 @@ export class SmtpTransport implements Transport<SmtpTarget> {
       clock: options.clock ?? systemClock,
       deadlines: { ...standardDeadlines, ...options.deadlines },
       dial: options.dial ?? dialDirectly,
+      isOwn: options.isOwn,
       get context() {
         context ??= clientContext(options.trusted ?? [])
         return context

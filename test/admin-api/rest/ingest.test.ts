@@ -139,6 +139,25 @@ test('any flipped byte is refused and changes nothing', async (t) => {
   t.deepEqual(await rows(rig), before)
 })
 
+test('the same body many times at one moment counts once', async (t) => {
+  const rig = await startRig(t)
+  await switchFlag(rig, 'bounce_auto_suppress', true)
+  const source = await addSource(rig, 'stalwart')
+  const trace = await sentMessage(rig, ['nobody@example.net'])
+  const told = sample('stalwart-single-event.json').toString().replace('b1mzxw6ytb0j3tqnjv8k2d@bounce.example.com', returnPathOf(trace))
+  const answers = await Promise.all(Array.from({ length: 12 }, () => postSigned(rig, stalwart, source, told)))
+  t.true(answers.every(({ status }) => status === 202))
+  t.is(answers.filter(({ body }) => body['accepted'] === 1).length, 1)
+  const { timeline } = (await traceOf(rig, trace)) as { timeline: { event: string }[] }
+  t.deepEqual(
+    timeline.slice(-2).map(({ event }) => event),
+    ['bounced', 'auto_suppressed'],
+  )
+  const { data } = (await rig.rest.must('GET', '/v1/suppressions')) as { data: { source: string; email: string }[] }
+  t.like(data, [{ source: 'bounce', email: 'nobody@example.net' }])
+  t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
+})
+
 test('the source may be named in a header, and must be of the right provider', async (t) => {
   const rig = await startRig(t)
   const source = await addSource(rig, 'postfix')

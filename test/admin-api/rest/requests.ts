@@ -61,6 +61,9 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const credential = await idOf('/v1/smtp-credentials', { default_destination_id: destination })
   const template = await idOf('/v1/templates', { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' })
   const key = await idOf('/v1/api-keys', { name: 'x', scopes: ['api:read'] })
+  const page = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
+  const publishable = await idOf('/v1/publishable-keys', page)
+  const reveal = String((await rest.must('POST', '/v1/publishable-keys', { ...page, reveal: true }))['reveal_url'])
   const attachments = [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }]
   const trace = String((await rest.must('POST', '/v1/messages', { ...plain, attachments }))['trace_id'])
   const later = { ...plain, destination_id: destination, send_at: new Date(clock.now() + hour).toISOString() }
@@ -71,6 +74,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const domain = await idOf('/v1/domains', { domain: 'sender.example.ch' })
   const member = await addMember('member@example.ch', 'viewer')
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
+  const inspect = await rest.must('POST', '/v1/inspect/tests', {})
   const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
   const attempt = await announceTo(database, organizationId, webhook)
   const report = await addReport(database, organizationId, trace, project)
@@ -93,10 +97,14 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   return {
     ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
     ...{
+      publishable,
+      reveal,
       replay,
       inbox: inbox?.id ?? '',
       message: message?.id ?? '',
       domain,
+      inspect: String(inspect['id']),
+      inspectLink: String(inspect['report_url']).slice(-26),
       webhook,
       attempt,
       suppression,
@@ -181,7 +189,9 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   listTraces: { ...refused, query: `project=${project}` },
   diagnoseMissing: { ...own, query: 'recipient=ada@example.ch' },
   listScheduledSends: { ...refused, query: `project=${project}` },
+  listInspectTests: { ...refused, query: `project=${project}` },
   listInboxes: { ...refused, query: `project=${project}` },
+  listPublishableKeys: { ...refused, query: `project=${project}` },
   lookUpInbox: { ...refused, query: `address=*&project=${project}` },
   listApiKeys: { ...refused, query: `project=${project}` },
   listReplays: { ...refused, query: `project=${project}` },
@@ -211,6 +221,7 @@ const readingOne = (made: Made): Record<string, Request> => {
     readRoutingRule: { ...refused, params: { id: made.rule } },
     readDomain: { ...refused, params: { id: made.domain }, neighbour: 'shared' },
     listDomainRecords: { ...refused, params: { id: made.domain }, query: `destination_id=${made.destination}` },
+    readPublishableKey: { ...refused, params: { id: made.publishable } },
     readSmtpCredential: { ...refused, params: { id: made.credential } },
     readTemplate: { ...refused, params: { id: made.template } },
     listTemplateVersions: { ...refused, params: { id: made.template } },
@@ -219,6 +230,7 @@ const readingOne = (made: Made): Record<string, Request> => {
     readTrace: { ...refused, params: { trace_id: made.trace } },
     diagnoseBounce: { ...own, query: `message_id=${made.trace}` },
     readReplay: { ...refused, params: { job_id: made.replay } },
+    readInspectTest: { ...refused, params: { id: made.inspect } },
     readSuppression: { ...refused, params: { id: made.suppression }, neighbour: 'shared' },
     readIngestSource: { ...refused, params: { id: made.stalwart }, neighbour: 'shared' },
     readPostofficeMapping: { ...refused, params: { id: made.mapping }, neighbour: 'shared' },
@@ -239,7 +251,8 @@ const readingOne = (made: Made): Record<string, Request> => {
 /** Whoever has the link may follow it. */
 const public_ = (made: Made): Record<string, Request> => ({ ...links(made), ...signedRequests(made) })
 
-const links = ({ trace, token, click, pixel }: Made): Record<string, Request> => ({
+const links = ({ trace, token, click, pixel, inspectLink }: Made): Record<string, Request> => ({
+  showInspectReport: { ...own, params: { token: inspectLink } },
   readSharedTrace: { ...own, params: { trace_id: trace } },
   showUnsubscribe: { ...own, params: { token } },
   unsubscribe: { ...own, params: { token } },
@@ -279,7 +292,16 @@ const making = (made: Made): Record<string, Request> => {
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
     createInbox: { ...refused, body: { address_pattern: '@other.ch', project_id } },
     createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
+    mintPublishableKey: {
+      ...refused,
+      body: { allowed_origins: ['https://a.ch'], allowed_to: ['@a.ch'], locked_from: 'a@a.ch', project_id },
+    },
+    generateHtmlSnippet: {
+      ...refused,
+      body: { reveal_url: made.reveal, to_address: 'ada@example.ch', from_address: 'form@example.ch' },
+    },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
+    createInspectTest: { ...refused, body: { project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
     startReplay: { ...refused, body: { filter: { project_id } } },
     addSuppression: { ...refused, body: { email: 'bea@example.ch', project_id } },
@@ -322,6 +344,7 @@ const changing = (made: Made): Record<string, Request> => {
     rotateWebhookSecret: { ...refused, params: { id: made.webhook } },
     redeliverWebhookAttempt: { ...refused, params: { id: made.attempt } },
     testWebhook: { ...refused, params: { id: made.webhook } },
+    rotatePublishableKey: { ...refused, params: { id: made.publishable } },
     rotateApiKey: { ...refused, params: { id: made.key } },
     stopReplay: { ...refused, params: { job_id: made.replay } },
     updateSuppression: { ...refused, params: { id: made.suppression }, body: { reason: 'Mine' }, neighbour: 'shared' },
@@ -359,6 +382,7 @@ const ending = (made: Made): Record<string, Request> => ({
   deleteInbox: { stranger: 'silent', params: { id: made.pattern } },
   deleteWebhook: { stranger: 'silent', params: { id: made.webhook } },
   deleteTemplate: { ...refused, params: { id: made.template } },
+  revokePublishableKey: { ...refused, params: { id: made.publishable } },
   revokeApiKey: { ...refused, params: { id: made.key } },
   deleteDestination: { ...refused, params: { id: made.spare } },
   deleteDomain: { ...refused, params: { id: made.domain }, neighbour: 'forbidden' },

@@ -26,12 +26,14 @@ import { Suppressions } from '#core/feedback/suppressions.ts'
 import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { type RecordResolver } from '#core/outbound/resolver.ts'
+import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { members } from '#core/people/member.ts'
 import { people, type People } from '#core/people/people.ts'
 import type { Role } from '#core/people/role.ts'
 import { addUser } from '#core/people/user.ts'
+import type { AccessTokens } from '#core/oauth/access-tokens.ts'
 import { Sandboxes } from '#core/oauth/sandboxes.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
@@ -40,7 +42,6 @@ import { Accept } from '#core/submission/accept.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { Replays } from '#core/submission/replays.ts'
 import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
-import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
@@ -59,6 +60,7 @@ import { bearerAuthentication, operatorAuthentication } from '../../../admin-api
 import type { Operation } from '../../../admin-api/operation.ts'
 import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { pageOperations } from '../../../admin-api/pages/operations.ts'
+import { revealOperations } from '../../../admin-api/pages/reveal.ts'
 import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
@@ -71,6 +73,7 @@ import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 import { playedResolver, PlayedRecords, PlayedTransport } from './played.ts'
+import { sendingOf, type VerifyUrls } from './publishable.ts'
 import { inboxesOf, readers } from './readers.ts'
 
 export const baseUrl = 'https://post.example.ch'
@@ -96,6 +99,7 @@ export interface Rig {
   readonly removals: Removals
   readonly people: People
   readonly claims: Claims
+  readonly accessTokens: AccessTokens
   /** Listening address of the HTTP side. */
   readonly address: string
   readonly failures: unknown[]
@@ -123,6 +127,8 @@ export interface RigOptions {
   readonly plan?: PlanName
   readonly bounceDomain?: null
   readonly hasOperator?: boolean
+  /** Where tokens of captchas are verified; nowhere unless told. */
+  readonly captcha?: VerifyUrls
   /** What the HTTP side serves besides, and who may call it. */
   readonly besides?: (parts: {
     readonly database: Database
@@ -146,7 +152,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
   const { bounceDomain = 'in.example.ch' } = options
   const rewriter = new WorkerMessageRewriter(clock)
   const board = new HealthBoard({ clock, random: () => 0.5, listener: { breakerChanged() {} }, onUsed() {} })
-  const core = assemble(database, clock, transport, board, bell, reader, rewriter, records, bounceDomain)
+  const core = assemble(database, clock, transport, board, bell, reader, rewriter, records, bounceDomain, options.captcha)
   const failures: unknown[] = []
   const besides = options.besides?.({ database, clock, apiKeys: core.apiKeys, removals: core.removals, people: core.people })
   const forOperator = options.hasOperator === false ? [] : operatorOperations(core)
@@ -155,6 +161,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     ...forOperator,
     ...pageOperations(core),
     ...claimOperations(core),
+    ...revealOperations({ reveals: core.publishable.reveals, origin: baseUrl }),
     ...(besides?.operations ?? []),
   ]
   const api = new AdminApi({
@@ -205,6 +212,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     webhookDispatcher: core.webhookDispatcher,
     people: core.people,
     claims: core.claims,
+    accessTokens: core.publishable.accessTokens,
     async addOrganization(plan = 'enterprise') {
       const made = await addOrganization(database, clock, plan)
       return { ...made, rest: client(made.key) }
@@ -236,6 +244,7 @@ function assemble(
   rewriter: WorkerMessageRewriter,
   records: RecordResolver,
   bounceDomain: string | null,
+  captcha: VerifyUrls | undefined,
 ) {
   const policies = new Policies(database)
   const audit = new Audit({ database, clock })
@@ -252,8 +261,7 @@ function assemble(
     ...base,
     tracking: new Tracking({ secrets, rewriter, publicUrl: baseUrl }),
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
-    ...limits,
-    bounceDomain,
+    ...{ ...limits, bounceDomain },
   })
   const destinations = new Destinations({ ...base, guard: loopbackGuard, resolver: playedResolver, connectionsUnlessTold: 10 })
   const probes = new Probes({
@@ -283,14 +291,13 @@ function assemble(
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     ...readers(base, probes, records),
-    templates,
-    sendMessages: new SendMessages({ ...base, templates, unsubscribes, accept }),
+    ...{ templates, unsubscribes, usage },
+    ...sendingOf({ ...base, templates, unsubscribes, accept }, captcha),
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
-    unsubscribes,
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
+    inspectTests: new InspectTests({ ...base, domain: bounceDomain, onReceived() {} }),
     ingest: ingestCore({ ...base, guard: loopbackGuard, resolver: playedResolver, onError: rethrow }),
-    usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
     operator: new Operator(base),
     restoreOrganization: (id: string) => restoreOrganization(base, id),

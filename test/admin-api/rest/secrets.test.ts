@@ -18,7 +18,7 @@ async function everything(rest: RestClient): Promise<string> {
     'api-keys',
     'replays',
   ]
-  lists.push('domains', 'suppressions', 'audit', 'projects', 'organizations', 'webhooks')
+  lists.push('publishable-keys', 'domains', 'suppressions', 'audit', 'projects', 'organizations', 'webhooks')
   return (await Promise.all(lists.map(async (list) => (await rest.call('GET', `/v1/${list}?limit=200`)).bytes.toString('utf8')))).join('\n')
 }
 
@@ -34,7 +34,14 @@ test('no secret is in an answer after the first, nor in the files of the store',
   const webhook = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: 'https://hooks.example.ch/' })
   const rotatedWebhook = await rest.must('POST', `/v1/webhooks/${String(webhook['id'])}/rotate-secret`)
   const team = await rest.must('POST', '/v1/organizations', { name: 'x' })
+  const page = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
+  const captcha = { captcha_provider: 'turnstile', captcha_secret: 'captcha-secret-battery-staple' }
+  const publishable = await rest.must('POST', '/v1/publishable-keys', { ...page, ...captcha })
+  const revealed = await rest.must('POST', '/v1/publishable-keys', { ...page, reveal: true })
   const secrets = [
+    captcha.captcha_secret,
+    String(publishable['raw_token']),
+    String(revealed['reveal_url']).split('.').at(-1) ?? '',
     password,
     String(credential['password']),
     String(rotated['password']),

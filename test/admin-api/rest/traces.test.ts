@@ -26,8 +26,8 @@ test('readTrace tells the story of a send', async (t) => {
     mail_from: 'shop@example.ch',
     to: ['ada@example.ch', 'bob@example.ch'],
     recipients: [
-      { address: 'ada@example.ch', status: 'queued', bcc: false, reply: null, return_path: null, suppression: null },
-      { address: 'bob@example.ch', status: 'queued', bcc: false, reply: null, return_path: null, suppression: null },
+      { address: 'ada@example.ch', status: 'queued', bcc: false, reply: null, return_path: null, report: null, suppression: null },
+      { address: 'bob@example.ch', status: 'queued', bcc: false, reply: null, return_path: null, report: null, suppression: null },
     ],
     subject: 'Bestellung für Ada',
     message_id: `${String(trace_id)}@example.ch`,
@@ -111,8 +111,8 @@ test('readSharedTrace leaves out blind copies, which readTrace marks', async (t)
   const { rest, client } = await startRig(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, bcc: ['Zoe@hidden.example', 'ADA@example.ch'] })
   t.deepEqual((await rest.must('GET', `/v1/traces/${String(trace_id)}`))['recipients'], [
-    { address: 'ada@example.ch', status: 'captured', bcc: false, reply: null, return_path: null, suppression: null },
-    { address: 'Zoe@hidden.example', status: 'captured', bcc: true, reply: null, return_path: null, suppression: null },
+    { address: 'ada@example.ch', status: 'captured', bcc: false, reply: null, return_path: null, report: null, suppression: null },
+    { address: 'Zoe@hidden.example', status: 'captured', bcc: true, reply: null, return_path: null, report: null, suppression: null },
   ] as never)
   const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
   t.deepEqual(objectOf(shared)['recipients'], [{ address: 'a***@e***', status: 'captured' }])

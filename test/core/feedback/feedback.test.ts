@@ -6,7 +6,10 @@ import { removeTrace } from '#core/retention/remove-trace.ts'
 import type { Change } from '#store/change.ts'
 import { verify } from '#store/verify.ts'
 import type { Trace } from '#core/trace/trace.ts'
-import { houseOf, organizationId, until, type House } from '../house.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { houseOf, organizationId, projectId, until, type House } from '../house.ts'
 import { take } from '../scripted-transport.ts'
 import { complaint, delivered, event, intakeOf, mailed, sentMessage, signed, switchFlag, tokenOf } from './reports.ts'
 
@@ -349,3 +352,37 @@ test('the shared view tells of bounces, and neither of complaints nor of what fo
   t.deepEqual([second.status, second.recipients[0]?.status, second.timeline.at(-1)?.event], ['delivered', 'delivered', 'sent'])
   t.notRegex(JSON.stringify([first, second]), /complain|suppress|5\.1\.1|no such user|example/)
 })
+
+test('webhooks hear of each fate once, in the write that makes it', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const endpoint = { id: 'whk_1', projectId, name: 'Shop', targetUrl: 'https://hooks.example.net/', eventTypes: [], sealedSecret: '' }
+  await house.put(webhookEndpoints, { ...endpoint, createdAt: startOfTime, updatedAt: startOfTime })
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const clues = tokenOf(trace)
+  const told = [event({ clues }), event({ type: 'deferred', action: 'delayed', status: '4.2.0', clues })]
+  await feedback.take(signed, told)
+  await feedback.take(mailed, told)
+  await feedback.take(mailed, [event({ clues: { messageIds: [`<${trace.messageId}>`] }, diagnostic: 'unverified' })])
+  const { rows } = await house.database.list(webhookDeliveries, { organizationId }, { limit: 10, ascending: true })
+  t.deepEqual(rows.map(({ record }) => record.eventType).toSorted(), ['auto_suppressed', 'bounced'])
+  const bodies = rows.map(({ record }) => JSON.parse(record.body) as { data: Record<string, unknown> })
+  for (const { data } of bodies)
+    t.like(data, { trace_id: trace.id, recipient: 'anna@example.net', status: 'bounced', bounce: { class: 'hard' } })
+})
+
+test('a clock that tells nonsense leads to the message all the same', async (t) => {
+  const house = await sendingHouse(t)
+  const { feedback } = intakeOf(house)
+  for (const occurredAt of [0, -1, 0.5, 8.64e15, startOfTime + 0.25, startOfTime - 3_600_000.5]) {
+    const trace = await sentMessage(house, { facts: { ...facts, messageId: `${Math.abs(occurredAt)}@example.com` } })
+    const told = event({ format: 'postfix', occurredAt, clues: { messageIds: [`<${trace.messageId}>`] } })
+    t.is((await feedback.take(signed, [told]))[0]?.result, 'recorded', String(occurredAt))
+    t.is((await house.trace(trace.id)).status, 'bounced')
+    t.true((await house.story(trace.id)).some((line) => line.startsWith('bounced')))
+  }
+  await sound(t, house)
+})
+
+const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false, utf8Headers: false }

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
+import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { loopMarkField } from '#core/inbound/loop-mark.ts'
 import { newVerpId, verpAddress } from '#core/trace/verp-address.ts'
 import { PostmasterBox, type BoxLimits } from '../../../protocols/mx/postmaster-box.ts'
@@ -11,7 +12,8 @@ import type { MxEvents, Reception } from '../../../protocols/mx/settings.ts'
 import type { ReceptionLimits } from '../../../protocols/reception/settings.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
-import { houseOf, secrets } from '../../core/house.ts'
+import type { Database } from '#store/database.ts'
+import { houseOf, scope, secrets } from '../../core/house.ts'
 import { LineClient } from '../submission/line-client.ts'
 import { certificate } from '../submission/rig.ts'
 import { StepClock } from '../submission/step-clock.ts'
@@ -36,8 +38,15 @@ export interface Rig {
   readonly feedback: FeedbackDouble
   readonly events: EventLog
   readonly clock: StepClock
+  readonly database: Database
+  readonly inspectTests: InspectTests
+  readonly port: number
+  /** Of the deliverability test at the name `test`. */
+  readonly testId: string
   /** Addresses by the names that dialogs use. */
   readonly names: Readonly<Record<string, string>>
+  /** The folder of the postmaster's box. */
+  readonly box: string
   connect(): Promise<LineClient>
   /** The mails in the box of the postmaster. */
   kept(): Promise<string[]>
@@ -68,7 +77,9 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
   const clock = new StepClock()
   const feedback = new FeedbackDouble()
   const events = new EventLog()
-  const door = new InboundDoor({ database: house.database, secrets, clock, feedback, admission, inboundDomain: bounceDomain })
+  const { database, policies } = house
+  const inspectTests = new InspectTests({ database, policies, clock, domain: bounceDomain, onReceived: () => {} })
+  const door = new InboundDoor({ database, secrets, clock, feedback, admission, inboundDomain: bounceDomain, inspectTests })
   const server = new MxServer({
     ...{ listen: [{ host: '127.0.0.1', port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },
     limits: { ...usual, ...limits },
@@ -91,7 +102,22 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
     const names = await readdir(join(folder.path, 'new')).catch((): string[] => [])
     return Promise.all(names.toSorted().map((name) => readFile(join(folder.path, 'new', name), 'latin1')))
   }
-  return { server, feedback, events, clock, names: namesOf(anna, ben), connect, kept }
+  const [test, second] = [await inspectTests.create(scope, undefined), await inspectTests.create(scope, undefined)]
+  const names = { ...namesOf(anna, ben), test: `${test.token}@${bounceDomain}`, second: `${second.token}@${bounceDomain}` }
+  return {
+    server,
+    feedback,
+    events,
+    clock,
+    database,
+    inspectTests,
+    testId: test.id,
+    names,
+    port: address?.port ?? 0,
+    box: folder.path,
+    connect,
+    kept,
+  }
 }
 
 function namesOf(anna: string, ben: string): Record<string, string> {

@@ -1,0 +1,107 @@
+/** Deliverability tests: an address for one mail, the mail, and what it scored. Spec "Inspect". */
+import { randomBytes } from 'node:crypto'
+import { encode, type Change } from '#store/change.ts'
+import { contentRowKey, type ContentRef } from '#store/content.ts'
+import { defineRecord, globalKey, type Stored } from '#store/record-kind.ts'
+import type { Element } from '#store/tuple.ts'
+import * as z from 'zod'
+import type { InspectReport, InspectSession } from './report.ts'
+
+/** The first mail that came; those after it are only counted. */
+export interface ReceivedMail {
+  readonly session: InspectSession
+  readonly content: ContentRef
+}
+
+export interface InspectTest {
+  readonly id: string
+  readonly projectId: string
+  /** The local part of its address: 26 characters of base32, which nobody guesses. */
+  readonly token: string
+  readonly domain: string
+  /** What makes its public link; the address does not tell it. */
+  readonly shareToken: string
+  readonly createdAt: number
+  /** No mail is taken from then on. */
+  readonly expiresAt: number
+  readonly mail: ReceivedMail | null
+  readonly laterMails: number
+  readonly result: { readonly score: number; readonly grade: InspectReport['grade'] } | null
+  /** Why the mail could not be scored, for people. */
+  readonly problem: string | null
+}
+
+const session = z.strictObject({
+  clientIp: z.string(),
+  helo: z.string(),
+  mailFrom: z.string(),
+  rcptTo: z.string(),
+  tls: z.strictObject({ protocol: z.string(), cipher: z.string() }).nullable(),
+  tlsOffered: z.boolean(),
+  serverName: z.string(),
+  smtpUtf8: z.boolean(),
+  receivedAt: z.int(),
+})
+const content = z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() })
+
+export const inspectTests = defineRecord<InspectTest>({
+  name: 'inspect-test',
+  schema: z.strictObject({
+    id: z.string(),
+    projectId: z.string(),
+    token: z.string(),
+    domain: z.string(),
+    shareToken: z.string(),
+    createdAt: z.int(),
+    expiresAt: z.int(),
+    mail: z.strictObject({ session, content }).nullable(),
+    laterMails: z.int(),
+    result: z.strictObject({ score: z.int(), grade: z.enum(['A', 'B', 'C', 'D', 'F']) }).nullable(),
+    problem: z.string().nullable(),
+  }),
+  indexes: { project: ({ projectId, createdAt }) => [[projectId, createdAt]] },
+  unique: { content: ({ mail }) => (mail ? [[mail.content.id]] : []) },
+  lookups: { token: ({ token }) => [[token]], share: ({ shareToken }) => [[shareToken]] },
+  projectOf: ({ projectId }) => projectId,
+})
+
+/** Where the report stands. */
+export const inspectReportKey = (organizationId: string, id: string): readonly Element[] => [organizationId, 'inspect.report', id]
+
+/** Tests with a mail that is still to be scored, to how often that was begun. */
+export const pendingScoresKey = globalKey('inspect.pending')
+export const pendingScoreKey = (organizationId: string, id: string): readonly Element[] => [...pendingScoresKey, organizationId, id]
+export const setPendingScore = (change: Change, organizationId: string, id: string, tries: number): Change =>
+  change.set(pendingScoreKey(organizationId, id), encode(tries))
+
+export const inspectStatuses = ['waiting', 'scoring', 'ready', 'failed', 'expired'] as const
+export type InspectStatus = (typeof inspectStatuses)[number]
+
+export function inspectStatus({ mail, result, problem, expiresAt }: InspectTest, nowMs: number): InspectStatus {
+  if (problem !== null) return 'failed'
+  if (result) return 'ready'
+  if (mail) return 'scoring'
+  return nowMs < expiresAt ? 'waiting' : 'expired'
+}
+
+/** What goes with a test when it is removed. */
+export const keysBeside = (organizationId: string, { id, mail }: InspectTest): readonly (readonly Element[])[] => [
+  inspectReportKey(organizationId, id),
+  pendingScoreKey(organizationId, id),
+  ...Array.from({ length: mail?.content.rows ?? 0 }, (_, row) => contentRowKey(organizationId, mail?.content.id ?? '', row)),
+]
+
+/** Removes a test with all that is its own. */
+export function removeInspectTest(change: Change, organizationId: string, stored: Stored<InspectTest>): Change {
+  for (const key of keysBeside(organizationId, stored.record)) change.delete(key)
+  return change.remove(inspectTests, organizationId, stored)
+}
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+const tokenLength = 26
+const tokenForm = /^[a-z2-7]{26}$/
+
+/** 130 random bits. */
+export const newInspectToken = (): string => [...randomBytes(tokenLength)].map((byte) => alphabet.charAt(byte & 31)).join('')
+
+export const isInspectToken = (text: string): boolean => tokenForm.test(text)

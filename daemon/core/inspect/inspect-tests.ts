@@ -1,0 +1,142 @@
+/** Tests from their minting to the mail that comes: addresses that are good for a day, of which the first mail counts. Spec "Inspect". */
+import { Change, decode } from '#store/change.ts'
+import { Draft } from '#store/content.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { pack } from '#store/tuple.ts'
+import { owningProject } from '../access/project-choice.ts'
+import { requireRight, type Scope } from '../access/scope.ts'
+import { foldAddress } from '../addresses.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import type { Policies } from '../routing/policy.ts'
+import { meter } from '../tenancy/counters.ts'
+import { inspectReportKey, inspectTests, isInspectToken, newInspectToken, setPendingScore, type InspectTest } from './inspect-test.ts'
+import type { InspectReport, InspectSession } from './report.ts'
+
+export interface InspectTestOptions {
+  readonly database: Database
+  readonly policies: Pick<Policies, 'of'>
+  readonly clock: Clock
+  /** A-label domain of the addresses; null when none is set up. */
+  readonly domain: string | null
+  /** Called when a mail is stored and waits to be scored. */
+  readonly onReceived: () => void
+}
+
+export interface InspectedTest {
+  readonly test: InspectTest
+  readonly report: InspectReport | null
+}
+
+/** A live test, as the MX door keeps it from RCPT to the end of DATA. */
+export interface InspectRecipient {
+  readonly organizationId: string
+  readonly id: string
+}
+
+const openMs = 24 * 3_600_000
+
+const missing = (): Refusal => new Refusal('not_found', 'No inspect test has this id.')
+
+export class InspectTests {
+  readonly #options: InspectTestOptions
+
+  constructor(options: InspectTestOptions) {
+    this.#options = options
+  }
+
+  /** Mints an address and counts it as used. Throws `feature_disabled` when no domain is set up, and `not_found`. */
+  async create(scope: Scope, projectId: string | undefined): Promise<InspectTest> {
+    requireRight(scope, 'api:send')
+    const { database, policies, clock, domain } = this.#options
+    if (domain === null)
+      throw new Refusal('feature_disabled', 'This service has no domain for deliverability tests; its operator can set one.')
+    const { projects } = await policies.of(scope.organizationId)
+    const now = clock.now()
+    const test: InspectTest = {
+      ...{ id: newId('ins', now), projectId: owningProject(scope, projects, projectId), token: newInspectToken(), domain },
+      ...{ shareToken: newInspectToken(), createdAt: now, expiresAt: now + openMs },
+      ...{ mail: null, laterMails: 0, result: null, problem: null },
+    }
+    const change = new Change().insert(inspectTests, scope.organizationId, test)
+    meter(change, 'inspect_tests', scope.organizationId, test.projectId, now)
+    if (!(await database.commit(change)).ok) throw new Error('two inspect tests drew the same token')
+    return test
+  }
+
+  /** Newest first; of one project, or of all that the caller reaches. */
+  async list(scope: Scope, projectId: string | undefined, limit: number, cursor: string | undefined): Promise<Page<InspectTest>> {
+    const index = projectId === undefined ? {} : { index: 'project', values: [projectId] }
+    const page = await this.#options.database.list(inspectTests, scope, { ...index, limit, cursor })
+    return { rows: page.rows.map(({ record }) => record), nextCursor: page.nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<InspectedTest> {
+    const stored = await this.#options.database.get(inspectTests, scope, id)
+    if (!stored) throw missing()
+    return this.#withReport(scope.organizationId, stored.record)
+  }
+
+  /** The test behind a public link. Throws `not_found`. */
+  async shared(shareToken: string): Promise<InspectedTest> {
+    const found = isInspectToken(shareToken) ? await this.#options.database.lookup(inspectTests, 'share', [shareToken]) : undefined
+    if (!found)
+      throw new Refusal('not_found', 'There is no report behind this link; it may have been removed, or the link is not complete.')
+    return this.#withReport(found.organizationId, found.record)
+  }
+
+  /** The test that takes mail at the address now; undefined when there is none. */
+  async recipientOf(address: string): Promise<InspectRecipient | undefined> {
+    const { database, clock } = this.#options
+    const token = this.#tokenOf(address)
+    const found = token === undefined ? undefined : await database.lookup(inspectTests, 'token', [token])
+    return found && clock.now() < found.record.expiresAt ? { organizationId: found.organizationId, id: found.record.id } : undefined
+  }
+
+  /** Whether the address has the form of one of ours; it may be live or not. */
+  isOurs(address: string): boolean {
+    return this.#tokenOf(address) !== undefined
+  }
+
+  /** A mail on its way in; give it to `receive`, or discard it. */
+  openMail({ organizationId }: InspectRecipient): Draft {
+    return new Draft(this.#options.database, organizationId, newId('inm', this.#options.clock.now()))
+  }
+
+  /** Stores the first mail, and counts those after it. Resolves when that is durable; the draft is used up. */
+  async receive({ organizationId, id }: InspectRecipient, session: InspectSession, draft: Draft): Promise<'first' | 'later' | 'gone'> {
+    const { database, onReceived } = this.#options
+    for (;;) {
+      const stored = await database.get(inspectTests, { organizationId }, id)
+      const change = new Change()
+      if (!stored || stored.record.mail) {
+        await draft.discard()
+        if (!stored) return 'gone'
+        change.rewrite(inspectTests, organizationId, stored, { ...stored.record, laterMails: stored.record.laterMails + 1 })
+        if ((await database.commit(change)).ok) return 'later'
+        continue
+      }
+      change.replace(inspectTests, organizationId, stored, { ...stored.record, mail: { session, content: draft.seal(change) } })
+      setPendingScore(change, organizationId, id, 0)
+      if (!(await database.commit(change)).ok) continue
+      await draft.discard(true)
+      onReceived()
+      return 'first'
+    }
+  }
+
+  #tokenOf(address: string): string | undefined {
+    const { domain } = this.#options
+    const folded = foldAddress(address)
+    const at = folded.lastIndexOf('@')
+    const token = folded.slice(0, at)
+    return domain !== null && folded.slice(at + 1) === foldAddress(domain) && isInspectToken(token) ? token : undefined
+  }
+
+  async #withReport(organizationId: string, test: InspectTest): Promise<InspectedTest> {
+    const entry = test.result ? await this.#options.database.kv.get(pack(inspectReportKey(organizationId, test.id))) : undefined
+    return { test, report: entry ? decode<InspectReport>(entry.value) : null }
+  }
+}

@@ -1,0 +1,98 @@
+/** Scores mails that came for tests, a few at a time; what a crash or a stop interrupts begins anew with the next start. */
+import { Change, decode, encode } from '#store/change.ts'
+import { readWholeContent } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { pack, unpack, within } from '#store/tuple.ts'
+import { inspectReportKey, inspectTests, pendingScoreKey, pendingScoresKey, setPendingScore } from './inspect-test.ts'
+import type { InspectScore, InspectScorer } from './report.ts'
+
+export interface InspectScoringOptions {
+  readonly database: Database
+  readonly scorer: InspectScorer & AsyncDisposable
+  readonly onError: (error: unknown, testId: string) => void
+}
+
+const most = 4
+/** A mail that ended the process so often is not tried again. */
+const triesMax = 3
+
+export class InspectScoring {
+  readonly #options: InspectScoringOptions
+  readonly #busy = new Map<string, Promise<void>>()
+  #running: Promise<void> | undefined
+  #again = false
+  #stopping = false
+
+  constructor(options: InspectScoringOptions) {
+    this.#options = options
+  }
+
+  /** Something may be waiting; also called at start for what an earlier process left. */
+  wake(): void {
+    if (this.#stopping) return
+    this.#again = true
+    this.#running ??= this.#run()
+  }
+
+  /** Breaks off what is under way; it waits in the store for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await this.#options.scorer[Symbol.asyncDispose]()
+    await this.#running
+    await Promise.all(this.#busy.values())
+  }
+
+  async #run(): Promise<void> {
+    while (this.#again && !this.#stopping) {
+      this.#again = false
+      try {
+        await this.#startAll()
+      } catch (error) {
+        this.#options.onError(error, '')
+      }
+    }
+    this.#running = undefined // in the same tick as the last look at `#again`
+  }
+
+  async #startAll(): Promise<void> {
+    for await (const { key, value } of this.#options.database.kv.range(within(pendingScoresKey))) {
+      while (this.#busy.size >= most) await Promise.race(this.#busy.values())
+      if (this.#stopping) return
+      const [, , organizationId = '', id = ''] = unpack(key).map(String)
+      if (this.#busy.has(id)) continue
+      const work = this.#score(organizationId, id, decode<number>(value))
+        .catch((error: unknown) => this.#options.onError(error, id))
+        .finally(() => this.#busy.delete(id))
+      this.#busy.set(id, work)
+    }
+  }
+
+  async #score(organizationId: string, id: string, tries: number): Promise<void> {
+    const { database, scorer } = this.#options
+    const key = pendingScoreKey(organizationId, id)
+    // the walk over what is pending may be older than the end of a scoring
+    if (!(await database.kv.get(pack(key)))) return
+    await database.commit(setPendingScore(new Change(), organizationId, id, tries + 1))
+    const mail = (await database.get(inspectTests, { organizationId }, id))?.record.mail
+    const score: InspectScore =
+      tries >= triesMax || !mail
+        ? { ok: false, problem: 'The mail could not be checked.' }
+        : await scorer.score(await readWholeContent(database, organizationId, mail.content), mail.session)
+    if (this.#stopping && !score.ok) return
+    await this.#store(organizationId, id, score)
+  }
+
+  async #store(organizationId: string, id: string, score: InspectScore): Promise<void> {
+    const { database } = this.#options
+    for (;;) {
+      const change = new Change().delete(pendingScoreKey(organizationId, id))
+      const stored = await database.get(inspectTests, { organizationId }, id)
+      if (stored && score.ok) {
+        const result = { score: score.report.score, grade: score.report.grade }
+        change.rewrite(inspectTests, organizationId, stored, { ...stored.record, result })
+        change.set(inspectReportKey(organizationId, id), encode(score.report))
+      } else if (stored && !score.ok) change.rewrite(inspectTests, organizationId, stored, { ...stored.record, problem: score.problem })
+      if ((await database.commit(change)).ok) return
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * What a publishable key may send, checked in the order of the specification (spec "Authentication" 6); the gates of numbers
+ * and of the captcha follow in `submission`. Pure.
+ */
+import { foldAddress, parseMailbox, type Mailbox } from '../addresses.ts'
+import { Refusal } from '../refusals.ts'
+import type { PublishableKey } from './publishable-key.ts'
+
+/** A send from a web page, as far as these gates look at it. */
+export interface PageSend {
+  /** The header `Origin`. */
+  readonly origin: string | undefined
+  /** Of all three sorts: to, cc and bcc. */
+  readonly recipients: readonly Mailbox[]
+  /** Undefined: that of the key is meant. */
+  readonly from: Mailbox | undefined
+  /** How many files. */
+  readonly attachments: number
+}
+
+type Constraints = Pick<PublishableKey, 'allowedOrigins' | 'allowedTo' | 'lockedFrom'>
+type Gate = (key: Constraints, send: PageSend) => void
+
+const gates: readonly Gate[] = [origin, recipients, sender, attachments]
+
+/** Throws the refusal of the first gate that does not let it pass. */
+export function passPageGates(key: Constraints, send: PageSend): void {
+  for (const gate of gates) gate(key, send)
+}
+
+function origin(key: Constraints, send: PageSend): void {
+  assertOrigin(key, send.origin)
+}
+
+/** Letter by letter: what a browser sends is in its one form already. For those who can tell it before there is a body. */
+export function assertOrigin({ allowedOrigins }: Pick<Constraints, 'allowedOrigins'>, given: string | undefined): void {
+  if (given !== undefined && allowedOrigins.includes(given)) return
+  const message =
+    given === undefined
+      ? 'A publishable key works in web pages only, whose browser names their origin; use an API key on a server.'
+      : `This key does not work on pages of ${shown(given)}; add the origin to the key, or use the page that the key is for.`
+  throw new Refusal('origin_not_allowed', message, { details: { allowed_origins: allowedOrigins } })
+}
+
+/** Copies count as well: otherwise they would be the way around. */
+function recipients({ allowedTo }: Constraints, { recipients: given }: PageSend): void {
+  const stranger = given.find((mailbox) => !allowedTo.some((entry) => covers(entry, mailbox)))
+  if (!stranger) return
+  const message = `This key does not send to ${stranger.address}; to, cc and bcc may name those of allowed_to only.`
+  throw new Refusal('recipient_not_allowed', message, { details: { allowed_to: allowedTo } })
+}
+
+/** A display name is part of what people see as the sender, so it is locked too. */
+function sender({ lockedFrom }: Constraints, { from }: PageSend): void {
+  if (from === undefined) return
+  const locked = parseMailbox(lockedFrom)
+  const isName = from.name === '' || from.name.toLowerCase() === locked?.name.toLowerCase()
+  if (locked && isName && foldAddress(from.address) === foldAddress(locked.address)) return
+  const message = `This key sends as ${lockedFrom} only; put the address of the visitor into reply_to.`
+  throw new Refusal('from_locked', message, { details: { locked_from: lockedFrom } })
+}
+
+function attachments(_: Constraints, { attachments: count }: PageSend): void {
+  if (count > 0) throw new Refusal('attachments_not_allowed', 'A publishable key sends no attachments; leave them out.')
+}
+
+/** `entry` is folded. */
+export const covers = (entry: string, { address, domain }: Pick<Mailbox, 'address' | 'domain'>): boolean =>
+  entry.startsWith('@') ? entry === `@${domain}` : entry === foldAddress(address)
+
+/** It comes from a header, so anything can be in it. */
+const shown = (text: string): string => (/^[\x21-\x7e]{1,200}$/.test(text) ? text : 'another origin')

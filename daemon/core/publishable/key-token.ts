@@ -1,0 +1,68 @@
+/** The token of a publishable key: `svcpub_` and a JWT (RFC 7519) that only this service can sign and that it alone reads. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { SecretBox } from '../access/secret-box.ts'
+
+export const publishablePrefix = 'svcpub_'
+
+/** The client that keys are made under: the dashboard, for what stands in public. Nobody can sign in with it. */
+const clientId = 'dashboard-public'
+
+export interface TokenFacts {
+  readonly keyId: string
+  readonly tokenId: string
+  readonly organizationId: string
+  readonly projectId: string
+}
+
+export interface KeyTokenOptions {
+  readonly secrets: Pick<SecretBox, 'mac'>
+  /** Address of the authorization server. */
+  readonly issuer: string
+  /** Address of the REST surface, for which alone tokens are. */
+  readonly audience: string
+}
+
+/** RFC 7515 §4.1: the signature is HMAC-SHA-256, and the type keeps other tokens from standing for this one. */
+const header = encode({ alg: 'HS256', typ: 'publishable+jwt' })
+
+export class KeyTokens {
+  readonly #options: KeyTokenOptions
+  readonly #key: Buffer
+
+  constructor(options: KeyTokenOptions) {
+    this.#options = options
+    this.#key = options.secrets.mac('publishable keys', Buffer.alloc(0))
+  }
+
+  /** `issuedAt` is in milliseconds since the epoch. */
+  sign({ keyId, tokenId, organizationId, projectId }: TokenFacts, issuedAt: number): string {
+    const { issuer, audience } = this.#options
+    const own = { kind: 'publishable', client_id: clientId, org: organizationId, prj: projectId }
+    const claims = { iss: issuer, aud: audience, sub: keyId, jti: tokenId, iat: Math.floor(issuedAt / 1000), ...own }
+    const signed = `${header}.${encode(claims)}`
+    return `${publishablePrefix}${signed}.${this.#signature(signed).toString('base64url')}`
+  }
+
+  /** The id of a token that this service has signed as it signs them now; undefined for every other text. */
+  read(token: string): string | undefined {
+    const [head, body = '', signature = '', ...rest] = token.slice(publishablePrefix.length).split('.')
+    if (!token.startsWith(publishablePrefix) || head !== header || rest.length > 0) return undefined
+    const given = Buffer.from(signature, 'base64url')
+    const right = this.#signature(`${head}.${body}`)
+    if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Readonly<Record<string, unknown>>
+    const isMeant = claims['aud'] === this.#options.audience && claims['client_id'] === clientId
+    return isMeant && typeof claims['jti'] === 'string' ? claims['jti'] : undefined
+  }
+
+  #signature(signed: string): Buffer {
+    return createHmac('sha256', this.#key).update(signed).digest()
+  }
+}
+
+/** For people: the beginning is the same for all tokens, so it is the end that tells them apart. */
+export const previewToken = (token: string): string => `${publishablePrefix}…${token.slice(-4)}`
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}

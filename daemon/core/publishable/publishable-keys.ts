@@ -1,0 +1,179 @@
+/** Publishable keys: minting, listing, rotating, revoking, and the check of a presented token. */
+import type { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { owningProject, reachableProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { GrantSettingsSource } from '../access/settings.ts'
+import type { Clock } from '../clock.ts'
+import { isSwitchedOn } from '../features.ts'
+import { Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { assertOrigin } from './gates.ts'
+import { previewToken, publishablePrefix, type KeyTokens } from './key-token.ts'
+import { captchaPlace, publishableKeys, type PublishableKey } from './publishable-key.ts'
+import { checkRequest, type NewPublishableKey } from './requests.ts'
+import type { RevealLink, Reveals } from './reveals.ts'
+
+export interface PublishableKeyOptions {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: GrantSettingsSource
+  readonly clock: Clock
+  readonly secrets: SecretBox
+  readonly tokens: KeyTokens
+  readonly reveals: Reveals
+  /** Whether a token is one of the authorization server, for whatever client. */
+  readonly isAccessToken: (token: string) => Promise<boolean>
+}
+
+/** The only time that the token itself is shown. */
+export interface MintedPublishableKey {
+  readonly record: PublishableKey
+  readonly token: string
+}
+
+/** A key whose token only the link shows, once. */
+export interface RevealablePublishableKey {
+  readonly record: PublishableKey
+  readonly link: RevealLink
+}
+
+export class PublishableKeys {
+  readonly #options: PublishableKeyOptions
+
+  constructor(options: PublishableKeyOptions) {
+    this.#options = options
+  }
+
+  /** Throws `validation_failed` and `not_found`. */
+  mint(scope: Scope, request: NewPublishableKey): Promise<MintedPublishableKey> {
+    return this.#options.writes.act(scope, 'publishable_key.minted', (change) => this.#mint(change, scope, request))
+  }
+
+  /** Like `mint`; the token is behind a link, for callers that must not see it. */
+  mintWithReveal(scope: Scope, request: NewPublishableKey): Promise<RevealablePublishableKey> {
+    return this.#options.writes.act(scope, 'publishable_key.minted', async (change) =>
+      this.#hidden(change, scope, await this.#mint(change, scope, request)),
+    )
+  }
+
+  /** A new token under the same id, with the counts that there are; the old one stops working at once. */
+  rotate(scope: Scope, id: string, reason?: string): Promise<MintedPublishableKey> {
+    const act = (change: Change) => this.#rotate(change, scope, id)
+    return this.#options.writes.act(scope, 'publishable_key.rotated', act, because(reason))
+  }
+
+  /** Like `rotate`; the new token is behind a link. */
+  rotateWithReveal(scope: Scope, id: string, reason?: string): Promise<RevealablePublishableKey> {
+    const act = async (change: Change) => this.#hidden(change, scope, await this.#rotate(change, scope, id))
+    return this.#options.writes.act(scope, 'publishable_key.rotated', act, because(reason))
+  }
+
+  /** Ends a key at once; again does nothing. */
+  revoke(scope: Scope, id: string, reason?: string): Promise<PublishableKey> {
+    const { writes, clock } = this.#options
+    const revoke = async (change: Change): Promise<PublishableKey> => {
+      const stored = await this.#get(scope, id)
+      if (stored.record.revokedAt !== null) return stored.record
+      const now = clock.now()
+      const record = { ...stored.record, updatedAt: now, revokedAt: now }
+      change.replace(publishableKeys, scope.organizationId, stored, record)
+      return record
+    }
+    return writes.act(scope, 'publishable_key.revoked', revoke, because(reason))
+  }
+
+  /** Newest first, revoked ones among them. */
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
+  ): Promise<Page<PublishableKey>> {
+    const { database, policies } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const projectId = reachableProject(scope, projects, page.projectId, 'project')
+    const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
+    const { rows, nextCursor } = await database.list(publishableKeys, reach, { limit: page.limit, cursor: page.cursor })
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<PublishableKey> {
+    return (await this.#get(scope, id)).record
+  }
+
+  /**
+   * What the bearer of a token may reach from a page of this origin. Throws `invalid_key`, `key_kind_mismatch`,
+   * `feature_unavailable` or `origin_not_allowed`.
+   */
+  async authenticate(token: string, origin: string | undefined): Promise<Scope> {
+    const { database, policies, tokens, isAccessToken } = this.#options
+    const tokenId = tokens.read(token)
+    if (tokenId === undefined) {
+      if (!(await isAccessToken(token.slice(publishablePrefix.length)))) throw invalidKey()
+      throw new Refusal('key_kind_mismatch', 'This token was not made as a publishable key, whatever stands before it; mint one.')
+    }
+    const found = await database.lookup(publishableKeys, 'token', [tokenId])
+    if (!found || found.record.tokenId !== tokenId || found.record.revokedAt !== null) throw invalidKey()
+    const { organizationId, record } = found
+    const { organization, deleted } = await policies.of(organizationId)
+    if (organization.deletedAt !== undefined || deleted.has(record.projectId)) throw invalidKey()
+    if (!isSwitchedOn(organization, 'publishable_keys'))
+      throw new Refusal('feature_unavailable', 'Publishable keys are switched off here; ask whoever runs the page for another way.')
+    assertOrigin(record, origin)
+    return { organizationId, projectId: record.projectId, bound: true, rights: ['api:send'], grantId: record.id, isPublishable: true }
+  }
+
+  async #mint(change: Change, scope: Scope, request: NewPublishableKey): Promise<MintedPublishableKey> {
+    const { policies, clock, secrets } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const projectId = owningProject(scope, projects, request.projectId)
+    const checked = checkRequest(request)
+    const now = clock.now()
+    const id = newId('pk', now)
+    const { name, ratePreset, rates, captchaProvider, captchaSecret = '', captchaSiteKey = null } = request
+    const captcha = captchaProvider && {
+      ...{ provider: captchaProvider, siteKey: captchaSiteKey },
+      sealedSecret: secrets.seal(captchaSecret, captchaPlace(id)),
+    }
+    const { token, ...named } = this.#newToken(scope, { id, projectId }, now)
+    const facts = { id, name, projectId, ...named, ...checked, ratePreset, rates, captcha: captcha ?? null }
+    const record: PublishableKey = { ...facts, createdAt: now, updatedAt: now, revokedAt: null }
+    change.insert(publishableKeys, scope.organizationId, record)
+    return { record, token }
+  }
+
+  async #rotate(change: Change, scope: Scope, id: string): Promise<MintedPublishableKey> {
+    const stored = await this.#get(scope, id)
+    if (stored.record.revokedAt !== null) throw new Refusal('conflict', 'This publishable key is revoked; mint a new one.')
+    const now = this.#options.clock.now()
+    const { token, ...named } = this.#newToken(scope, stored.record, now)
+    const record = { ...stored.record, ...named, updatedAt: now }
+    change.replace(publishableKeys, scope.organizationId, stored, record)
+    return { record, token }
+  }
+
+  #newToken({ organizationId }: Scope, { id, projectId }: Pick<PublishableKey, 'id' | 'projectId'>, nowMs: number) {
+    const tokenId = newId('pkt', nowMs)
+    const token = this.#options.tokens.sign({ keyId: id, tokenId, organizationId, projectId }, nowMs)
+    return { token, tokenId, preview: previewToken(token) }
+  }
+
+  #hidden(change: Change, { organizationId }: Scope, { record, token }: MintedPublishableKey): RevealablePublishableKey {
+    const { id: keyId, projectId, tokenId } = record
+    return { record, link: this.#options.reveals.add(change, { organizationId, projectId, keyId, tokenId, token }) }
+  }
+
+  async #get(scope: Scope, id: string): Promise<Stored<PublishableKey>> {
+    const stored = await this.#options.database.get(publishableKeys, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No publishable key has this id.')
+    return stored
+  }
+}
+
+const because = (reason: string | undefined): Readonly<Record<string, unknown>> => (reason === undefined ? {} : { reason })
+
+const invalidKey = (): Refusal =>
+  new Refusal('invalid_key', 'This publishable key is unknown, replaced or revoked; whoever runs the page has to put in a current one.')

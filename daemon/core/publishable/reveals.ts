@@ -1,0 +1,135 @@
+/**
+ * Links that show a token once: the store has it sealed under a key that only the link holds, so that neither the store nor
+ * the master key can show it to anybody else.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { Change, decode, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import { actorOf, type Actor, type Asker, type Audit } from '../audit.ts'
+import type { Clock } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+
+export interface RevealOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly audit: Audit
+  /** Address of the pages for people, without a slash at the end. */
+  readonly pagesUrl: string
+}
+
+/** The key whose token a link shows. */
+export interface RevealedKey {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly keyId: string
+  /** Which of its tokens; after a rotation the key has another one. */
+  readonly tokenId: string
+}
+
+/** What a link leads to. */
+interface Revealed extends RevealedKey {
+  readonly token: string
+}
+
+export interface RevealLink {
+  readonly url: string
+  readonly expiresInSeconds: number
+}
+
+interface Row extends RevealedKey {
+  /** Nonce, ciphertext and tag of AES-256-GCM in base64url. */
+  readonly sealed: string
+  readonly expiresAt: number
+}
+
+interface Opened {
+  readonly row: RevealedKey
+  readonly token: string
+  readonly version: bigint
+  readonly key: readonly Element[]
+}
+
+const lifeMs = 5 * 60_000
+const nonceBytes = 12
+const gcm = { authTagLength: 16 } as const
+const form = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{43})$/
+
+const rowKey = (id: string): readonly Element[] => globalKey('reveal', id)
+
+export class Reveals {
+  readonly #options: RevealOptions
+
+  constructor(options: RevealOptions) {
+    this.#options = options
+  }
+
+  /** Puts a link into the write that makes the token. */
+  add(change: Change, { token, ...key }: Revealed): RevealLink {
+    const { clock, pagesUrl } = this.#options
+    const id = randomBytes(12).toString('base64url')
+    const secret = randomBytes(32).toString('base64url')
+    const expiresAt = clock.now() + lifeMs
+    const row: Row = { ...key, sealed: seal(token, id, secret), expiresAt }
+    change.setNew(rowKey(id), encode(row)).expire(expiresAt, rowKey(id))
+    return { url: `${pagesUrl}/reveal/${id}.${secret}`, expiresInSeconds: lifeMs / 1000 }
+  }
+
+  /** Throws `reveal_expired` unless the link can be used now; uses nothing up. */
+  async look(code: string): Promise<RevealedKey> {
+    return (await this.#open(code)).row
+  }
+
+  /** Shows the token, to one caller only; `asker` is who, where that is known. Throws `reveal_expired`. */
+  async take(code: string, asker?: Asker): Promise<string> {
+    const { database, audit } = this.#options
+    const { row, token, version, key } = await this.#open(code)
+    const change = new Change().check(key, version).delete(key)
+    const { organizationId, projectId, keyId: target } = row
+    const actor: Actor = asker ? actorOf(asker) : { kind: 'service', id: '' }
+    audit.record(change, { organizationId, projectId, actor, act: 'publishable_key.revealed', target, details: {} })
+    if (!(await database.commit(change)).ok) throw expired()
+    return token
+  }
+
+  /** The code of a link that is one of ours. */
+  codeOf(url: string): string | undefined {
+    const start = `${this.#options.pagesUrl}/reveal/`
+    return url.startsWith(start) ? url.slice(start.length) : undefined
+  }
+
+  async #open(code: string): Promise<Opened> {
+    const { database, clock } = this.#options
+    const [, id = '', secret = ''] = form.exec(code) ?? []
+    const key = rowKey(id)
+    const entry = id === '' ? undefined : await database.kv.get(pack(key))
+    const row = entry && decode<Row>(entry.value)
+    const token = row && row.expiresAt > clock.now() ? unseal(row.sealed, id, secret) : undefined
+    if (!entry || !row || token === undefined) throw expired()
+    return { row, token, version: entry.version, key }
+  }
+}
+
+const keyFrom = (secret: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', 'postern reveal link', 32))
+
+function seal(token: string, id: string, secret: string): string {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', keyFrom(secret), nonce, gcm).setAAD(Buffer.from(id))
+  return Buffer.concat([nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url')
+}
+
+/** Undefined for a wrong secret. */
+function unseal(sealed: string, id: string, secret: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64url')
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', keyFrom(secret), bytes.subarray(0, nonceBytes), gcm).setAAD(Buffer.from(id))
+    decipher.setAuthTag(bytes.subarray(-gcm.authTagLength))
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -gcm.authTagLength)), decipher.final()]).toString('utf8')
+  } catch {
+    return undefined
+  }
+}
+
+const expired = (): Refusal =>
+  new Refusal('reveal_expired', 'This link was used already, or is older than five minutes; rotate the key to get another one.')

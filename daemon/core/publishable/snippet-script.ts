@@ -1,0 +1,84 @@
+/** The script of a pasted contact form: it posts what was filled in, and says what came of it in the form's status line. */
+
+export interface SnippetSettings {
+  readonly url: string
+  readonly key: string
+  readonly to: string
+  readonly from: string
+  readonly fields: readonly { readonly name: string; readonly label: string }[]
+  /** The field with the address of the visitor. */
+  readonly replyTo: string | null
+  readonly honeypot: string
+  /** Where the widget of the captcha leaves its token. */
+  readonly captchaField: string | null
+}
+
+/** What visitors are told, by code of the refusal; `{minutes}` is when to come again. */
+const words = {
+  sending: 'Sending …',
+  sent: 'Thank you. Your message is on its way.',
+  origin_not_allowed: 'This form does not work on this page.',
+  rate_limit_exceeded: 'Too many messages were sent. Please try again in {minutes} min.',
+  captcha_required: 'Please confirm that you are human.',
+  captcha_failed: 'Please confirm once more that you are human.',
+  validation_failed: 'Please look at your input again: {message}',
+  request_too_large: 'Your message is too long.',
+  failed: 'Your message could not be sent. Please try again later.',
+}
+
+/** JavaScript for a `<script>` right after the form. */
+export const snippetScript = (settings: SnippetSettings): string => `  (() => {
+    const settings = ${literal(settings)}
+    const words = ${literal(words)}
+    const form = document.currentScript.previousElementSibling
+    const button = form.querySelector('button')
+    const status = form.querySelector('[role=status]')
+    const say = (text) => { status.textContent = text }
+    // one for each message: sent again after a broken connection, it does not arrive twice
+    let once
+    form.addEventListener('input', () => { once = undefined })
+    const explain = ({ code, message, details }) =>
+      (words[code] ?? words.failed)
+        .replace('{minutes}', Math.ceil((details?.retry_after_seconds ?? 60) / 60))
+        .replace('{message}', message)
+    form.addEventListener('submit', async (event) => {
+      event.preventDefault()
+      const data = new FormData(form)
+      const value = (name) => String(data.get(name) ?? '').trim()
+      if (value(settings.honeypot) !== '') return say(words.sent)
+      once ??= crypto.randomUUID()
+      const headers = { authorization: 'Bearer ' + settings.key, 'content-type': 'application/json', 'idempotency-key': once }
+      if (settings.captchaField) {
+        const token = value(settings.captchaField)
+        if (token === '') return say(words.captcha_required)
+        headers['x-service-captcha-token'] = token
+      }
+      const message = {
+        to: settings.to,
+        from: settings.from,
+        subject: 'Message from ' + location.hostname,
+        text: settings.fields.map(({ name, label }) => label + ': ' + value(name)).join('\\n') + '\\n',
+      }
+      if (settings.replyTo && value(settings.replyTo) !== '') message.reply_to = value(settings.replyTo)
+      button.disabled = true
+      say(words.sending)
+      try {
+        const answer = await fetch(settings.url, { method: 'POST', headers, body: JSON.stringify(message) })
+        if (answer.ok) {
+          form.reset()
+          once = undefined
+          say(words.sent)
+        } else {
+          say(explain((await answer.json()).error))
+        }
+      } catch {
+        say(words.failed)
+      } finally {
+        button.disabled = false
+        for (const widget of [window.turnstile, window.hcaptcha]) if (settings.captchaField) widget?.reset?.()
+      }
+    })
+  })()`
+
+/** JSON that ends no script element and begins no comment in one, whatever is in it. */
+const literal = (value: unknown): string => JSON.stringify(value).replaceAll('<', String.raw`\u003c`)

@@ -1,0 +1,74 @@
+/** Makes snippets out of reveal links, so that a token goes into its page without anybody having seen it. */
+import type { Database } from '#store/database.ts'
+import type { Scope } from '../access/scope.ts'
+import { foldAddress, parseAddress, parseMailbox, type Mailbox } from '../addresses.ts'
+import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
+import { covers } from './gates.ts'
+import { publishableKeys, type PublishableKey } from './publishable-key.ts'
+import type { Reveals } from './reveals.ts'
+import { honeypot, renderSnippet, usualFields, type SnippetField, type SnippetStyle } from './snippet.ts'
+
+export interface SnippetRequest {
+  readonly revealUrl: string
+  readonly toAddress: string
+  readonly fromAddress: string
+  readonly formFields?: readonly SnippetField[] | undefined
+  readonly templateStyle: SnippetStyle
+}
+
+export interface Snippet {
+  readonly html: string
+  /** The pages on which it works. */
+  readonly allowedOrigins: readonly string[]
+}
+
+export interface SnippetsOptions {
+  readonly database: Database
+  readonly reveals: Reveals
+  /** Address of the REST surface without its version, and without a slash at the end. */
+  readonly baseUrl: string
+}
+
+export class Snippets {
+  readonly #options: SnippetsOptions
+
+  constructor(options: SnippetsOptions) {
+    this.#options = options
+  }
+
+  /** Uses the link up, unless it refuses: `validation_failed`, `reveal_expired` or `not_found`. */
+  async generate(scope: Scope, request: SnippetRequest): Promise<Snippet> {
+    const { database, reveals, baseUrl } = this.#options
+    const code = reveals.codeOf(request.revealUrl)
+    if (code === undefined) throw invalid([{ path: 'reveal_url', message: 'is no reveal link of this service' }])
+    const { organizationId, keyId, tokenId } = await reveals.look(code)
+    const stored = organizationId === scope.organizationId ? await database.get(publishableKeys, scope, keyId) : undefined
+    if (!stored || stored.record.revokedAt !== null || stored.record.tokenId !== tokenId)
+      throw new Refusal('not_found', 'reveal_url: no publishable key that works and is yours has this link.')
+    const key = stored.record
+    const to = checkRequest(key, request)
+    const token = await reveals.take(code, scope)
+    const { formFields: fields = usualFields, templateStyle: style } = request
+    const options = { token, to, fields, style, from: key.lockedFrom, captcha: key.captcha }
+    return { html: renderSnippet({ ...options, sendUrl: `${baseUrl}/v1/messages` }), allowedOrigins: key.allowedOrigins }
+  }
+}
+
+/** The recipient. Throws `validation_failed` for what the key would refuse later, in front of visitors. */
+function checkRequest(key: PublishableKey, { toAddress, fromAddress, formFields = [] }: SnippetRequest): Mailbox {
+  const problems: FieldProblem[] = []
+  const to = parseAddress(toAddress)
+  if (!to || !key.allowedTo.some((entry) => covers(entry, to)))
+    problems.push({ path: 'to_address', message: `must be one of allowed_to of the key: ${key.allowedTo.join(', ')}` })
+  const from = parseMailbox(fromAddress)
+  const locked = parseMailbox(key.lockedFrom)
+  if (!from || !locked || foldAddress(from.address) !== foldAddress(locked.address))
+    problems.push({ path: 'from_address', message: `must be locked_from of the key: ${key.lockedFrom}` })
+  if (key.captcha?.siteKey === null)
+    problems.push({ path: 'reveal_url', message: 'is of a key with a captcha but no captcha_site_key, which the page needs' })
+  const names = [honeypot, ...formFields.map(({ name }) => name)]
+  if (new Set(names).size < names.length)
+    problems.push({ path: 'form_fields', message: `must have names that differ, and none is ${honeypot}` })
+  if (problems.length > 0 || !to) throw invalid(problems)
+  return to
+}

@@ -1,0 +1,84 @@
+/** Sends a message for a web page: the gates of its publishable key, in the order of the specification, and then like any other send. */
+import { hash } from 'node:crypto'
+import type { Scope } from '../access/scope.ts'
+import { parseMailbox, type Mailbox } from '../addresses.ts'
+import { captchaTokenMax, failed as captchaFailed, verifyCaptcha, type CaptchaOptions } from '../publishable/captcha.ts'
+import { passPageGates } from '../publishable/gates.ts'
+import type { PublishableKey } from '../publishable/publishable-key.ts'
+import type { PublishableKeys } from '../publishable/publishable-keys.ts'
+import { openWindows } from '../publishable/windows.ts'
+import { invalid } from '../refusals.ts'
+import type { SendMessages, SendOptions, SendOrder } from './send.ts'
+import type { Acceptance, Submission } from './submission.ts'
+
+export interface PageSendOptions extends Pick<SendOptions, 'database' | 'clock' | 'accept'>, CaptchaOptions {
+  readonly keys: PublishableKeys
+  readonly sendMessages: SendMessages
+}
+
+/** Where a send comes from. */
+export interface Visit {
+  /** The header `Origin`. */
+  readonly origin: string | undefined
+  readonly remoteAddress: string
+  readonly captchaToken: string | undefined
+}
+
+/** Longer than any provider takes a token for. */
+const captchaTokenMs = 3_600_000
+
+export class PageSends {
+  readonly #options: PageSendOptions
+
+  constructor(options: PageSendOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
+  async send(scope: Scope, given: SendOrder, visit: Visit): Promise<Acceptance> {
+    const { accept, keys, sendMessages } = this.#options
+    const key = await keys.get(scope, scope.grantId)
+    const recipients = [...given.to, ...given.cc, ...given.bcc]
+    passPageGates(key, { origin: visit.origin, recipients, from: given.from, attachments: given.attachments.length })
+    assertOwnProject(given, key)
+    const order = { ...given, from: lockedSender(key), idempotencyKey: ownIdempotencyKey(key, given.idempotencyKey) }
+    const earlier = await accept.earlier({ scope, projectId: key.projectId, idempotencyKey: order.idempotencyKey })
+    if (earlier) return earlier // its captcha was solved, and it is counted
+    await this.#windows(scope, key, recipients, visit)
+    await verifyCaptcha(this.#options, key, { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
+    const windows = await this.#windows(scope, key, recipients, visit) // as they are after the wait for the provider
+    return sendMessages.send(scope, order, { windows, once: this.#once(scope, key, visit) })
+  }
+
+  #windows({ organizationId }: Scope, key: PublishableKey, recipients: readonly Mailbox[], { remoteAddress }: Visit) {
+    const { database, clock } = this.#options
+    const counted = { remoteAddress, recipients: recipients.map(({ address }) => address) }
+    return openWindows(database, organizationId, key, counted, clock.now())
+  }
+
+  /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */
+  #once({ organizationId }: Scope, { id, captcha }: PublishableKey, { captchaToken = '' }: Visit): Submission['once'] {
+    if (captcha === null || captchaToken.length > captchaTokenMax) return undefined
+    const key = [organizationId, 'captcha.used', id, hash('sha256', captchaToken)]
+    return { key, expiresAt: this.#options.clock.now() + captchaTokenMs, refusal: captchaFailed() }
+  }
+}
+
+const lockedSender = ({ lockedFrom }: PublishableKey): Mailbox | undefined => parseMailbox(lockedFrom)
+
+/** Apart from the keys of the project, so that a visitor can neither take one of them nor learn what came of it. */
+const ownIdempotencyKey = ({ id }: PublishableKey, given: string | undefined): string | undefined =>
+  given === undefined ? undefined : `${id}\0${given}`
+
+/** What the key does not name is not for the page to choose. */
+function assertOwnProject({ projectId, destinationId }: SendOrder, key: PublishableKey): void {
+  const problems = [
+    ...(projectId === undefined || projectId === key.projectId
+      ? []
+      : [{ path: 'project_id', message: 'is not the project of this key; leave it out' }]),
+    ...(destinationId === undefined
+      ? []
+      : [{ path: 'destination_id', message: 'cannot be chosen with a publishable key; routing rules decide' }]),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+}

@@ -1,0 +1,35 @@
+/** Deliverability tests, composed: the tests, and what scores their mails. */
+import type { Config } from '#config/load.ts'
+import type { Clock } from '#core/clock.ts'
+import { InspectTests } from '#core/inspect/inspect-tests.ts'
+import { InspectScoring } from '#core/inspect/scoring.ts'
+import { systemLookUp, type LookUp } from '#core/outbound/resolver.ts'
+import type { Policies } from '#core/routing/policy.ts'
+import { dnsListOf } from '#ingest/inspect/dns-lists.ts'
+import { ThreadScorer } from '#ingest/inspect/thread-scorer.ts'
+import type { Database } from '#store/database.ts'
+
+export interface InspectParts {
+  readonly config: Pick<Config, 'inspect' | 'inboundDomain' | 'outbound'>
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+  /** In place of the name servers of the configuration. */
+  readonly lookUp?: LookUp | undefined
+  readonly onError: (error: unknown, testId: string) => void
+}
+
+export interface Inspect {
+  readonly inspectTests: InspectTests
+  /** To be started and stopped. */
+  readonly inspectScoring: InspectScoring
+}
+
+export function inspectCore({ config, lookUp, ...parts }: InspectParts): Inspect {
+  const { domain, dnsLists } = config.inspect
+  const resolve = lookUp ?? systemLookUp(config.outbound.dnsServers)
+  const scorer = new ThreadScorer({ clock: parts.clock, resolve, lists: dnsLists.map(dnsListOf) })
+  const inspectScoring = new InspectScoring({ ...parts, scorer })
+  const inspectTests = new InspectTests({ ...parts, domain: domain ?? config.inboundDomain, onReceived: () => inspectScoring.wake() })
+  return { inspectTests, inspectScoring }
+}

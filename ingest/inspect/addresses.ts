@@ -1,0 +1,51 @@
+/** IP addresses as DNS names and as text that can be compared. */
+import ipaddr from 'ipaddr.js'
+
+/** One spelling for an address; IPv4 inside IPv6 is IPv4. Undefined for what is none. */
+export function plainAddress(text: string): string | undefined {
+  return ipaddr.isValid(text) ? ipaddr.process(text).toString() : undefined
+}
+
+/** Ranges whose addresses mean something else in every network (RFC 6890). */
+const local: ReadonlySet<string> = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat', 'unspecified'])
+
+/** Whether it is an address that the public DNS can know. */
+export const isPublic = (address: string): boolean => ipaddr.isValid(address) && !local.has(ipaddr.process(address).range())
+
+/** The address backwards, as names of reverse DNS and DNS lists begin: four numbers, or 32 nibbles (RFC 5782 §2.1, §2.4). */
+export function reversed(address: string): string {
+  const parsed = ipaddr.process(address)
+  if (parsed.kind() === 'ipv4') return parsed.toByteArray().toReversed().join('.')
+  return nibbles(address).toReversed().join('.')
+}
+
+/** The name of its PTR records. */
+export const pointerName = (address: string): string =>
+  `${reversed(address)}.${ipaddr.process(address).kind() === 'ipv4' ? 'in-addr' : 'ip6'}.arpa`
+
+export const familyOf = (address: string): 4 | 6 => (ipaddr.process(address).kind() === 'ipv4' ? 4 : 6)
+
+const nibbles = (address: string): string[] =>
+  ipaddr
+    .process(address)
+    .toByteArray()
+    .flatMap((byte) => [...byte.toString(16).padStart(2, '0')])
+
+/** Whether a host name is made from the address, or from words for addresses that are handed out. */
+export function isGeneric(host: string, address: string): boolean {
+  if (/(?:^|[.\-_\d])(?:dyn(?:amic)?|dhcp|pool|[avsx]?dsl|static-?ip)(?=[.\-_\d]|$)/i.test(host)) return true
+  const bytes = ipaddr.process(address).toByteArray()
+  if (bytes.length === 4) {
+    const parts = bytes.map(String)
+    const padded = parts.map((part) => part.padStart(3, '0'))
+    const forms = [parts, padded]
+      .flatMap((form) => [form, form.toReversed()])
+      .flatMap((form) => [form.join('-'), form.join('.'), form.join('_')])
+    const packed = [padded.join(''), bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')]
+    const within = (text: string): boolean =>
+      new RegExp(String.raw`(?<![0-9a-f])${text.replaceAll('.', String.raw`\.`)}(?![0-9a-f])`, 'i').test(host)
+    return forms.some(within) || packed.some((text) => host.toLowerCase().includes(text))
+  }
+  const letters = host.toLowerCase().replaceAll(/[^0-9a-f]/g, '')
+  return letters.includes(nibbles(address).join('')) || letters.includes(nibbles(address).toReversed().join(''))
+}

@@ -1,0 +1,80 @@
+/** Check 17: where links lead, as far as they tell themselves. No link is followed. */
+import { domainToUnicode } from 'node:url'
+import { hasMixedScripts } from '../characters.ts'
+import { isRealHost, organizationOf, plainDomain } from '../domains.ts'
+import type { Facts } from '../facts.ts'
+import { failedFor, lessForEach, type Finding, type Verdict } from '../verdict.ts'
+import { isUnsubscribeLink, type WebLink } from '../web-links.ts'
+
+const hostsMax = 30
+const shorteners: ReadonlySet<string> = new Set([
+  ...[
+    'bit.ly',
+    't.co',
+    'goo.gl',
+    'tinyurl.com',
+    'ow.ly',
+    'is.gd',
+    'v.gd',
+    'buff.ly',
+    'rebrand.ly',
+    'cutt.ly',
+    'shorturl.at',
+    't.ly',
+    'rb.gy',
+  ],
+  ...['lnkd.in', 'tiny.cc', 'bl.ink', 'soo.gd', 's.id', 'dub.sh', 'shorte.st', 'adf.ly', 'trib.al', 'dlvr.it', 'tiny.one', 'qr.ae', 'u.to'],
+])
+
+export function checkLinks({ links, bulk, auth }: Facts): Verdict {
+  if (links.length === 0) return { status: 'na', summary: 'The mail has no links.' }
+  const hosts = [...new Set(links.map(({ url }) => url.hostname))]
+  const evidence = [
+    { label: 'Links', value: String(links.length) },
+    { label: 'Hosts', value: hosts.slice(0, hostsMax).join(', ') },
+  ]
+  const signers = new Set(auth.dkim.filter(({ result }) => result === 'pass').map(({ domain }) => organizationOf(plainDomain(domain))))
+  const grave = links.flatMap((link) => deceptions(link, signers))
+  if (grave.length > 0) return { ...failedFor(distinct(grave).slice(0, 5)), evidence }
+  const findings: Finding[] = []
+  if (links.some(({ url }) => url.protocol === 'http:'))
+    findings.push({ text: 'Some links are not encrypted (http).', fix: 'Link to https addresses.' })
+  if (hosts.length > hostsMax) findings.push({ text: `The links lead to ${hosts.length} hosts.`, fix: 'Link to few hosts of your own.' })
+  if (links.some(({ url }) => url.username !== '' || url.password !== ''))
+    findings.push({ text: 'A link holds a login.', fix: 'Remove user name and password from links.' })
+  if (bulk.length > 0 && !links.some(isUnsubscribeLink))
+    findings.push({ text: 'Bulk mail without a visible link to unsubscribe.', fix: 'Put a link to unsubscribe into the text.' })
+  return { ...lessForEach('links', findings, 1, 1, 'All links lead where they say.'), evidence }
+}
+
+function deceptions({ url, text }: WebLink, signers: ReadonlySet<string>): Finding[] {
+  const host = url.hostname
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$|^\[/.test(host))
+    return [{ text: `A link leads to an address without a name (${host}).`, fix: 'Link to a host name.' }]
+  if (shorteners.has(organizationOf(host)))
+    return [{ text: `A link hides behind ${organizationOf(host)}.`, fix: 'Link to the target itself.' }]
+  if (hasMixedScripts(domainToUnicode(host)))
+    return [{ text: `The host ${host} mixes alphabets, as forgeries do.`, fix: 'Link to a host name in one alphabet.' }]
+  const shown = shownHost(text)
+  const target = organizationOf(host)
+  if (shown === undefined || organizationOf(shown) === target || signers.has(target)) return []
+  return [
+    {
+      text: `A link shows ${shown} and leads to ${host}, as in phishing.`,
+      fix: 'Let the text of a link name its target, or sign with DKIM for the domain that counts clicks.',
+    },
+  ]
+}
+
+/** The host that a text shows when it is an address; undefined for other words. */
+function shownHost(text: string): string | undefined {
+  const [, host] =
+    /^\s*(?:https?:\/\/)?(?:[^\s/@]{1,64}@)?((?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}\p{N}-]{2,63})(?=[/:?#\s]|\.?$)/iu.exec(
+      text.slice(0, 2000),
+    ) ?? []
+  if (host === undefined || /\s/.test(text.trim())) return undefined
+  const plain = plainDomain(host)
+  return isRealHost(plain) ? plain : undefined
+}
+
+const distinct = (findings: readonly Finding[]): Finding[] => [...new Map(findings.map((finding) => [finding.text, finding])).values()]

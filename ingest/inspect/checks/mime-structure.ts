@@ -1,0 +1,139 @@
+/** Check 14: how the mail is built, how large it is, and what is attached. */
+import { BrokenMime } from '../../mime-head.ts'
+import { placedParts, type PlacedPart } from '../../mime-tree.ts'
+import { decodeBody } from '../../transfer-encoding.ts'
+import type { Facts } from '../facts.ts'
+import type { Attachment, Mail } from '../mail.ts'
+import { failedFor, lessForEach, type Finding, type Verdict } from '../verdict.ts'
+
+const htmlMax = 102_400
+const lineMax = 998
+const messageMax = 10 * 1024 * 1024
+const wordsMax = 20_000
+
+export function checkMimeStructure(facts: Facts): Verdict {
+  const { mail } = facts
+  const structure = structureOf(mail.raw)
+  const grave = [...structure.grave, ...mail.attachments.flatMap(dangersOf)]
+  const evidence = [
+    { label: 'Parts', value: mail.parts.map(({ type }) => type).join(', ') },
+    { label: 'Size', value: `${mail.raw.length} octets` },
+    ...(mail.html === null ? [] : [{ label: 'HTML', value: `${mail.htmlOctets} octets` }]),
+    ...mail.attachments.map(({ filename, type }) => ({ label: 'Attachment', value: `${filename || '(no name)'} (${type})` })),
+  ]
+  if (grave.length > 0) return { ...failedFor(grave), evidence }
+  return { ...lessForEach('mime_structure', [...bodyFindings(facts), ...structure.soft], 2, 1, 'The mail is well built.'), evidence }
+}
+
+/** Whether an attachment is of a kind that receivers refuse; also asked for the cap of the score. */
+export const hasDanger = (mail: Mail): boolean => mail.attachments.some((attachment) => dangersOf(attachment).length > 0)
+
+const programs = /\.(?:exe|scr|js|vbs|jar|lnk|iso|img|bat|cmd|ps1|hta|msi|com|pif|vbe|jse|wsf|cpl)\s*$/i
+const macros = /\.(?:docm|dotm|xlsm|xltm|xlam|xlsb|pptm|potm|ppam|ppsm|sldm)\s*$/i
+
+function dangersOf({ filename, octets }: Attachment): Finding[] {
+  const name = filename || 'An attachment'
+  const fix = 'Offer the file for download on your website instead of attaching it.'
+  if (programs.test(filename) || octets.subarray(0, 2).toString('latin1') === 'MZ')
+    return [{ text: `${name} is a program; receivers refuse it.`, fix }]
+  const isZip = octets.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004', 'latin1'))
+  if (macros.test(filename) || (isZip && octets.includes('vbaProject.bin')))
+    return [{ text: `${name} is a document with macros; receivers refuse it.`, fix }]
+  // bit 0 of the general purpose flag of the first file
+  if (isZip && ((octets[6] ?? 0) & 1) === 1) return [{ text: `${name} is an encrypted archive, which no scanner can look into.`, fix }]
+  return []
+}
+
+interface Structure {
+  readonly grave: readonly Finding[]
+  readonly soft: readonly Finding[]
+}
+
+function structureOf(raw: Buffer): Structure {
+  const grave: Finding[] = []
+  if (hasBareLineEnd(raw)) grave.push({ text: 'A line ends with a bare CR or LF.', fix: 'End every line with CRLF.' })
+  try {
+    const leaves = placedParts(raw).filter(({ type }) => !type.startsWith('multipart/'))
+    const undecodable = leaves.filter((part) => decodeBody(raw.subarray(part.bodyStart, part.bodyEnd), part.encoding) === undefined)
+    if (undecodable.length > 0)
+      grave.push({
+        text: `A part of type ${undecodable[0]?.type ?? ''} cannot be decoded.`,
+        fix: 'Encode the part as its Content-Transfer-Encoding says.',
+      })
+    return { grave, soft: [...encodingFindings(raw, leaves), ...lineFindings(raw)] }
+  } catch (error) {
+    if (!(error instanceof BrokenMime)) throw error
+    return {
+      grave: [...grave, { text: `The structure is broken: ${error.message}.`, fix: 'Let a mail library build the message.' }],
+      soft: [],
+    }
+  }
+}
+
+function hasBareLineEnd(raw: Buffer): boolean {
+  for (let at = raw.indexOf(0x0a); at >= 0; at = raw.indexOf(0x0a, at + 1)) if (at === 0 || raw[at - 1] !== 0x0d) return true
+  for (let at = raw.indexOf(0x0d); at >= 0; at = raw.indexOf(0x0d, at + 1)) if (raw[at + 1] !== 0x0a) return true
+  return false
+}
+
+function lineFindings(raw: Buffer): Finding[] {
+  let start = 0
+  for (let feed = raw.indexOf(0x0a); feed >= 0; feed = raw.indexOf(0x0a, start)) {
+    if (feed - 1 - start > lineMax)
+      return [{ text: `A line has more than ${lineMax} octets.`, fix: 'Encode the part as quoted-printable or base64.' }]
+    start = feed + 1
+  }
+  return []
+}
+
+function encodingFindings(raw: Buffer, leaves: readonly PlacedPart[]): Finding[] {
+  const findings: Finding[] = []
+  const isBeyondAscii = (part: PlacedPart): boolean => raw.subarray(part.bodyStart, part.bodyEnd).some((octet) => octet > 127)
+  if (leaves.some((part) => !/^(?:8bit|binary)$/.test(part.encoding) && isBeyondAscii(part)))
+    findings.push({
+      text: 'A part has 8-bit characters without saying so.',
+      fix: 'Declare Content-Transfer-Encoding: 8bit, or encode the part.',
+    })
+  const texts = leaves.filter((part) => /^text\/(?:plain|html)$/.test(part.type) && !part.attached)
+  const lacks = (part: PlacedPart): boolean => {
+    if (part.parameters.has('charset')) return false
+    return (decodeBody(raw.subarray(part.bodyStart, part.bodyEnd), part.encoding) ?? Buffer.alloc(0)).some((octet) => octet > 127)
+  }
+  if (texts.some(lacks)) findings.push({ text: 'A text does not name its character set.', fix: 'Add charset=utf-8 to its Content-Type.' })
+  return findings
+}
+
+function bodyFindings({ mail, page }: Facts): Finding[] {
+  const findings: Finding[] = []
+  const { text, html, htmlOctets, raw } = mail
+  if (html !== null && text === null)
+    findings.push({
+      text: 'There is HTML without a text alternative.',
+      fix: 'Send multipart/alternative with a plain text of the same content.',
+    })
+  else if (text !== null && page && saysOther(text, page.text))
+    findings.push({ text: 'Text and HTML say different things.', fix: 'Make the plain text from the HTML, with the same content.' })
+  if (htmlOctets > htmlMax)
+    findings.push({ text: `The HTML has more than ${htmlMax} octets, so that Gmail cuts it.`, fix: 'Shorten the HTML and its styles.' })
+  if (raw.length > messageMax)
+    findings.push({ text: 'The mail is larger than 10 MiB.', fix: 'Offer large files for download instead of attaching them.' })
+  return findings
+}
+
+/** Whether less than two of five words of the HTML occur in the text. */
+function saysOther(text: string, shown: string): boolean {
+  const words = wordsOf(shown)
+  if (words.size < 5) return false
+  const inText = wordsOf(text)
+  return [...words].filter((word) => inText.has(word)).length < words.size * 0.4
+}
+
+const wordsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    (
+      text
+        .toLowerCase()
+        .replaceAll(/https?:\/\/\S{1,4000}/g, ' ')
+        .match(/[\p{L}\p{N}]{3,40}/gu) ?? []
+    ).slice(0, wordsMax),
+  )

@@ -1,0 +1,150 @@
+/** Checks 10 and 11: whether the sender's domains can get an answer, and how well mail to them is protected. */
+import { organizationOf, domainOf } from '../domains.ts'
+import type { Facts } from '../facts.ts'
+import { addressList } from '../../address-list.ts'
+import { valueOf } from '../mail.ts'
+import type { Questions } from '../questions.ts'
+import { failedFor, unanswered, type Finding, type Verdict } from '../verdict.ts'
+
+const exchangesMax = 5
+
+type Reach =
+  | { readonly kind: 'mx'; readonly hosts: readonly string[] }
+  /** It takes mail, but not as it should. */
+  | { readonly kind: 'odd'; readonly why: string }
+  | { readonly kind: 'none'; readonly why: string }
+  | { readonly kind: 'fault' }
+
+/** How mail gets to a domain. */
+async function reachOf(questions: Questions, domain: string): Promise<Reach> {
+  const answer = await questions.exchanges(domain)
+  if (answer.kind === 'fault') return { kind: 'fault' }
+  if (answer.kind === 'records') {
+    const hosts = answer.records.toSorted((a, b) => a.priority - b.priority).map(({ exchange }) => exchange.replace(/\.$/, ''))
+    if (hosts.every((host) => host === '')) return { kind: 'none', why: `${domain} says that it takes no mail (null MX).` }
+    return judgeHosts(questions, domain, hosts.filter((host) => host !== '').slice(0, exchangesMax))
+  }
+  const found = await hasAddress(questions, domain)
+  if (found === 'fault') return { kind: 'fault' }
+  if (found === 'yes') return { kind: 'odd', why: `${domain} has an address but no MX record.` }
+  return { kind: 'none', why: answer.exists ? `${domain} has neither MX nor address records.` : `${domain} does not exist in DNS.` }
+}
+
+async function judgeHosts(questions: Questions, domain: string, hosts: readonly string[]): Promise<Reach> {
+  const found = await Promise.all(hosts.map((host) => hasAddress(questions, host)))
+  if (!found.includes('yes'))
+    return found.includes('fault') ? { kind: 'fault' } : { kind: 'none', why: `No MX of ${domain} resolves (${hosts.join(', ')}).` }
+  const aliases = await Promise.all(hosts.map((host) => questions.names(host, 'CNAME')))
+  const alias = hosts.find((_, at) => aliases[at]?.kind === 'records')
+  return alias === undefined
+    ? { kind: 'mx', hosts }
+    : { kind: 'odd', why: `The MX ${alias} of ${domain} is an alias (CNAME), which RFC 2181 forbids.` }
+}
+
+async function hasAddress(questions: Questions, host: string): Promise<'yes' | 'no' | 'fault'> {
+  const answers = await Promise.all([questions.addresses(host, 4), questions.addresses(host, 6)])
+  if (answers.some(({ kind }) => kind === 'records')) return 'yes'
+  return answers.some(({ kind }) => kind === 'fault') ? 'fault' : 'no'
+}
+
+/** Check 10. */
+export async function checkSenderDomain({ input, questions, mail, mailFromDomain }: Facts): Promise<Verdict> {
+  const from = mail.fromDomain
+  const domains = [...new Set([from, ...(input.session.mailFrom === '' ? [] : [mailFromDomain])])]
+  if (from === '') return failedFor([{ text: 'The mail has no From domain to answer to.', fix: 'Send with exactly one From address.' }])
+  const reaches = await Promise.all(domains.map((domain) => reachOf(questions, domain)))
+  const authority = await questions.any(organizationOf(from), 'SOA')
+  const evidence = [
+    ...domains.map((domain, at) => ({ label: domain, value: describe(reaches[at]) })),
+    {
+      label: `SOA of ${organizationOf(from)}`,
+      value: authority.kind === 'records' ? 'found' : authority.kind === 'none' ? 'none' : 'no answer',
+    },
+  ]
+  const reply = domainOf(addressList(valueOf(mail.fields, 'reply-to') ?? '')[0]?.address ?? '')
+  // answers may go elsewhere
+  const elsewhere = reply !== '' && reply !== from && reaches[0]?.kind === 'none' ? await reachOf(questions, reply) : undefined
+  const findings: Finding[] = []
+  let isFailure = false
+  for (const [at, reach] of reaches.entries()) {
+    const domain = domains[at] ?? ''
+    const fix = `Publish an MX record for ${domain} that names a server which takes its mail.`
+    if (reach.kind === 'mx' || reach.kind === 'fault') continue
+    findings.push({ text: reach.why, fix })
+    const isElsewhere = domain === from && (elsewhere?.kind === 'mx' || elsewhere?.kind === 'fault')
+    isFailure ||= reach.kind === 'none' && !isElsewhere
+  }
+  if (isFailure) return { ...failedFor(findings), evidence }
+  if ([...reaches, elsewhere].some((reach) => reach?.kind === 'fault')) return unanswered(`mail to ${domains.join(' and ')}`, evidence)
+  if (findings.length === 0) return { status: 'pass', summary: `${domains.join(' and ')} can take mail.`, evidence }
+  return { ...failedFor(findings), status: 'warn', points: 2, evidence }
+}
+
+function describe(reach: Reach | undefined): string {
+  if (reach?.kind === 'mx') return `MX ${reach.hosts.join(', ')}`
+  return reach === undefined || reach.kind === 'fault' ? 'no answer' : reach.why
+}
+
+/** Check 11. */
+export async function checkHardening({ input, questions, mail }: Facts): Promise<Verdict> {
+  const domain = mail.fromDomain
+  if (domain === '')
+    return failedFor([{ text: 'There is no From domain that could be protected.', fix: 'Send with exactly one From address.' }])
+  const [sts, reports, logo, dane] = await Promise.all([
+    starting(questions, `_mta-sts.${domain}`, 'v=STSv1'),
+    starting(questions, `_smtp._tls.${domain}`, 'v=TLSRPTv1'),
+    starting(questions, `default._bimi.${domain}`, 'v=BIMI1'),
+    daneOf(questions, domain),
+  ])
+  const mode = sts === 'yes' && dane !== 'yes' ? await policyMode(input.fetchPolicy, domain) : 'unknown'
+  const evidence = [
+    { label: 'MTA-STS', value: sts === 'yes' ? `published, mode ${mode}` : sts },
+    { label: 'DANE (TLSA of the first MX)', value: dane },
+    { label: 'Reports about TLS', value: reports },
+    { label: 'Logo (BIMI)', value: logo },
+  ]
+  const isProtected = dane === 'yes' || mode === 'enforce'
+  if (isProtected && reports === 'yes')
+    return { status: 'pass', summary: `Mail to ${domain} must be encrypted, and failures are reported.`, evidence }
+  const unclear = [sts, dane, reports].includes('no answer') || (sts === 'yes' && mode === 'unknown' && dane !== 'yes')
+  if (unclear)
+    return { status: 'na', summary: `The protection of mail to ${domain} could not be found out in full; it does not count.`, evidence }
+  const fix = `Publish an MTA-STS policy with mode: enforce (or TLSA records for your MX), and "v=TLSRPTv1; rua=mailto:tls@${domain}" as TXT record of _smtp._tls.${domain}.`
+  if (isProtected || reports === 'yes' || mode === 'testing')
+    return { status: 'warn', points: 1, summary: `Mail to ${domain} is protected in part.`, evidence, fix }
+  return {
+    status: 'fail',
+    summary: `Nothing makes other servers encrypt mail to ${domain}. This is advice; no receiver asks for it.`,
+    evidence,
+    fix,
+  }
+}
+
+type Presence = 'yes' | 'no' | 'no answer'
+
+async function starting(questions: Questions, name: string, version: string): Promise<Presence> {
+  const answer = await questions.texts(name)
+  if (answer.kind === 'fault') return 'no answer'
+  return answer.kind === 'records' && answer.records.some((text) => text.trim().toLowerCase().startsWith(version.toLowerCase()))
+    ? 'yes'
+    : 'no'
+}
+
+async function daneOf(questions: Questions, domain: string): Promise<Presence> {
+  const exchanges = await questions.exchanges(domain)
+  if (exchanges.kind === 'fault') return 'no answer'
+  const [first] = exchanges.kind === 'records' ? exchanges.records.toSorted((a, b) => a.priority - b.priority) : []
+  const host = first?.exchange.replace(/\.$/, '') ?? ''
+  if (host === '') return 'no'
+  const answer = await questions.any(`_25._tcp.${host}`, 'TLSA')
+  return answer.kind === 'records' ? 'yes' : answer.kind === 'none' ? 'no' : 'no answer'
+}
+
+async function policyMode(fetchPolicy: ((domain: string) => Promise<string>) | undefined, domain: string): Promise<string> {
+  try {
+    const policy = (await fetchPolicy?.(domain)) ?? ''
+    return /^[ \t]*mode[ \t]*:[ \t]*(enforce|testing|none)[ \t]*\r?$/m.exec(policy.slice(0, 65_536))?.[1] ?? 'unknown'
+  } catch {
+    return 'unknown'
+  }
+}

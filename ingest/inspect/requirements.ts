@@ -1,0 +1,154 @@
+/** The rules of large receivers, and whether this mail meets them. */
+import type { CheckResult, Provider, ProviderRule, Requirement, RuleStatus } from '#core/inspect/report.ts'
+import type { Facts } from './facts.ts'
+import type { CheckId } from './verdict.ts'
+import { isUnsubscribeLink } from './web-links.ts'
+import { valueOf } from './mail.ts'
+
+type Need = 'must' | 'advised'
+type Told = RuleStatus | boolean
+
+interface Rule {
+  readonly id: string
+  readonly rule: string
+  readonly senders: 'all' | 'bulk'
+  readonly checks: readonly CheckId[]
+  readonly providers: Readonly<Partial<Record<Provider, readonly [need: Need, status: Told, refusal?: string]>>>
+}
+
+const outlook = '550 5.7.515'
+
+export function requirementsOf(facts: Facts, results: readonly CheckResult[]): Requirement[] {
+  return rules(facts, new Map(results.map((result) => [result.id, result]))).map(({ providers, ...rule }) => ({
+    ...rule,
+    providers: Object.entries(providers).map(([provider, [need, status, refusal]]): ProviderRule => {
+      const told: RuleStatus = typeof status === 'string' ? status : status ? 'met' : 'missed'
+      return { provider: provider as Provider, need, status: told, refusal: refusal ?? null }
+    }),
+  }))
+}
+
+function rules(facts: Facts, results: ReadonlyMap<string, CheckResult>): Rule[] {
+  return [...identityRules(facts, results), ...transportRules(results), ...contentRules(facts, results)]
+}
+
+function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult>): Rule[] {
+  const spf: Told = auth.spf.result === 'temperror' ? 'unknown' : auth.spf.result === 'pass'
+  const passes = auth.dkim.filter(({ result }) => result === 'pass')
+  const dkim: Told = passes.length > 0 ? true : auth.dkim.some(({ result }) => result === 'temperror') ? 'unknown' : false
+  const dmarcStatus = results.get('dmarc')?.status
+  const record: Told = auth.dmarc.record !== '' ? true : auth.dmarc.result === 'temperror' ? 'unknown' : false
+  const aligned: Told = dmarcStatus === 'na' ? 'unknown' : auth.dmarc.record !== '' ? dmarcStatus === 'pass' : dmarcStatus === 'warn'
+  const both = and(spf, dkim)
+  const passed = and(record, aligned)
+  const keys: Told =
+    passes.length === 0
+      ? dkim === 'unknown'
+        ? 'unknown'
+        : auth.dkim.length === 0
+          ? 'not_applicable'
+          : false
+      : passes.every(({ keyBits }) => keyBits === null || keyBits >= 1024)
+  return [
+    {
+      id: 'spf_or_dkim',
+      rule: 'SPF or DKIM passes',
+      senders: 'all',
+      checks: ['spf', 'dkim'],
+      providers: { gmail: ['must', or(spf, dkim), '550 5.7.26'], yahoo: ['must', or(spf, dkim)] },
+    },
+    {
+      ...{ id: 'spf_and_dkim', rule: 'SPF and DKIM pass', senders: 'bulk', checks: ['spf', 'dkim'] },
+      providers: {
+        gmail: ['must', both, spf === false ? '550 5.7.27' : '550 5.7.30'],
+        yahoo: ['must', both],
+        outlook: ['must', both, outlook],
+        icloud: ['must', both],
+      },
+    },
+    {
+      id: 'dkim_key',
+      rule: 'DKIM keys of 1024 bits or more',
+      senders: 'all',
+      checks: ['dkim'],
+      providers: { gmail: ['must', keys], yahoo: ['must', keys] },
+    },
+    {
+      ...{ id: 'dmarc', rule: 'A DMARC record, at least p=none', senders: 'bulk', checks: ['dmarc', 'dmarc_policy'] },
+      providers: {
+        gmail: ['must', record, '550 5.7.31'],
+        yahoo: ['must', passed],
+        outlook: ['must', passed, outlook],
+        icloud: ['must', record],
+      },
+    },
+    {
+      ...{ id: 'alignment', rule: 'The From domain is that of SPF or DKIM', senders: 'bulk', checks: ['dmarc'] },
+      providers: { gmail: ['must', aligned, '550 5.7.32'], yahoo: ['must', aligned], outlook: ['must', aligned, outlook] },
+    },
+  ]
+}
+
+function transportRules(results: ReadonlyMap<string, CheckResult>): Rule[] {
+  const reverse = results.get('fcrdns')?.status
+  const confirmed: Told = reverse === 'na' ? 'unknown' : reverse !== 'fail'
+  const encryption = results.get('tls')?.status
+  const encrypted: Told = encryption === 'na' ? 'unknown' : encryption !== 'fail'
+  return [
+    {
+      ...{ id: 'reverse_dns', rule: 'The sending address has a name that leads back to it', senders: 'all', checks: ['fcrdns'] },
+      providers: {
+        gmail: ['must', confirmed, '550 5.7.25'],
+        yahoo: ['must', confirmed],
+        outlook: ['advised', confirmed],
+        icloud: ['must', confirmed],
+      },
+    },
+    {
+      id: 'tls',
+      rule: 'The mail is encrypted on its way',
+      senders: 'all',
+      checks: ['tls'],
+      providers: { gmail: ['must', encrypted, '421 4.7.29'] },
+    },
+  ]
+}
+
+function contentRules({ mail, links, bulk }: Facts, results: ReadonlyMap<string, CheckResult>): Rule[] {
+  const isBulk = bulk.length > 0
+  const click = results.get('list_unsubscribe')?.status
+  const oneClick: Told = !isBulk ? 'not_applicable' : click === 'na' ? 'unknown' : click === 'pass'
+  const hasAny: Told = !isBulk ? 'not_applicable' : /<\s*(?:mailto|https):/i.test(valueOf(mail.fields, 'list-unsubscribe') ?? '')
+  const visible: Told = isBulk ? links.some(isUnsubscribeLink) : 'not_applicable'
+  const format = results.get('headers')?.status !== 'fail'
+  return [
+    {
+      ...{ id: 'one_click', rule: 'One-click unsubscribe for marketing', senders: 'bulk', checks: ['list_unsubscribe'] },
+      providers: { gmail: ['must', oneClick], yahoo: ['must', hasAny], outlook: ['advised', oneClick] },
+    },
+    {
+      ...{ id: 'visible_unsubscribe', rule: 'A visible link to unsubscribe', senders: 'bulk', checks: ['links'] },
+      providers: { gmail: ['must', visible], yahoo: ['must', visible], outlook: ['advised', visible], icloud: ['must', visible] },
+    },
+    {
+      ...{ id: 'format', rule: 'The format of RFC 5322, with single header fields', senders: 'all', checks: ['headers'] },
+      providers: {
+        gmail: ['must', format && valueOf(mail.fields, 'message-id') !== undefined],
+        yahoo: ['must', format],
+        icloud: ['must', format],
+      },
+    },
+    {
+      id: 'complaints',
+      rule: 'Less than 0.3 % of readers complain',
+      senders: 'all',
+      checks: [],
+      providers: { gmail: ['must', 'unknown'], yahoo: ['must', 'unknown'] },
+    },
+  ]
+}
+
+const and = (one: Told, other: Told): Told =>
+  one === false || other === false ? false : one === 'unknown' || other === 'unknown' ? 'unknown' : true
+const or = (one: Told, other: Told): Told =>
+  one === true || other === true ? true : one === 'unknown' || other === 'unknown' ? 'unknown' : false

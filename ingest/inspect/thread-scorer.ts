@@ -1,0 +1,118 @@
+/** Scores mails on threads of their own, a few at a time: mail is hostile, and the packages that verify signatures are large. */
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '#core/clock.ts'
+import type { InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
+import { boundedDns } from './bounded-dns.ts'
+import { WatchedLists } from './dns-lists.ts'
+import type { DnsList, Resolve } from './input.ts'
+import type { FromThread, ToThread } from './thread-messages.ts'
+
+export interface ScorerLimits {
+  /** For all questions to DNS about a mail, in milliseconds. */
+  readonly dnsMs: number
+  /** For a mail in all; the thread is ended then. */
+  readonly allMs: number
+  /** Mails at a time. */
+  readonly most: number
+}
+
+export interface ThreadScorerOptions {
+  readonly clock: Clock
+  readonly resolve: Resolve
+  readonly lists: readonly DnsList[]
+  readonly limits?: ScorerLimits
+  /** For tests. */
+  readonly entry?: URL
+}
+
+const usual: ScorerLimits = { dnsMs: 8500, allMs: 20_000, most: 4 }
+const heapMiB = 384
+const worker = new URL('./score-worker.ts', import.meta.url)
+
+export class ThreadScorer implements InspectScorer, AsyncDisposable {
+  readonly #options: ThreadScorerOptions
+  readonly #limits: ScorerLimits
+  readonly #lists: WatchedLists
+  readonly #threads = new Set<Worker>()
+  readonly #waiting: (() => void)[] = []
+  #free: number
+  #closed = false
+
+  constructor(options: ThreadScorerOptions) {
+    this.#options = options
+    this.#limits = options.limits ?? usual
+    this.#lists = new WatchedLists(options.lists, options.clock)
+    this.#free = this.#limits.most
+  }
+
+  /** Threads that are at work. */
+  get running(): number {
+    return this.#threads.size
+  }
+
+  async score(raw: Uint8Array, session: InspectSession): Promise<InspectScore> {
+    if (this.#free === 0) await new Promise<void>((go) => this.#waiting.push(go))
+    else this.#free -= 1
+    try {
+      return await this.#score(raw, session)
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#free += 1
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#threads].map((thread) => thread.terminate()))
+  }
+
+  async #score(raw: Uint8Array, session: InspectSession): Promise<InspectScore> {
+    const { clock } = this.#options
+    const end = clock.monotonic() + this.#limits.dnsMs
+    const resolve = boundedDns(this.#options.resolve, clock, () => end - clock.monotonic())
+    const lists = await this.#lists.current(resolve)
+    if (this.#closed) return { ok: false, problem: closing }
+    return this.#run({ kind: 'score', raw, session, lists, now: session.receivedAt }, resolve)
+  }
+
+  async #run(task: ToThread, resolve: Resolve): Promise<InspectScore> {
+    const { clock, entry = worker } = this.#options
+    const { promise, resolve: settle } = Promise.withResolvers<InspectScore>()
+    // it reads hostile input: no environment, so no secret of it either
+    const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
+    this.#threads.add(thread)
+    const timer = clock.after(this.#limits.allMs, () => settle({ ok: false, problem: 'The mail took too long to be checked.' }))
+    thread.on('message', (message: FromThread) => {
+      if (message.kind === 'report') settle({ ok: true, report: message.report })
+      else void answer(thread, message, resolve)
+    })
+    thread.on('error', () => settle({ ok: false, problem: 'The mail could not be checked.' }))
+    thread.on('exit', () => settle({ ok: false, problem: this.#closed ? closing : 'The mail could not be checked.' }))
+    thread.postMessage(task)
+    try {
+      return await promise
+    } finally {
+      timer.cancel()
+      this.#threads.delete(thread)
+      await thread.terminate()
+    }
+  }
+}
+
+const closing = 'The service is shutting down.'
+
+async function answer(thread: Worker, { number, name, type }: FromThread & { kind: 'question' }, resolve: Resolve): Promise<void> {
+  const message = await resolve(name, type).then(
+    (records): ToThread => ({ kind: 'answer', number, records: plain(records) }),
+    (error: unknown): ToThread => ({
+      kind: 'fault',
+      number,
+      code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown',
+    }),
+  )
+  thread.postMessage(message)
+}
+
+/** Records as they can pass between threads, whatever a resolver made them of. */
+const plain = (records: unknown): readonly unknown[] => JSON.parse(JSON.stringify([records].flat())) as readonly unknown[]

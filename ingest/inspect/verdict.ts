@@ -1,0 +1,120 @@
+/** The 17 checks by name and weight, and how a verdict becomes a result. */
+import type { CheckResult, CheckStatus, Evidence, Reference } from '#core/inspect/report.ts'
+
+export type CheckId =
+  | 'spf'
+  | 'dkim'
+  | 'dmarc'
+  | 'dmarc_policy'
+  | 'fcrdns'
+  | 'helo'
+  | 'tls'
+  | 'ip_blocklist'
+  | 'domain_blocklist'
+  | 'sender_domain'
+  | 'domain_hardening'
+  | 'headers'
+  | 'subject_and_sender'
+  | 'mime_structure'
+  | 'list_unsubscribe'
+  | 'html_content'
+  | 'links'
+
+/** What a check found. Points are left out for `na`, and for `pass` when all are given. */
+export interface Verdict {
+  readonly status: CheckStatus
+  readonly points?: number
+  readonly summary: string
+  readonly evidence?: readonly Evidence[]
+  readonly fix?: string
+}
+
+const rfc = (number: number, what: string): Reference => ({
+  title: `RFC ${number}: ${what}`,
+  url: `https://www.rfc-editor.org/rfc/rfc${number}`,
+})
+const gmail: Reference = { title: 'Gmail: guidelines for senders', url: 'https://support.google.com/mail/answer/81126' }
+const yahoo: Reference = { title: 'Yahoo: sender requirements', url: 'https://senders.yahooinc.com/best-practices/' }
+
+interface Definition {
+  readonly title: string
+  readonly max: number
+  readonly references: readonly Reference[]
+}
+
+export const definitions: Readonly<Record<CheckId, Definition>> = {
+  spf: { title: 'SPF', max: 8, references: [rfc(7208, 'Sender Policy Framework'), gmail] },
+  dkim: { title: 'DKIM signature', max: 10, references: [rfc(6376, 'DKIM signatures'), rfc(8301, 'DKIM key sizes'), gmail] },
+  dmarc: { title: 'DMARC alignment', max: 12, references: [rfc(9989, 'DMARC'), gmail] },
+  dmarc_policy: { title: 'DMARC policy', max: 4, references: [rfc(9989, 'DMARC'), rfc(9990, 'DMARC aggregate reports')] },
+  fcrdns: { title: 'Reverse DNS', max: 8, references: [rfc(1912, 'Common DNS errors'), gmail] },
+  helo: { title: 'Greeting name', max: 3, references: [rfc(5321, 'SMTP')] },
+  tls: { title: 'Encrypted transport', max: 5, references: [rfc(3207, 'SMTP over TLS'), rfc(8996, 'TLS 1.0 and 1.1 are deprecated')] },
+  ip_blocklist: { title: 'Address block lists', max: 8, references: [rfc(5782, 'DNS block lists')] },
+  domain_blocklist: { title: 'Domain block lists', max: 5, references: [rfc(5782, 'DNS block lists')] },
+  sender_domain: { title: 'Sender domains take mail', max: 4, references: [rfc(5321, 'SMTP'), rfc(7505, 'Null MX'), yahoo] },
+  domain_hardening: { title: 'Domain hardening', max: 2, references: [rfc(8461, 'MTA-STS'), rfc(8460, 'TLS reports'), rfc(7672, 'DANE')] },
+  headers: { title: 'Header fields', max: 8, references: [rfc(5322, 'Internet message format'), gmail] },
+  subject_and_sender: { title: 'Subject and sender', max: 4, references: [gmail, rfc(5322, 'Internet message format')] },
+  mime_structure: { title: 'MIME structure', max: 6, references: [rfc(2045, 'MIME'), rfc(2046, 'MIME media types')] },
+  list_unsubscribe: {
+    title: 'One-click unsubscribe',
+    max: 6,
+    references: [rfc(8058, 'One-click unsubscribe'), rfc(2369, 'List header fields'), gmail],
+  },
+  html_content: { title: 'HTML content', max: 3, references: [gmail] },
+  links: { title: 'Links', max: 4, references: [gmail, yahoo] },
+}
+
+export const checkIds = Object.keys(definitions) as readonly CheckId[]
+
+const valueMax = 500
+const evidenceMax = 40
+
+/** The verdict with the check's name and bounds. Evidence comes from strangers: it is cut to a readable size. */
+export function resultOf(id: CheckId, { status, points, summary, evidence = [], fix }: Verdict): CheckResult {
+  const { title, max, references } = definitions[id]
+  const given = status === 'na' ? 0 : (points ?? (status === 'pass' ? max : 0))
+  return {
+    ...{ id, title, status, points: Math.max(0, Math.min(max, given)), max, summary: readable(summary, 2000) },
+    evidence: evidence.slice(0, evidenceMax).map(({ label, value }) => ({ label: readable(label), value: readable(value) })),
+    fix: fix === undefined ? null : readable(fix, 4000),
+    references,
+  }
+}
+
+/** Text of strangers in one line, without characters that cannot be seen, cut to a readable size. */
+export function readable(text: string, max = valueMax): string {
+  const plain = text
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+    .toWellFormed()
+  return plain.length > max ? `${plain.slice(0, max - 1).toWellFormed()}…` : plain
+}
+
+/** Something that is wrong, and how to mend it. */
+export interface Finding {
+  readonly text: string
+  readonly fix: string
+}
+
+/** `each` points less for every finding, but at least `least`; all of them without one. */
+export function lessForEach(id: CheckId, findings: readonly Finding[], each: number, least: number, good: string): Verdict {
+  if (findings.length === 0) return { status: 'pass', summary: good }
+  return { status: 'warn', points: Math.max(least, definitions[id].max - each * findings.length), ...told(findings) }
+}
+
+/** No point at all. */
+export const failedFor = (findings: readonly Finding[]): Verdict => ({ status: 'fail', points: 0, ...told(findings) })
+
+const told = (findings: readonly Finding[]): Pick<Verdict, 'summary' | 'fix'> => ({
+  summary: findings.map(({ text }) => text).join(' '),
+  fix: [...new Set(findings.map(({ fix }) => fix))].join(' '),
+})
+
+/** DNS did not answer, so that nobody can tell. */
+export const unanswered = (what: string, evidence: readonly Evidence[] = []): Verdict => ({
+  status: 'na',
+  summary: `DNS did not answer about ${what}, so this could not be checked; it does not count.`,
+  evidence,
+})

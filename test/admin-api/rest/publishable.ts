@@ -1,0 +1,88 @@
+/** The part of the rig for web pages, and a provider of captchas that answers as a test tells it. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ExecutionContext } from 'ava'
+import { AccessTokens } from '#core/oauth/access-tokens.ts'
+import { SigningKeys } from '#core/oauth/signing-keys.ts'
+import { PageSends } from '#core/submission/page-send.ts'
+import { SendMessages, type SendOptions } from '#core/submission/send.ts'
+import { publishableCore, type PublishableParts } from '../../../daemon/publishable-core.ts'
+import { playedResolver } from './played.ts'
+
+const baseUrl = 'https://post.example.ch'
+
+export type VerifyUrls = PublishableParts['config']['captcha']
+
+/** Nobody listens there. */
+const nowhere: VerifyUrls = { turnstileVerifyUrl: 'http://127.0.0.1:9/', hcaptchaVerifyUrl: 'http://127.0.0.1:9/' }
+
+/** What sends, for programs and for web pages. */
+export function sendingOf(
+  base: Omit<PublishableParts, 'config' | 'resolver' | 'accessTokens' | 'policies'> & SendOptions,
+  captcha: VerifyUrls = nowhere,
+) {
+  const urls = { issuer: baseUrl, resources: { rest: `${baseUrl}/v1`, mcp: `${baseUrl}/mcp` } }
+  const accessTokens = new AccessTokens({ ...base, keys: new SigningKeys(base), urls })
+  const core = publishableCore({
+    ...base,
+    resolver: playedResolver,
+    accessTokens,
+    config: {
+      ...{ baseUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', captcha },
+      http: { listen: { host: '127.0.0.1', port: 0 } },
+      outbound: { allow: { webhooks: [{ cidr: '127.0.0.1/32' }] } },
+    },
+  })
+  const sendMessages = new SendMessages(base)
+  const sends = new PageSends({ ...base, ...core.captcha, sendMessages, keys: core.keys })
+  return { sendMessages, publishable: { ...core, accessTokens, sends } }
+}
+
+/** What a provider was asked. */
+export interface Verification {
+  readonly path: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+export interface CaptchaDouble {
+  readonly urls: VerifyUrls
+  readonly asked: Verification[]
+  /** What it says of a token; unless told, yes to the secret `right`, once for each token. */
+  say: ((fields: Readonly<Record<string, string>>) => { readonly status?: number; readonly text: string } | 'hang up') | undefined
+}
+
+const verdict = (success: boolean, ...codes: string[]): string => JSON.stringify({ success, 'error-codes': codes })
+
+/** Both providers at once: Turnstile under /turnstile, hCaptcha under /hcaptcha. */
+export async function captchaDouble(t: Pick<ExecutionContext, 'teardown'>): Promise<CaptchaDouble> {
+  const used = new Set<string>()
+  const usual = ({ secret, response = '' }: Readonly<Record<string, string>>): string => {
+    if (secret !== 'right') return verdict(false, 'invalid-input-secret')
+    if (!response.startsWith('solved')) return verdict(false, 'invalid-input-response')
+    if (used.has(response)) return verdict(false, 'timeout-or-duplicate')
+    used.add(response)
+    return verdict(true)
+  }
+  const server = createServer((req, res) => {
+    let body = ''
+    req.on('data', (chunk: Buffer) => (body += chunk.toString('latin1')))
+    req.on('end', () => {
+      const fields = Object.fromEntries(new URLSearchParams(body))
+      double.asked.push({ path: req.url ?? '', fields })
+      const said = double.say ? double.say(fields) : { text: usual(fields) }
+      if (said === 'hang up') return void req.socket.destroy()
+      res.writeHead(said.status ?? 200, { 'content-type': 'application/json' }).end(said.text)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const urls = { turnstileVerifyUrl: `${at}/turnstile`, hcaptchaVerifyUrl: `${at}/hcaptcha` }
+  const double: CaptchaDouble = { urls, asked: [], say: undefined }
+  return double
+}

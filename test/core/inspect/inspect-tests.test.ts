@@ -1,0 +1,210 @@
+/** Deliverability tests in the core: minting, the first mail, scoring across restarts, removal, and what verify says. */
+import test, { type ExecutionContext } from 'ava'
+import type { Scope } from '#core/access/scope.ts'
+import { integrityChecks } from '#core/integrity.ts'
+import { inspectStatus, inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
+import { InspectTests } from '#core/inspect/inspect-tests.ts'
+import type { InspectSession } from '#core/inspect/report.ts'
+import { InspectScoring } from '#core/inspect/scoring.ts'
+import { sweepInspectTests } from '#core/inspect/sweep-tests.ts'
+import { removeProject } from '#core/administration/remove-project.ts'
+import { usageCounter } from '#core/tenancy/counters.ts'
+import { pack } from '#store/tuple.ts'
+import { verify } from '#store/verify.ts'
+import { eventually } from '../../support/deadline.ts'
+import { houseOf, organizationId, projectId, scope, type House } from '../house.ts'
+import { ScriptedScorer, someReport } from './scripted-scorer.ts'
+
+const domain = 'in.postern.test'
+const hour = 3_600_000
+
+interface Bench {
+  readonly house: House
+  readonly tests: InspectTests
+  readonly scorer: ScriptedScorer
+  readonly scoring: InspectScoring
+  readonly errors: unknown[]
+}
+
+function benchOf(house: House): Bench {
+  const { database, policies, clock } = house
+  const scorer = new ScriptedScorer()
+  const errors: unknown[] = []
+  const scoring = new InspectScoring({ database, scorer, onError: (error) => void errors.push(error) })
+  const tests = new InspectTests({ database, policies, clock, domain, onReceived: () => scoring.wake() })
+  return { house, tests, scorer, scoring, errors }
+}
+
+async function bench(t: ExecutionContext): Promise<Bench> {
+  const house = await houseOf(t)
+  await house.project({ id: 'prj_2', isDefault: false })
+  return benchOf(house)
+}
+
+const session = (clientIp = '203.0.113.25'): InspectSession => ({
+  ...{ clientIp, helo: 'mail.example.com', mailFrom: 'shop@example.com', rcptTo: `x@${domain}`, tls: null, tlsOffered: true },
+  ...{ serverName: 'mx.postern.test', smtpUtf8: false, receivedAt: 1 },
+})
+
+async function deliver({ tests }: Bench, { token }: InspectTest, text = 'Subject: hi\r\n\r\nhello\r\n'): Promise<string> {
+  const recipient = await tests.recipientOf(`${token}@${domain}`)
+  if (!recipient) throw new Error('nobody takes the mail')
+  const draft = tests.openMail(recipient)
+  await draft.write(Buffer.from(text))
+  return tests.receive(recipient, session(), draft)
+}
+
+const read = async ({ tests }: Bench, { id }: InspectTest): Promise<InspectTest> => (await tests.get(scope, id)).test
+const settled = (b: Bench, made: InspectTest): Promise<InspectTest> =>
+  eventually(5000, 'the mail is scored', async () => {
+    const found = await read(b, made)
+    return found.result || found.problem !== null ? found : undefined
+  })
+
+async function intact(t: ExecutionContext, { house }: Bench): Promise<void> {
+  const { problems } = await verify(house.database, integrityChecks(house.database))
+  t.deepEqual(problems, [])
+}
+
+test('an address is minted, counted once, takes mail for a day and is found in any case', async (t) => {
+  const b = await bench(t)
+  const made = await b.tests.create(scope, undefined)
+  t.regex(made.token, /^[a-z2-7]{26}$/)
+  t.is(made.expiresAt - made.createdAt, 24 * hour)
+  const month = new Date(b.house.clock.now()).toISOString().slice(0, 7)
+  t.is(await b.house.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month))), 1)
+  t.is(await b.house.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month, projectId))), 1)
+  t.deepEqual(await b.tests.recipientOf(`${made.token.toUpperCase()}@IN.postern.test`), { organizationId, id: made.id })
+  for (const address of [
+    `${made.token}@other.test`,
+    `${made.token}x@${domain}`,
+    `${'a'.repeat(26)}@${domain}`,
+    made.token,
+    `${made.shareToken}@${domain}`,
+  ])
+    t.is(await b.tests.recipientOf(address), undefined, address)
+  await b.house.clock.advance(24 * hour)
+  t.is(await b.tests.recipientOf(`${made.token}@${domain}`), undefined)
+  t.is(inspectStatus(await read(b, made), b.house.clock.now()), 'expired')
+  t.is(await b.house.kv.counter(pack(usageCounter(organizationId, 'inspect_tests', month))), 1)
+  await intact(t, b)
+})
+
+test('the first mail counts, later ones are counted, and the report is read with the test and by its link', async (t) => {
+  const b = await bench(t)
+  const made = await b.tests.create(scope, undefined)
+  const now = (): number => b.house.clock.now()
+  t.is(inspectStatus(await read(b, made), now()), 'waiting')
+  t.is(await deliver(b, made, 'Subject: first\r\n\r\nx\r\n'), 'first')
+  t.is(inspectStatus(await read(b, made), now()), 'scoring')
+  t.is(await deliver(b, made, 'Subject: second\r\n\r\nx\r\n'), 'later')
+  const task = await eventually(5000, 'the scorer is asked', async () => b.scorer.open[0])
+  t.is(task.text, 'Subject: first\r\n\r\nx\r\n')
+  t.deepEqual(task.session, session())
+  task.end({ ok: true, report: someReport })
+  const done = await settled(b, made)
+  t.deepEqual([done.result, done.laterMails, inspectStatus(done, now())], [{ score: 83, grade: 'B' }, 1, 'ready'])
+  t.deepEqual((await b.tests.get(scope, made.id)).report, someReport)
+  t.deepEqual((await b.tests.shared(made.shareToken)).report, someReport)
+  t.is(b.scorer.scored, 1)
+  await intact(t, b)
+})
+
+test('of two mails at the same moment one is first, and the other leaves nothing behind', async (t) => {
+  const b = await bench(t)
+  const made = await b.tests.create(scope, undefined)
+  const large = `Subject: large\r\n\r\n${'x'.repeat(600_000)}\r\n`
+  const outcomes = await Promise.all([deliver(b, made, large), deliver(b, made, large), deliver(b, made)])
+  t.deepEqual(outcomes.toSorted(), ['first', 'later', 'later'])
+  t.is((await read(b, made)).laterMails, 2)
+  await intact(t, b)
+})
+
+test('a mail whose scoring a crash interrupts is scored by the next process', async (t) => {
+  const b = await bench(t)
+  const made = await b.tests.create(scope, undefined)
+  await deliver(b, made)
+  await eventually(5000, 'the scorer is asked', async () => b.scorer.open[0])
+  const next = benchOf(await b.house.crash())
+  next.scorer.answer = { ok: true, report: someReport }
+  next.scoring.wake()
+  t.is((await settled(next, made)).result?.score, 83)
+  await intact(t, next)
+})
+
+test('a stop breaks the scoring off without a verdict, and the next start gives one', async (t) => {
+  const b = await bench(t)
+  const made = await b.tests.create(scope, undefined)
+  await deliver(b, made)
+  await eventually(5000, 'the scorer is asked', async () => b.scorer.open[0])
+  await b.scoring.stop()
+  t.is(inspectStatus(await read(b, made), b.house.clock.now()), 'scoring')
+  const next = benchOf(b.house)
+  next.scorer.answer = { ok: true, report: someReport }
+  next.scoring.wake()
+  t.is((await settled(next, made)).result?.grade, 'B')
+})
+
+test('a mail that cannot be read, or that ends the process again and again, fails with a reason', async (t) => {
+  const b = await bench(t)
+  const made = await b.tests.create(scope, undefined)
+  b.scorer.answer = { ok: false, problem: 'The mail took too long to be checked.' }
+  await deliver(b, made)
+  t.is((await settled(b, made)).problem, 'The mail took too long to be checked.')
+  let life = b
+  const poison = await b.tests.create(scope, undefined)
+  b.scorer.answer = undefined
+  await deliver(b, poison)
+  for (let crash = 0; crash < 3; crash += 1) {
+    await eventually(5000, 'the scorer is asked', async () => life.scorer.open[0])
+    life = benchOf(await life.house.crash())
+    life.scoring.wake()
+  }
+  t.regex((await settled(life, poison)).problem ?? '', /could not be checked/)
+  t.is(life.scorer.scored, 0)
+  await intact(t, life)
+})
+
+test('who has another project or organization, or a wrong link, finds nothing', async (t) => {
+  const b = await bench(t)
+  const made = await b.tests.create(scope, undefined)
+  const other: Scope = { ...scope, projectId: 'prj_2', bound: true }
+  await t.throwsAsync(b.tests.get(other, made.id), { message: /No inspect test/ })
+  await t.throwsAsync(b.tests.get({ ...scope, organizationId: 'org_2' }, made.id), { message: /No inspect test/ })
+  for (const link of [made.token, 'a'.repeat(26), '', made.id])
+    await t.throwsAsync(b.tests.shared(link), { message: /no report behind this link/ })
+  t.deepEqual((await b.tests.list(other, undefined, 10, undefined)).rows, [])
+  t.deepEqual(
+    (await b.tests.list(scope, undefined, 10, undefined)).rows.map(({ id }) => id),
+    [made.id],
+  )
+  await t.throwsAsync(b.tests.create(other, projectId), { message: /project/i })
+  await t.throwsAsync(b.tests.create({ ...scope, rights: ['api:read'] }, undefined), { message: /api:send/ })
+})
+
+test('without a domain no address is minted', async (t) => {
+  const { house } = await bench(t)
+  const tests = new InspectTests({ ...house, domain: null, onReceived: () => {} })
+  await t.throwsAsync(tests.create(scope, undefined), { message: /operator/ })
+})
+
+test('old tests go with mail and report, also those of a project that is deleted; young ones stay', async (t) => {
+  const b = await bench(t)
+  b.scorer.answer = { ok: true, report: someReport }
+  const [old, kept] = [await b.tests.create(scope, undefined), await b.tests.create(scope, 'prj_2')]
+  await deliver(b, old, `Subject: x\r\n\r\n${'x'.repeat(300_000)}`)
+  await settled(b, old)
+  const { database, clock } = b.house
+  t.is(await sweepInspectTests({ database, stopping: () => false }, organizationId, { nowMs: clock.now() + 30 * 24 * hour }), 0)
+  await b.house.put(inspectTests, { ...(await read(b, kept)), createdAt: clock.now() + 60 * 24 * hour })
+  t.is(await sweepInspectTests({ database, stopping: () => false }, organizationId, { nowMs: clock.now() + 91 * 24 * hour }), 1)
+  t.deepEqual(await b.house.keys(old.id), [])
+  t.deepEqual(await b.house.keys('inm_'), [])
+  await deliver(b, kept)
+  await settled(b, kept)
+  const work = { database, nowMs: clock.now(), keepsLinks: false, stopping: () => false }
+  await removeProject(work, organizationId, 'prj_2', undefined)
+  t.deepEqual(await b.house.keys(kept.id), [])
+  t.deepEqual(await b.house.keys('inm_'), [])
+  await intact(t, b)
+})

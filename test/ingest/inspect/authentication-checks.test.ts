@@ -1,0 +1,219 @@
+/** Checks 1 to 4, one mail for each outcome: SPF, DKIM, DMARC and its policy. */
+import { generateKeyPairSync } from 'node:crypto'
+import test from 'ava'
+import { sealMessage } from 'mailauth/lib/arc/index.js'
+import { dkimSign } from 'mailauth/lib/dkim/sign.js'
+import { keyRecord, letter, now, rsaKey, signed, type Changes } from './golden.ts'
+import { prove, resultOf } from './one-check.ts'
+
+const spf = (record: string): Changes => ({ zone: { 'shop.example.com TXT': [[record]] } })
+const includes = (count: number): Changes => ({
+  zone: {
+    'shop.example.com TXT': [[`v=spf1 ${Array.from({ length: count }, (_, at) => `include:i${at}.test`).join(' ')} ip4:203.0.113.25 -all`]],
+    ...Object.fromEntries(Array.from({ length: count }, (_, at) => [`i${at}.test TXT`, [['v=spf1 ip4:192.0.2.1 -all']]])),
+  },
+})
+
+prove([
+  { what: 'an address that is allowed', check: 'spf', status: 'pass', points: 8 },
+  {
+    what: 'a null sender whose greeting name is allowed',
+    check: 'spf',
+    status: 'pass',
+    points: 8,
+    changes: { session: { mailFrom: '' }, zone: { 'mail.example.com TXT': [['v=spf1 a -all']] } },
+  },
+  { what: 'softfail', check: 'spf', status: 'warn', points: 3, changes: spf('v=spf1 ip4:192.0.2.1 ~all') },
+  { what: 'neutral', check: 'spf', status: 'warn', points: 3, changes: spf('v=spf1 ip4:192.0.2.1 ?all') },
+  { what: '+all', check: 'spf', status: 'warn', points: 3, changes: spf('v=spf1 +all'), says: /everybody/ },
+  { what: 'nine look-ups', check: 'spf', status: 'warn', points: 3, changes: includes(9), says: /9 DNS lookups/ },
+  { what: 'eight look-ups', check: 'spf', status: 'pass', points: 8, changes: includes(8) },
+  { what: 'fail', check: 'spf', status: 'fail', points: 0, changes: spf('v=spf1 ip4:192.0.2.1 -all'), says: /forbids/ },
+  { what: 'no record', check: 'spf', status: 'fail', points: 0, changes: { zone: { 'shop.example.com TXT': undefined } } },
+  { what: 'a broken record', check: 'spf', status: 'fail', points: 0, changes: spf('v=spf1 ipfour:1 -all'), says: /broken/ },
+  { what: 'a fault of DNS', check: 'spf', status: 'na', points: 0, changes: { zone: { 'shop.example.com TXT': 'ESERVFAIL' } } },
+])
+
+const withKey = (bits: number, tags = ''): Changes => ({
+  sign: (message) => signed(message, { bits }),
+  zone: { 'k1._domainkey.example.com TXT': [[keyRecord(rsaKey(bits).publicKey, tags)]] },
+})
+const edKey = generateKeyPairSync('ed25519')
+const edRecord = `v=DKIM1; k=ed25519; p=${edKey.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')}`
+
+interface Tags {
+  readonly maxBodyLength?: number
+  readonly expires?: Date
+  readonly privateKey?: string
+  readonly selector?: string
+}
+const byMailauth =
+  ({ maxBodyLength, expires, privateKey, selector = 'k1' }: Tags = {}) =>
+  async (message: string): Promise<string> => {
+    const pem = privateKey ?? rsaKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const entry = { signingDomain: 'example.com', selector, privateKey: pem, ...(maxBodyLength !== undefined && { maxBodyLength }) }
+    const { signatures } = await dkimSign(Buffer.from(message, 'latin1'), {
+      ...{ headerList: ['From', 'Subject', 'Date'], signTime: new Date(now - 5000), ...(expires && { expires }), signatureData: [entry] },
+    } as unknown as Parameters<typeof dkimSign>[1])
+    return signatures
+  }
+const edPem = edKey.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+const edZone = { 'ed._domainkey.example.com TXT': [[edRecord]] }
+
+prove([
+  { what: 'a signature with 2048 bits', check: 'dkim', status: 'pass', points: 10 },
+  {
+    ...{ what: 'Ed25519 beside RSA of 1024 bits', check: 'dkim', status: 'pass', points: 10 },
+    changes: {
+      sign: async (message) => (await byMailauth({ privateKey: edPem, selector: 'ed' })(message)) + (await signed(message, { bits: 1024 })),
+      zone: { ...edZone, 'k1._domainkey.example.com TXT': [[keyRecord(rsaKey(1024).publicKey)]] },
+    },
+  },
+  {
+    what: 'Ed25519 alone',
+    check: 'dkim',
+    status: 'warn',
+    points: 6,
+    changes: { sign: byMailauth({ privateKey: edPem, selector: 'ed' }), zone: edZone },
+    says: /Ed25519/,
+  },
+  { what: 'a key of 1024 bits', check: 'dkim', status: 'warn', points: 6, changes: withKey(1024), says: /1024 bits/ },
+  { what: 'l=', check: 'dkim', status: 'warn', points: 6, changes: { sign: byMailauth({ maxBodyLength: 20 }) }, says: /l=/ },
+  { what: 't=y', check: 'dkim', status: 'warn', points: 6, changes: withKey(2048, ' t=y;'), says: /t=y/ },
+  {
+    what: 'a signature that expires within the day',
+    check: 'dkim',
+    status: 'warn',
+    points: 6,
+    changes: { sign: byMailauth({ expires: new Date(now + 3_600_000) }) },
+    says: /expires/,
+  },
+  { what: 'From that is signed once', check: 'dkim', status: 'warn', points: 6, changes: { sign: byMailauth() }, says: /another From/ },
+  { what: 'no signature', check: 'dkim', status: 'fail', points: 0, changes: { sign: () => '' }, says: /not signed/ },
+  {
+    what: 'an expired signature',
+    check: 'dkim',
+    status: 'fail',
+    points: 0,
+    changes: { sign: byMailauth({ expires: new Date(now - 1000) }) },
+  },
+  { what: 'a key of 768 bits', check: 'dkim', status: 'fail', points: 0, changes: withKey(768), says: /shorter than 1024/ },
+  {
+    what: 'another key in DNS',
+    check: 'dkim',
+    status: 'fail',
+    points: 0,
+    changes: { zone: { 'k1._domainkey.example.com TXT': [[keyRecord(rsaKey(1024).publicKey)]] } },
+  },
+  { what: 'a fault of DNS', check: 'dkim', status: 'na', points: 0, changes: { zone: { 'k1._domainkey.example.com TXT': 'ETIMEOUT' } } },
+])
+
+const dmarc = (record: string, more: Record<string, readonly unknown[]> = {}): Changes => ({
+  zone: { '_dmarc.example.com TXT': [[record]], ...more },
+})
+const stranger = { session: { mailFrom: 'x@other.test' }, sign: () => '' }
+
+/** A forwarder's chain over a mail whose signature it broke. */
+async function sealed(domain: string, result: string): Promise<Changes> {
+  const { raw } = await letter({ sign: () => '' })
+  const privateKey = rsaKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const authResults = `mx.${domain}; dmarc=${result} header.from=example.com`
+  const seal = await sealMessage(Buffer.from(raw), {
+    signingDomain: domain,
+    selector: 'arc',
+    privateKey,
+    cv: 'none',
+    authResults,
+  } as unknown as Parameters<typeof sealMessage>[1])
+  return { ...stranger, sign: () => seal.toString('latin1'), zone: { [`arc._domainkey.${domain} TXT`]: [[keyRecord(rsaKey().publicKey)]] } }
+}
+
+prove([
+  { what: 'alignment by DKIM', check: 'dmarc', status: 'pass', points: 12 },
+  { what: 'alignment by SPF alone', check: 'dmarc', status: 'pass', points: 10, changes: { sign: () => '' } },
+  {
+    what: 'alignment without a record',
+    check: 'dmarc',
+    status: 'warn',
+    points: 5,
+    changes: { zone: { '_dmarc.example.com TXT': undefined } },
+  },
+  { what: 'neither aligned', check: 'dmarc', status: 'fail', points: 0, changes: stranger },
+  {
+    what: 'neither aligned, and no record',
+    check: 'dmarc',
+    status: 'fail',
+    points: 0,
+    changes: { ...stranger, zone: { '_dmarc.example.com TXT': undefined } },
+  },
+  {
+    what: 'a fault of DNS',
+    check: 'dmarc',
+    status: 'na',
+    points: 0,
+    changes: { sign: () => '', zone: { '_dmarc.example.com TXT': 'ETIMEOUT' } },
+  },
+  {
+    what: 'a policy of quarantine with reports',
+    check: 'dmarc_policy',
+    status: 'pass',
+    points: 4,
+    changes: dmarc('v=DMARC1; p=quarantine; rua=mailto:d@example.com'),
+  },
+  {
+    ...{ what: 'reports to another domain that takes them', check: 'dmarc_policy', status: 'pass', points: 4 },
+    changes: dmarc('v=DMARC1; p=reject; rua=mailto:d@reports.test', { 'example.com._report._dmarc.reports.test TXT': [['v=DMARC1']] }),
+  },
+  { what: 'p=none', check: 'dmarc_policy', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=none; rua=mailto:d@example.com') },
+  { what: 'no reports', check: 'dmarc_policy', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=reject'), says: /reports/ },
+  {
+    what: 'pct=50',
+    check: 'dmarc_policy',
+    status: 'warn',
+    points: 2,
+    changes: dmarc('v=DMARC1; p=reject; pct=50; rua=mailto:d@example.com'),
+  },
+  {
+    what: 'sp=none',
+    check: 'dmarc_policy',
+    status: 'warn',
+    points: 2,
+    changes: dmarc('v=DMARC1; p=reject; sp=none; rua=mailto:d@example.com'),
+  },
+  {
+    what: 'reports to a domain that does not take them',
+    check: 'dmarc_policy',
+    status: 'warn',
+    points: 2,
+    changes: dmarc('v=DMARC1; p=reject; rua=mailto:d@reports.test'),
+  },
+  { what: 'no record', check: 'dmarc_policy', status: 'fail', points: 0, changes: { zone: { '_dmarc.example.com TXT': undefined } } },
+  {
+    ...{ what: 'two records', check: 'dmarc_policy', status: 'fail', points: 0, says: /2 records/ },
+    changes: { zone: { '_dmarc.example.com TXT': [['v=DMARC1; p=reject'], ['v=DMARC1; p=none']] } },
+  },
+  {
+    what: 'a record without a policy',
+    check: 'dmarc_policy',
+    status: 'fail',
+    points: 0,
+    changes: dmarc('v=DMARC1; p=maybe; rua=mailto:d@example.com'),
+  },
+  { what: 'a fault of DNS', check: 'dmarc_policy', status: 'na', points: 0, changes: { zone: { '_dmarc.example.com TXT': 'ESERVFAIL' } } },
+])
+
+test('dmarc: a chain of a trusted forwarder, which saw it pass, gives warn with 6', async (t) => {
+  const { status, points, summary } = await resultOf({
+    what: '',
+    check: 'dmarc',
+    status: 'warn',
+    points: 6,
+    changes: await sealed('google.com', 'pass'),
+  })
+  t.deepEqual({ status, points }, { status: 'warn', points: 6 }, summary)
+})
+
+test('dmarc: a chain of anybody else, or of one who saw it fail, gives fail', async (t) => {
+  for (const changes of [await sealed('forwarder.test', 'pass'), await sealed('google.com', 'fail')])
+    t.is((await resultOf({ what: '', check: 'dmarc', status: 'fail', points: 0, changes })).status, 'fail')
+})

@@ -1,0 +1,325 @@
+/** Checks 12 to 17, one mail for each outcome: header, subject and sender, MIME, unsubscribing, HTML, links. */
+import { domainToASCII } from 'node:url'
+import { alternative, letter, newsletter, now, signed, type Changes, type Header } from './golden.ts'
+import { prove, type Fixture } from './one-check.ts'
+
+const header = (fields: Header): Changes => ({ header: fields })
+const dated = (date: string): Changes => header({ Date: date })
+const day = 86_400_000
+const ago = (ms: number): string => new Date(now - ms).toUTCString().replace('GMT', '+0000')
+const raw = (from: string, to: string): Changes => ({ sign: () => '', after: (text) => text.replace(from, to) })
+
+const hard: readonly (readonly [string, Changes])[] = [
+  ['two From fields', header({ From: ['A <orders@example.com>', 'B <orders@example.com>'] })],
+  ['two authors without Sender', header({ From: 'A <a@example.com>, B <b@example.com>' })],
+  ['no From', { ...header({ From: null }), sign: () => '' }],
+  ['no Date', header({ Date: null })],
+  ['a Date that is none', dated('yesterday')],
+  ['two subjects', header({ Subject: ['One', 'Two'] })],
+  ['two Message-IDs', header({ 'Message-ID': ['<a@example.com>', '<b@example.com>'] })],
+  ['a line of 1,100 octets', header({ 'X-Long': 'x'.repeat(1100) })],
+  ['a bare LF', raw('Subject: Your order', 'Subject: Your\n order')],
+  ['a NUL', raw('Subject: Your order', 'Subject: Your\0order')],
+  ['octets beyond ASCII', header({ Subject: 'Grüezi mitenand' })],
+]
+
+const soft: readonly (readonly [string, Changes])[] = [
+  ['no Message-ID', header({ 'Message-ID': null })],
+  ['a Message-ID at localhost', header({ 'Message-ID': '<1@localhost>' })],
+  ['a Message-ID at an address', header({ 'Message-ID': '<1@192.0.2.1>' })],
+  ['a Message-ID without brackets', header({ 'Message-ID': '1@example.com' })],
+  ['a Date of the day before yesterday', dated(ago(2 * day))],
+  ['a Date in an hour', dated(ago(-3_600_000))],
+  ['a zone in letters', dated('Sat, 21 Nov 2026 12:00:00 GMT')],
+  ['no To', header({ To: null })],
+  ['51 recipients', header({ To: Array.from({ length: 51 }, (_, at) => `a${at}@b.test`).join(',\r\n ') })],
+  ['no MIME-Version', header({ 'MIME-Version': null })],
+  ['a word that is encoded twice', header({ Subject: '=?utf-8?Q?=3D=3Futf-8=3FQ=3FHallo=3F=3D?=' })],
+  ['Bcc', header({ Bcc: 'c@d.test' })],
+  ['X-Spam-Flag', header({ 'X-Spam-Flag': 'YES' })],
+  ['64 KiB of header', header({ 'X-Long': Array.from({ length: 80 }, () => 'x'.repeat(900)).join('\r\n ') })],
+]
+
+prove([
+  { what: 'a header in order', check: 'headers', status: 'pass', points: 8 },
+  {
+    what: 'two authors with Sender',
+    check: 'headers',
+    status: 'pass',
+    points: 8,
+    changes: header({ From: 'A <a@example.com>, B <b@example.com>', Sender: 'a@example.com' }),
+  },
+  {
+    what: 'octets beyond ASCII with SMTPUTF8',
+    check: 'headers',
+    status: 'pass',
+    points: 8,
+    changes: { header: { Subject: 'Grüezi mitenand' }, session: { smtpUtf8: true } },
+  },
+  ...hard.map(([what, changes]): Fixture => ({ what, changes, check: 'headers', status: 'fail', points: 0 })),
+  ...soft.map(([what, changes]): Fixture => ({ what, changes, check: 'headers', status: 'warn', points: 6 })),
+  {
+    what: 'five soft faults',
+    check: 'headers',
+    status: 'warn',
+    points: 2,
+    changes: header({ 'Message-ID': null, To: null, Bcc: 'c@d.test', 'X-Spam-Flag': 'YES', 'MIME-Version': null }),
+  },
+])
+
+const grave: readonly (readonly [string, Changes])[] = [
+  ['a reply to nothing', header({ Subject: 'Re: your invoice' })],
+  ['another address in the name', header({ From: '"boss@bank.test" <orders@example.com>' })],
+  ['a free mailbox that is sent from elsewhere', header({ From: 'Ada <ada@gmail.com>' })],
+]
+const findings: readonly (readonly [string, Changes])[] = [
+  ['an empty subject', header({ Subject: '' })],
+  ['a subject of 160 characters', header({ Subject: 'word '.repeat(32) })],
+  ['capitals', header({ Subject: 'BUY THIS TEAPOT NOW' })],
+  ['two exclamation marks', header({ Subject: 'Your teapot is here!!' })],
+  ['three emoji', header({ Subject: '=?utf-8?Q?Hi_=F0=9F=8E=89=F0=9F=8E=89=F0=9F=8E=89?=' })],
+  ['a zero-width character', header({ Subject: '=?utf-8?Q?in=E2=80=8Bvoice?=' })],
+  ['Cyrillic letters in a Latin word', header({ Subject: `=?utf-8?B?${Buffer.from('Your pаypal bill').toString('base64')}?=` })],
+  ['no name of the sender', header({ From: 'orders@example.com' })],
+  ['noreply without Reply-To', header({ From: 'Shop <noreply@example.com>' })],
+  ['answers to another organisation', header({ 'Reply-To': 'x@other.test' })],
+  ['a check mark in the name', header({ From: `=?utf-8?B?${Buffer.from('Shop ✔').toString('base64')}?= <orders@example.com>` })],
+]
+
+prove([
+  { what: 'a clear subject', check: 'subject_and_sender', status: 'pass', points: 4 },
+  {
+    what: 'a reply to a mail',
+    check: 'subject_and_sender',
+    status: 'pass',
+    points: 4,
+    changes: header({ Subject: 'Re: your order', 'In-Reply-To': '<a@b.test>' }),
+  },
+  {
+    what: 'noreply with Reply-To',
+    check: 'subject_and_sender',
+    status: 'pass',
+    points: 4,
+    changes: header({ From: 'Shop <noreply@example.com>', 'Reply-To': 'help@example.com' }),
+  },
+  ...findings.map(([what, changes]): Fixture => ({ what, changes, check: 'subject_and_sender', status: 'warn', points: 3 })),
+  {
+    what: 'four findings',
+    check: 'subject_and_sender',
+    status: 'warn',
+    points: 1,
+    changes: header({ Subject: 'BUY THIS TEAPOT NOW!!', From: 'noreply@example.com' }),
+  },
+  ...grave.map(([what, changes]): Fixture => ({ what, changes, check: 'subject_and_sender', status: 'fail', points: 0 })),
+])
+
+const text = 'The blue teapot that you ordered is on its way to you and will arrive on Monday morning.'
+const both = (plain: string, markup: string): Changes => ({ body: alternative(plain, markup) })
+const only = (type: string, body: string, more: Header = {}): Changes => ({ header: { 'Content-Type': type, ...more }, body })
+const attached = (name: string, octets: Buffer): Changes =>
+  only(
+    'multipart/mixed; boundary="b1"',
+    `--b1\r\nContent-Type: text/plain\r\n\r\n${text}\r\n--b1\r\nContent-Type: application/octet-stream\r\nContent-Disposition: attachment; filename="${name}"\r\n` +
+      `Content-Transfer-Encoding: base64\r\n\r\n${octets.toString('base64').replaceAll(/.{76}/g, '$&\r\n')}\r\n--b1--\r\n`,
+  )
+const zip = (flag: number, name = 'a.txt'): Buffer =>
+  Buffer.concat([
+    Buffer.from([0x50, 0x4b, 3, 4, 20, 0, flag, 0, ...Array.from({ length: 18 }, () => 0), name.length, 0, 0, 0]),
+    Buffer.from(name),
+  ])
+
+const structure: readonly (readonly [string, Changes])[] = [
+  ['HTML alone', only('text/html; charset=utf-8', `<p>${text}</p>\r\n`)],
+  ['another text than HTML', both('Your program cannot show this mail.', `<p>${text}</p>`)],
+  ['HTML that Gmail cuts', both(text, `<p>${text}</p>${'<!-- ten of these words are for nothing -->\r\n'.repeat(2600)}`)],
+  ['a line of 1,100 octets', both(text, `<p>${text}</p>${' '.repeat(1100)}`)],
+  ['8 bits without saying so', only('text/plain; charset=utf-8', 'Grüezi\r\n', { 'Content-Transfer-Encoding': '7bit' })],
+  ['a text without character set', only('text/plain', 'Grüezi\r\n', { 'Content-Transfer-Encoding': '8bit' })],
+  ['11 MiB', attached('big.bin', Buffer.alloc(8 * 1024 * 1024, 'x'))],
+]
+const broken: readonly (readonly [string, Changes])[] = [
+  ['no final boundary', { body: alternative(text, `<p>${text}</p>`).replace('--b1--', '') }],
+  ['base64 that is none', only('text/plain', '?!\r\n', { 'Content-Transfer-Encoding': 'base64' })],
+  ['an unknown encoding', only('text/plain', 'x\r\n', { 'Content-Transfer-Encoding': 'rot13' })],
+  ['a bare LF', raw('\r\n--b1--', '\n\r\n--b1--')],
+  ['a bare CR', raw('\r\n--b1--', '\r\r\n--b1--')],
+  ...['exe', 'SCR', 'js', 'vbs', 'jar', 'lnk', 'iso', 'img', 'bat', 'cmd', 'ps1', 'hta', 'msi', 'docm'].map(
+    (type): readonly [string, Changes] => [`a file .${type}`, attached(`a.${type}`, Buffer.from('x'))],
+  ),
+  ['a program with another name', attached('photo.jpg', Buffer.from('MZ\u0090\0', 'latin1'))],
+  ['an encrypted archive', attached('a.zip', zip(1))],
+  ['a document with macros', attached('a.docx', zip(0, 'word/vbaProject.bin'))],
+]
+
+prove([
+  { what: 'text and HTML that say the same', check: 'mime_structure', status: 'pass', points: 6 },
+  { what: 'text alone', check: 'mime_structure', status: 'pass', points: 6, changes: only('text/plain; charset=utf-8', 'Hello\r\n') },
+  { what: 'an archive that is open', check: 'mime_structure', status: 'pass', points: 6, changes: attached('a.zip', zip(0)) },
+  ...structure.map(([what, changes]): Fixture => ({ what, changes, check: 'mime_structure', status: 'warn', points: 4 })),
+  {
+    what: 'three findings',
+    check: 'mime_structure',
+    status: 'warn',
+    points: 1,
+    changes: only('text/html', `<p>Grüezi ${' '.repeat(1100)}</p>\r\n`),
+  },
+  ...broken.map(([what, changes]): Fixture => ({ what, changes, check: 'mime_structure', status: 'fail', points: 0 })),
+])
+
+const list = (fields: Header): Omit<Fixture, 'what' | 'status' | 'points'> => ({
+  check: 'list_unsubscribe',
+  mail: newsletter,
+  changes: header(fields),
+})
+
+prove([
+  { what: 'one click', status: 'pass', points: 6, ...list({}) },
+  { what: 'no One-Click', status: 'warn', points: 3, ...list({ 'List-Unsubscribe-Post': null }) },
+  { what: 'mailto alone', status: 'warn', points: 3, ...list({ 'List-Unsubscribe': '<mailto:leave@example.com>' }) },
+  {
+    ...{ what: 'fields that the signature leaves out', check: 'list_unsubscribe', status: 'warn', points: 3, mail: newsletter },
+    changes: { sign: (message) => signed(message.replaceAll(/List-Unsubscribe[^\r]*\r\n/g, '')) },
+  },
+  { what: 'no field', status: 'fail', points: 0, ...list({ 'List-Unsubscribe': null }) },
+  { what: 'a field without an address', status: 'fail', points: 0, ...list({ 'List-Unsubscribe': 'no' }) },
+  {
+    what: 'a link in the text and no field',
+    check: 'list_unsubscribe',
+    status: 'fail',
+    points: 0,
+    changes: both(`${text} https://example.com/unsubscribe`, `<p>${text}</p>`),
+  },
+  { what: 'Precedence: bulk and no field', check: 'list_unsubscribe', status: 'fail', points: 0, changes: header({ Precedence: 'bulk' }) },
+  { what: 'a message to one person', check: 'list_unsubscribe', status: 'na', points: 0, mail: letter },
+  {
+    what: 'a fault of DNS about the key',
+    check: 'list_unsubscribe',
+    status: 'na',
+    points: 0,
+    mail: newsletter,
+    changes: { zone: { 'k1._domainkey.example.com TXT': 'ETIMEOUT' } },
+  },
+])
+
+const html = (markup: string): Changes => both(text, `<p>${text}</p>${markup}`)
+const spots: readonly (readonly [string, string])[] = [
+  [
+    'an image without alternative text',
+    `<img src="https://example.com/a.png"><p>${'Many more words stand here beside it. '.repeat(3)}</p>`,
+  ],
+  ['few words beside images', '<img src="https://example.com/a.png" alt="Pot">'],
+  ['hidden text', `<div style="display:none">${'hidden words '.repeat(30)}</div>`],
+  ['tiny text', '<span style="font-size:1px">so small</span>'],
+  ['white text on white', '<span style="color:#FFF">unseen</span>'],
+  ['text in the colour of its box', '<div style="background-color:#123456"><span style="color: rgb(18, 52, 86)">unseen</span></div>'],
+]
+const active: readonly string[] = [
+  ...[
+    '<script>1</script>',
+    '<form action="https://example.com"><input></form>',
+    '<iframe src="https://example.com"></iframe>',
+    '<object data="x"></object>',
+  ],
+  ...['<p onclick="x()">a</p>', '<meta http-equiv="Refresh" content="0;url=https://example.com">', '<a href="java\tscript:x()">a</a>'],
+  '<a href="data:text/html,x">a</a>',
+]
+
+prove([
+  { what: 'plain HTML', check: 'html_content', status: 'pass', points: 3 },
+  {
+    what: 'a preview text that is hidden',
+    check: 'html_content',
+    status: 'pass',
+    points: 3,
+    changes: both(text, `<div style="display:none">${'word '.repeat(30)}</div><p>${text}</p>`),
+  },
+  {
+    what: 'a tracking pixel',
+    check: 'html_content',
+    status: 'pass',
+    points: 3,
+    changes: html('<img src="https://example.com/o.gif" width="1" height="1">'),
+  },
+  {
+    what: 'white text on a dark box',
+    check: 'html_content',
+    status: 'pass',
+    points: 3,
+    changes: html('<div style="background:#000;color:#fff">seen</div>'),
+  },
+  ...spots.map(([what, markup]): Fixture => ({ what, check: 'html_content', status: 'warn', points: 2, changes: html(markup) })),
+  {
+    what: 'five findings',
+    check: 'html_content',
+    status: 'warn',
+    points: 1,
+    changes: both(text, spots.map(([, markup]) => markup).join('')),
+  },
+  ...active.map((markup): Fixture => ({
+    what: markup.slice(0, 24),
+    check: 'html_content',
+    status: 'fail',
+    points: 0,
+    changes: html(markup),
+  })),
+  { what: 'a mail without HTML', check: 'html_content', status: 'na', points: 0, changes: only('text/plain', 'Hello\r\n') },
+])
+
+const mixed = domainToASCII('exаmple.test')
+const bad: readonly (readonly [string, string])[] = [
+  ['an address without a name', '<a href="https://192.0.2.1/">Shop</a>'],
+  ['a shortener', '<a href="https://bit.ly/x">Shop</a>'],
+  ['a host that mixes alphabets', `<a href="https://${mixed}/">Shop</a>`],
+  ['a text that shows another domain', '<a href="https://evil.test/">https://www.bank.com/login</a>'],
+  ['a bare host that is another domain', '<a href="https://evil.test/">www.bank.com</a>'],
+]
+
+prove([
+  { what: 'links that lead where they say', check: 'links', status: 'pass', points: 4 },
+  {
+    what: 'a text with the domain of its target',
+    check: 'links',
+    status: 'pass',
+    points: 4,
+    changes: html('<a href="https://www.example.com/x">example.com</a>'),
+  },
+  {
+    what: 'counted clicks at a domain that signs',
+    check: 'links',
+    status: 'pass',
+    points: 4,
+    changes: html('<a href="https://click.example.com/x">www.bank.com</a>'),
+  },
+  {
+    what: 'a text that only looks like a host',
+    check: 'links',
+    status: 'pass',
+    points: 4,
+    changes: html('<a href="https://other.test/x">Version 1.2.3</a>'),
+  },
+  { what: 'http', check: 'links', status: 'warn', points: 3, changes: html('<a href="http://www.example.com/">Shop</a>') },
+  {
+    what: '31 hosts',
+    check: 'links',
+    status: 'warn',
+    points: 3,
+    changes: html(Array.from({ length: 31 }, (_, at) => `<a href="https://h${at}.example.com/">Shop</a>`).join('')),
+  },
+  {
+    what: 'a login in a link',
+    check: 'links',
+    status: 'warn',
+    points: 3,
+    changes: html('<a href="https://ada:pot@www.example.com/">Shop</a>'),
+  },
+  {
+    what: 'bulk mail without a link to leave',
+    check: 'links',
+    status: 'warn',
+    points: 3,
+    mail: newsletter,
+    changes: html('<a href="https://www.example.com/">Shop</a>'),
+  },
+  ...bad.map(([what, markup]): Fixture => ({ what, check: 'links', status: 'fail', points: 0, changes: html(markup) })),
+  { what: 'a mail without links', check: 'links', status: 'na', points: 0, changes: only('text/plain', 'Hello\r\n') },
+])

@@ -1,0 +1,240 @@
+/** Checks 5 to 11, one mail for each outcome: the server that delivered, DNS lists, and the sender's domains. */
+import { prove, type Fixture } from './one-check.ts'
+import { alternative, type Changes } from './golden.ts'
+
+const pointer = '25.113.0.203.in-addr.arpa PTR'
+const at = (zone: Changes['zone']): Changes => ({ zone: zone ?? {} })
+const client = (clientIp: string, zone: Changes['zone'] = {}): Changes => ({ session: { clientIp }, zone })
+const nibbles = '9.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2'
+
+prove([
+  { what: 'a name that leads back', check: 'fcrdns', status: 'pass', points: 8 },
+  {
+    ...{ what: 'a name of IPv6 that leads back', check: 'fcrdns', status: 'pass', points: 8 },
+    changes: client('2001:db8::19', { [`${nibbles}.ip6.arpa PTR`]: ['mail.example.com'], 'mail.example.com AAAA': ['2001:0db8:0::19'] }),
+  },
+  ...['ip-203-0-113-25.example.net', '25.113.0.203.example.net', 'dyn-4.example.net', 'a.dsl.example.net', 'cb007119.example.net'].map(
+    (name): Fixture => ({
+      what: `the name ${name}`,
+      check: 'fcrdns',
+      status: 'warn',
+      points: 4,
+      changes: at({ [pointer]: [name], [`${name} A`]: ['203.0.113.25'] }),
+    }),
+  ),
+  {
+    what: 'a name that merely holds the word pool inside',
+    check: 'fcrdns',
+    status: 'pass',
+    points: 8,
+    changes: at({ [pointer]: ['liverpool.example.net'], 'liverpool.example.net A': ['203.0.113.25'] }),
+  },
+  { what: 'no name', check: 'fcrdns', status: 'fail', points: 0, changes: at({ [pointer]: undefined }) },
+  {
+    what: 'a name that leads elsewhere',
+    check: 'fcrdns',
+    status: 'fail',
+    points: 0,
+    changes: at({ [pointer]: ['www.example.net'], 'www.example.net A': ['192.0.2.1'] }),
+  },
+  { what: 'a private address', check: 'fcrdns', status: 'na', points: 0, changes: client('10.0.0.1') },
+  { what: 'a fault of DNS', check: 'fcrdns', status: 'na', points: 0, changes: at({ [pointer]: 'ETIMEOUT' }) },
+  { what: 'a name that resolves to the client', check: 'helo', status: 'pass', points: 3 },
+  {
+    what: 'a name that resolves elsewhere',
+    check: 'helo',
+    status: 'warn',
+    points: 2,
+    changes: at({ 'mail.example.com A': ['192.0.2.1'], [pointer]: undefined }),
+  },
+  {
+    what: 'the name in PTR that does not resolve',
+    check: 'helo',
+    status: 'warn',
+    points: 2,
+    changes: at({ 'mail.example.com A': undefined }),
+  },
+  { what: 'a name that does not resolve', check: 'helo', status: 'warn', points: 1, changes: { session: { helo: 'none.example.com' } } },
+  { what: 'the address of the client', check: 'helo', status: 'warn', points: 1, changes: { session: { helo: '[203.0.113.25]' } } },
+  ...['[192.0.2.1]', 'server', 'localhost', 'localhost.localdomain', 'mx.postern.test', 'in.postern.test', '203.0.113.25', ''].map(
+    (helo): Fixture => ({ what: `the greeting "${helo}"`, check: 'helo', status: 'fail', points: 0, changes: { session: { helo } } }),
+  ),
+  { what: 'a fault of DNS', check: 'helo', status: 'na', points: 0, changes: at({ 'mail.example.com A': 'ETIMEOUT' }) },
+  { what: 'TLS 1.3', check: 'tls', status: 'pass', points: 5 },
+  { what: 'TLS 1.0', check: 'tls', status: 'warn', points: 2, changes: { session: { tls: { protocol: 'TLSv1', cipher: 'AES128-SHA' } } } },
+  { what: 'plain text', check: 'tls', status: 'fail', points: 0, changes: { session: { tls: null } } },
+  { what: 'a listener without TLS', check: 'tls', status: 'na', points: 0, changes: { session: { tls: null, tlsOffered: false } } },
+])
+
+const listed = (zone: string, code = '127.0.0.2'): Changes => at({ [`25.113.0.203.${zone} A`]: [code] })
+const major = { zone: 'major.ip.test', kind: 'ip', weight: 'major', ignore: [] } as const
+
+prove([
+  { what: 'an address on no list', check: 'ip_blocklist', status: 'pass', points: 8 },
+  { what: 'an address on a minor list', check: 'ip_blocklist', status: 'warn', points: 4, changes: listed('minor.ip.test') },
+  { what: 'an address on a major list', check: 'ip_blocklist', status: 'fail', points: 0, changes: listed('major.ip.test') },
+  {
+    what: 'an IPv6 address on a major list',
+    check: 'ip_blocklist',
+    status: 'fail',
+    points: 0,
+    changes: client('2001:db8::19', { [`${nibbles}.major.ip.test A`]: ['127.0.0.2'] }),
+  },
+  {
+    what: 'an answer outside 127.0.0.0/8',
+    check: 'ip_blocklist',
+    status: 'pass',
+    points: 8,
+    changes: listed('major.ip.test', '198.51.100.1'),
+  },
+  {
+    what: 'the error of a list that is asked too often',
+    check: 'ip_blocklist',
+    status: 'pass',
+    points: 8,
+    changes: listed('major.ip.test', '127.255.255.254'),
+  },
+  {
+    what: 'an answer that is to be ignored',
+    check: 'ip_blocklist',
+    status: 'pass',
+    points: 8,
+    changes: listed('minor.ip.test', '127.0.0.1'),
+  },
+  { what: 'a private address', check: 'ip_blocklist', status: 'na', points: 0, changes: client('192.168.1.1') },
+  { what: 'no list', check: 'ip_blocklist', status: 'na', points: 0, changes: { lists: [] } },
+  {
+    what: 'a list that is off',
+    check: 'ip_blocklist',
+    status: 'na',
+    points: 0,
+    changes: { ...listed('major.ip.test'), lists: [{ ...major, off: 'it lists everything' }] },
+  },
+  {
+    what: 'a list that does not answer',
+    check: 'ip_blocklist',
+    status: 'na',
+    points: 0,
+    changes: { lists: [major], zone: { '25.113.0.203.major.ip.test A': 'ETIMEOUT' } },
+  },
+  { what: 'domains on no list', check: 'domain_blocklist', status: 'pass', points: 5 },
+  {
+    ...{ what: 'a link host on a minor list', check: 'domain_blocklist', status: 'warn', points: 2 },
+    changes: {
+      body: alternative('Hello https://deep.linked.test/', '<p>Hello</p>'),
+      zone: { 'linked.test.minor.domain.test A': ['127.0.0.2'] },
+    },
+  },
+  {
+    ...{ what: 'a link host on a major list', check: 'domain_blocklist', status: 'fail', points: 0 },
+    changes: {
+      body: alternative('Hello https://deep.linked.test/', '<p>Hello</p>'),
+      zone: { 'linked.test.major.domain.test A': ['127.0.1.2'] },
+    },
+  },
+  {
+    what: 'the domain of From on a major list',
+    check: 'domain_blocklist',
+    status: 'fail',
+    points: 0,
+    changes: at({ 'example.com.major.domain.test A': ['127.0.1.2'] }),
+  },
+  { what: 'no list', check: 'domain_blocklist', status: 'na', points: 0, changes: { lists: [] } },
+  { what: 'domains that take mail', check: 'sender_domain', status: 'pass', points: 4 },
+  {
+    what: 'an address and no MX',
+    check: 'sender_domain',
+    status: 'warn',
+    points: 2,
+    changes: at({ 'shop.example.com MX': 'ENODATA', 'shop.example.com A': ['192.0.2.1'] }),
+  },
+  {
+    what: 'an MX that is an alias',
+    check: 'sender_domain',
+    status: 'warn',
+    points: 2,
+    changes: at({ 'mx.example.com CNAME': ['other.test'] }),
+    says: /alias/,
+  },
+  {
+    ...{ what: 'From without, Reply-To with MX', check: 'sender_domain', status: 'warn', points: 2 },
+    changes: { header: { From: 'Shop <a@silent.example.com>', 'Reply-To': 'a@example.com' } },
+  },
+  {
+    what: 'a null MX',
+    check: 'sender_domain',
+    status: 'fail',
+    points: 0,
+    changes: at({ 'example.com MX': [{ exchange: '', priority: 0 }] }),
+    says: /null MX/,
+  },
+  {
+    what: 'neither MX nor address',
+    check: 'sender_domain',
+    status: 'fail',
+    points: 0,
+    changes: at({ 'shop.example.com MX': 'ENODATA', 'shop.example.com A': 'ENODATA', 'shop.example.com AAAA': 'ENODATA' }),
+  },
+  {
+    what: 'a domain that does not exist',
+    check: 'sender_domain',
+    status: 'fail',
+    points: 0,
+    changes: at({ 'shop.example.com MX': undefined }),
+    says: /does not exist/,
+  },
+  {
+    what: 'an MX that does not resolve',
+    check: 'sender_domain',
+    status: 'fail',
+    points: 0,
+    changes: at({ 'mx.example.com A': undefined }),
+  },
+  {
+    what: 'a null sender, of whom only From counts',
+    check: 'sender_domain',
+    status: 'pass',
+    points: 4,
+    changes: { session: { mailFrom: '' }, zone: { 'shop.example.com MX': undefined } },
+  },
+  { what: 'a fault of DNS', check: 'sender_domain', status: 'na', points: 0, changes: at({ 'example.com MX': 'ESERVFAIL' }) },
+])
+
+const noDane = { '_25._tcp.mx.example.com TLSA': undefined }
+const sts = { ...noDane, '_mta-sts.example.com TXT': [['v=STSv1; id=1']] }
+const policy = (mode: string) => async (domain: string) => `version: STSv1\r\nmode: ${mode}\r\nmx: mx.${domain}\r\nmax_age: 86400\r\n`
+
+prove([
+  { what: 'DANE with reports', check: 'domain_hardening', status: 'pass', points: 2 },
+  {
+    what: 'MTA-STS that is enforced, with reports',
+    check: 'domain_hardening',
+    status: 'pass',
+    points: 2,
+    changes: { zone: sts, fetchPolicy: policy('enforce') },
+  },
+  {
+    what: 'MTA-STS for testing',
+    check: 'domain_hardening',
+    status: 'warn',
+    points: 1,
+    changes: { zone: sts, fetchPolicy: policy('testing') },
+  },
+  { what: 'reports alone', check: 'domain_hardening', status: 'warn', points: 1, changes: at(noDane) },
+  {
+    what: 'nothing',
+    check: 'domain_hardening',
+    status: 'fail',
+    points: 0,
+    changes: at({ ...noDane, '_smtp._tls.example.com TXT': undefined }),
+    says: /advice/,
+  },
+  { what: 'MTA-STS whose policy may not be fetched', check: 'domain_hardening', status: 'na', points: 0, changes: at(sts) },
+  {
+    what: 'a fault of DNS',
+    check: 'domain_hardening',
+    status: 'na',
+    points: 0,
+    changes: at({ ...noDane, '_mta-sts.example.com TXT': 'ETIMEOUT' }),
+  },
+])

@@ -1,0 +1,36 @@
+/** One check on one mail: what it must say. */
+import test from 'ava'
+import type { CheckResult, CheckStatus } from '#core/inspect/report.ts'
+import type { CheckId } from '#ingest/inspect/verdict.ts'
+import { inspectMail } from '#ingest/inspect/score.ts'
+import { letter, type Changes } from './golden.ts'
+
+export interface Fixture {
+  readonly what: string
+  readonly check: CheckId
+  readonly status: CheckStatus
+  readonly points: number
+  readonly changes?: Changes
+  readonly mail?: typeof letter
+  /** A part of the summary. */
+  readonly says?: RegExp
+}
+
+export async function resultOf({ check, changes, mail = letter }: Fixture): Promise<CheckResult> {
+  const { checks } = await inspectMail(await mail(changes))
+  const found = checks.find(({ id }) => id === check)
+  if (!found) throw new Error(`no check ${check}`)
+  return found
+}
+
+export function prove(fixtures: readonly Fixture[]): void {
+  for (const fixture of fixtures)
+    test(`${fixture.check}: ${fixture.what} gives ${fixture.status} with ${fixture.points}`, async (t) => {
+      const { status, points, summary, max, fix, references } = await resultOf(fixture)
+      t.deepEqual({ status, points }, { status: fixture.status, points: fixture.points }, summary)
+      t.regex(summary, fixture.says ?? /./)
+      t.true(points >= 0 && points <= max)
+      t.true(references.length > 0)
+      if (status === 'warn' || status === 'fail') t.true((fix ?? '').length > 10)
+    })
+}

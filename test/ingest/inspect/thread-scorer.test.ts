@@ -1,0 +1,115 @@
+/** Scoring on threads: the same report as without, deadlines, hostile mail, and the watch over DNS lists. */
+import test from 'ava'
+import { systemClock } from '#core/clock.ts'
+import { dnsListOf, WatchedLists } from '#ingest/inspect/dns-lists.ts'
+import type { Resolve } from '#ingest/inspect/input.ts'
+import { inspectMail } from '#ingest/inspect/score.ts'
+import { ThreadScorer } from '#ingest/inspect/thread-scorer.ts'
+import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { letter, newsletter } from './golden.ts'
+import { StubDns } from './stub-dns.ts'
+
+test('a thread gives the report that the function gives', async (t) => {
+  const input = await newsletter()
+  const never: Resolve = () => Promise.reject(new Error('never'))
+  await using scorer = new ThreadScorer({ clock: systemClock, resolve: input.resolve, lists: [] })
+  const score = await scorer.score(input.raw, input.session)
+  const plain = await inspectMail({ ...input, lists: [], now: input.session.receivedAt })
+  t.deepEqual(score, { ok: true, report: plain })
+  t.is(scorer.running, 0)
+  await using silent = new ThreadScorer({ clock: systemClock, resolve: never, lists: [] })
+  t.true((await silent.score(input.raw, input.session)).ok)
+})
+
+test('a DNS that never answers holds no report up beyond its deadline', async (t) => {
+  const input = await letter()
+  const hanging: Resolve = () => new Promise(() => {})
+  await using scorer = new ThreadScorer({
+    ...{ clock: systemClock, resolve: hanging, lists: input.lists },
+    limits: { dnsMs: 300, allMs: 60_000, most: 1 },
+  })
+  const score = await scorer.score(input.raw, input.session)
+  t.true(score.ok && score.report.checks.filter(({ status }) => status === 'na').length >= 8)
+})
+
+test('a thread that does not come back is ended, and the next mail is scored', async (t) => {
+  const input = await letter()
+  const clock = new ManualClock()
+  const lists = { clock, resolve: input.resolve, lists: [] }
+  const entry = new URL('data:text/javascript,setInterval(()=>{},1000)')
+  await using stuck = new ThreadScorer({ ...lists, entry })
+  const score = stuck.score(input.raw, input.session)
+  await Promise.resolve()
+  await new Promise(setImmediate)
+  clock.advance(60_000)
+  t.deepEqual(await score, { ok: false, problem: 'The mail took too long to be checked.' })
+  t.is(stuck.running, 0)
+})
+
+test('mails beyond the number at a time wait for their turn, and all of them are scored', async (t) => {
+  const input = await letter()
+  await using scorer = new ThreadScorer({
+    clock: systemClock,
+    resolve: input.resolve,
+    lists: [],
+    limits: { dnsMs: 5000, allMs: 60_000, most: 1 },
+  })
+  const scores = await Promise.all([1, 2, 3].map(() => scorer.score(input.raw, input.session)))
+  t.true(scores.every(({ ok }) => ok))
+})
+
+test('mail that is no mail gets a report as well', async (t) => {
+  const { session, resolve } = await letter()
+  await using scorer = new ThreadScorer({ clock: systemClock, resolve, lists: [] })
+  const odd = [
+    '',
+    '\r\n',
+    'x'.repeat(100_000),
+    'From: \r\n\r\n',
+    `From: <a@b>\r\nContent-Type: multipart/mixed; boundary=""\r\n\r\n${'--\r\n'.repeat(20_000)}`,
+    '\0\xff'.repeat(5000),
+  ]
+  for (const text of [
+    ...odd,
+    `Content-Type: text/html\r\n\r\n${'<b>'.repeat(50_000)}`,
+    `DKIM-Signature: v=1; a=rsa-sha256; d=a.test; s=b; h=from; bh=x; b=y\r\n`.repeat(500) + 'From: <a@b.test>\r\n\r\nx',
+  ])
+    t.true((await scorer.score(Buffer.from(text, 'latin1'), session)).ok, text.slice(0, 40))
+})
+
+const zen = dnsListOf('ip/major/zen.spamhaus.org')
+const dbl = dnsListOf('domain/major/dbl.spamhaus.org')
+
+test('lists are read from the configuration, with their own errors', (t) => {
+  t.deepEqual(zen, { zone: 'zen.spamhaus.org', kind: 'ip', weight: 'major', ignore: [] })
+  t.deepEqual(dbl.ignore, ['127.0.1.255'])
+  t.is(dnsListOf('ip/minor/bl.spamcop.net').weight, 'minor')
+})
+
+test('a list is looked at before it is used, then every hour, and a dead one is left out with the reason', async (t) => {
+  const clock = new ManualClock()
+  const good = { '2.0.0.127.zen.spamhaus.org A': ['127.0.0.2'], 'dbltest.com.dbl.spamhaus.org A': ['127.0.1.2'] }
+  const dns = new StubDns(good)
+  const lists = new WatchedLists([zen, dbl], clock)
+  t.deepEqual(await lists.current(dns.resolve), [zen, dbl])
+  t.deepEqual(dns.questions.toSorted(), [
+    '1.0.0.127.zen.spamhaus.org A',
+    '2.0.0.127.zen.spamhaus.org A',
+    'dbltest.com.dbl.spamhaus.org A',
+    'invalid.dbl.spamhaus.org A',
+  ])
+  await lists.current(dns.resolve)
+  t.is(dns.questions.length, 4)
+  clock.advance(3_600_000)
+  const dead = new StubDns({ ...good, '1.0.0.127.zen.spamhaus.org A': ['127.0.0.2'], 'dbltest.com.dbl.spamhaus.org A': ['198.51.100.1'] })
+  const offs = (await lists.current(dead.resolve)).map(({ off }) => off)
+  t.deepEqual(offs, ['it lists everything', 'it does not list what every list must'])
+})
+
+test('a list that does not answer is left out for once, and asked again with the next mail', async (t) => {
+  const lists = new WatchedLists([zen], new ManualClock())
+  const silent = new StubDns({ '2.0.0.127.zen.spamhaus.org A': 'ETIMEOUT' })
+  t.is((await lists.current(silent.resolve))[0]?.off, 'it did not answer')
+  const good = new StubDns({ '2.0.0.127.zen.spamhaus.org A': ['127.0.0.2'] })
+  t.is((await lists.current(good.resolve))[0]?.off, undefined)
+})

@@ -1,0 +1,74 @@
+/** What a deliverability test is told of the session, and what is kept of the mail, over a real socket. */
+import test, { type ExecutionContext } from 'ava'
+import { inspectTests } from '#core/inspect/inspect-test.ts'
+import { readWholeContent } from '#store/content.ts'
+import { SmtpClient } from '../../support/smtp-client.ts'
+import { startRig, type Rig } from './rig.ts'
+
+const organizationId = 'org_1'
+const content = Buffer.from('From: Shop <shop@example.com>\r\nSubject: Gr\u00fc\u00dfe\r\n\r\n.. two dots\r\nend\r\n')
+
+async function stored({ database, testId }: Rig) {
+  const found = await database.get(inspectTests, { organizationId }, testId)
+  if (!found) throw new Error('no test')
+  return found.record
+}
+
+async function send(t: ExecutionContext, rig: Rig, to: string, octets: Buffer, security: 'none' | 'starttls'): Promise<void> {
+  const client = await SmtpClient.connect({ port: rig.port, security })
+  t.true((await client.send({ from: 'shop@example.com', to: [to], content: octets })).accepted)
+  await client.quit()
+}
+
+test('the mail is kept octet for octet with the facts of its session, and the first one counts', async (t) => {
+  const rig = await startRig(t)
+  await send(t, rig, rig.names['test'] ?? '', content, 'starttls')
+  const { mail } = await stored(rig)
+  t.like(mail?.session, {
+    clientIp: '127.0.0.1',
+    mailFrom: 'shop@example.com',
+    rcptTo: rig.names['test'],
+    serverName: 'mx.test',
+    tlsOffered: true,
+    smtpUtf8: false,
+  })
+  t.regex(mail?.session.tls?.protocol ?? '', /^TLSv1\.[23]$/)
+  t.regex(mail?.session.tls?.cipher ?? '', /^TLS_/)
+  t.is(mail?.session.receivedAt, rig.clock.now())
+  t.true(mail && Buffer.from(await readWholeContent(rig.database, organizationId, mail.content)).equals(content))
+  await send(t, rig, (rig.names['test'] ?? '').toUpperCase(), Buffer.from('Subject: second\r\n\r\nx\r\n'), 'none')
+  const after = await stored(rig)
+  t.deepEqual(after.mail, mail)
+  t.is(after.laterMails, 1)
+  t.deepEqual(rig.events.defects, [])
+})
+
+test('a large mail is kept whole, and one without TLS says so', async (t) => {
+  const rig = await startRig(t)
+  const large = Buffer.from(`Subject: large\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(20_000)}`)
+  await send(t, rig, rig.names['test'] ?? '', large, 'none')
+  const { mail } = await stored(rig)
+  t.is(mail?.session.tls, null)
+  t.true(mail && Buffer.from(await readWholeContent(rig.database, organizationId, mail.content)).equals(large))
+})
+
+test('a mail that is broken off leaves nothing behind, and the test waits on', async (t) => {
+  const rig = await startRig(t)
+  const client = await rig.connect()
+  await client.reply()
+  for (const line of ['EHLO a.test', 'MAIL FROM:<a@b.test>', `RCPT TO:<${rig.names['test'] ?? ''}>`, 'DATA']) await client.command(line)
+  client.send(`${'x'.repeat(900)}\r\n`)
+  client.destroy()
+  await send(t, rig, rig.names['test'] ?? '', content, 'none')
+  t.is((await stored(rig)).mail?.content.size, content.length)
+})
+
+test('an address is good for a day', async (t) => {
+  const rig = await startRig(t)
+  rig.clock.advance(24 * 3_600_000)
+  const client = await SmtpClient.connect({ port: rig.port })
+  const { accepted, reply } = await client.send({ from: 'a@b.test', to: [rig.names['test'] ?? ''], content })
+  t.false(accepted)
+  t.is(reply.code, 550)
+  client.destroy()
+})

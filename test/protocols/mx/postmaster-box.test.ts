@@ -1,0 +1,67 @@
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { PostmasterBox } from '../../../protocols/mx/postmaster-box.ts'
+import { FakeClock } from '../../core/fake-clock.ts'
+import { temporaryFolder } from '../../support/workspace.ts'
+import { until } from '../../core/house.ts'
+import { startRig } from './rig.ts'
+
+async function folderOf(t: ExecutionContext): Promise<string> {
+  const folder = await temporaryFolder('box')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  return folder.path
+}
+
+const limits = { mails: 2, octets: 1000 }
+
+test('PostmasterBox makes its Maildir with the first mail, for its owner alone, with the size in the name', async (t) => {
+  const folder = join(await folderOf(t), 'postmaster')
+  const box = new PostmasterBox(folder, new FakeClock())
+  const mail = box.openMail('A: b\r\n')
+  await t.throwsAsync(() => stat(folder), { code: 'ENOENT' })
+  await mail.write(Buffer.from('C: d\r\n'))
+  await mail.write(Buffer.from('\r\nE\r\n'))
+  t.deepEqual(await readdir(join(folder, 'new')), [])
+  await mail.deliver()
+  const [name = '', ...others] = await readdir(join(folder, 'new'))
+  t.regex(name, /^\d+\.[0-9a-f]{16}\.postern,S=17$/)
+  t.deepEqual(others, [])
+  const { mode, size } = await stat(join(folder, 'new', name))
+  t.deepEqual([mode & 0o777, size], [0o600, 17])
+  t.is((await stat(folder)).mode & 0o777, 0o700)
+  await mail.discard()
+  t.is((await readdir(join(folder, 'new'))).length, 1)
+})
+
+test('PostmasterBox is full by number and by size, what was read counts, and room helps', async (t) => {
+  const folder = await folderOf(t)
+  const box = new PostmasterBox(folder, new FakeClock(), limits)
+  const put = async (octets: number): Promise<void> => {
+    const mail = box.openMail('')
+    await mail.write(Buffer.alloc(octets, 'x'))
+    await mail.deliver()
+  }
+  const full = { message: /^4\.2\.2 The mailbox of the postmaster is full/ }
+  await mkdir(join(folder, 'cur'), { recursive: true })
+  await writeFile(join(folder, 'cur', '1.a.host,S=999:2,S'), 'x'.repeat(999))
+  await put(1)
+  await t.throwsAsync(() => put(1), full)
+  const other = new PostmasterBox(await folderOf(t), new FakeClock(), { mails: 10, octets: 1000 })
+  const large = other.openMail('')
+  await large.write(Buffer.alloc(1500))
+  await large.deliver()
+  await t.throwsAsync(async () => other.openMail('').write(Buffer.alloc(1)), full)
+})
+
+test('A mail for the postmaster that does not come to its end leaves nothing behind', async (t) => {
+  const rig = await startRig(t)
+  const client = await rig.connect()
+  await client.reply()
+  for (const line of ['EHLO relay.test', 'MAIL FROM:<ada@example.net>', 'RCPT TO:<postmaster>', 'DATA']) await client.command(line)
+  await client.sendApart(Buffer.from(`Subject: half\r\n\r\n${'x'.repeat(70)}\r\n`.repeat(1000)))
+  await until('it is being written', async () => (await readdir(join(rig.box, 'tmp')).catch(() => [])).length === 1)
+  client.destroy()
+  await until('it is forgotten', async () => (await readdir(join(rig.box, 'tmp'))).length === 0)
+  t.deepEqual(await rig.kept(), [])
+})
