@@ -82,64 +82,7 @@ const recordKinds = [
 export function integrityChecks(database: Database): VerifyOptions {
   return {
     kinds: recordKinds,
-    families: [
-      { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
-      { name: 'webhook.attempt', check: ([organizationId, , id]) => checkLoggedAttempt(database, String(organizationId), String(id)) },
-      { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
-      { name: 'webhook.leftovers', global: true },
-      { name: 'idempotency' },
-      { name: 'captcha.used' },
-      { name: 'reveal', global: true },
-      { name: 'settings' },
-      { name: 'challenge' },
-      { name: 'usage.held' },
-      { name: 'usage.stored' },
-      {
-        name: 'feedback.raw',
-        check: async ([organizationId, , id]) =>
-          (await database.get(traceReports, { organizationId: String(organizationId) }, String(id))) ? [] : ['its report is missing'],
-      },
-      { name: 'feedback.soft' },
-      { name: 'feedback.key' },
-      { name: 'feedback.domain' },
-      { name: 'feedback.pending', global: true },
-      { name: 'ingest.seen' },
-      { name: 'ingest.poll' },
-      { name: 'ingest.session' },
-      { name: 'ingest.refused' },
-      { name: 'ingest.dropped' },
-      { name: 'capture.pending', global: true },
-      { name: 'inspect.report', check: ([organizationId, , id]) => missingTest(database, String(organizationId), String(id)) },
-      {
-        name: 'inspect.pending',
-        global: true,
-        check: ([, , organizationId, id]) => missingTest(database, String(organizationId), String(id)),
-      },
-      {
-        name: 'inbox.notified',
-        check: async ([organizationId, , id]) =>
-          (await database.get(inboxes, { organizationId: String(organizationId) }, String(id))) ? [] : ['its inbox is missing'],
-      },
-      { name: 'master-key', global: true },
-      { name: 'replay.open', global: true },
-      {
-        name: 'verp',
-        global: true,
-        check: async (_key, value) => {
-          const { organizationId, traceId } = toVerpRecipient(value)
-          return missing(database, organizationId, 'trace', traceId)
-        },
-      },
-      { name: 'unsubscribe.kept', global: true },
-      { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
-      { name: 'oauth.signing-key', global: true },
-      { name: 'oauth.client', global: true },
-      { name: 'oauth.code', global: true },
-      { name: 'oauth.refresh-token', global: true },
-      { name: 'oauth.sandbox', global: true },
-      { name: 'oauth.limit', global: true },
-      { name: 'people.outbox', global: true },
-    ],
+    families: familiesOf(database),
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
       of(kind, _organizationId, record): readonly ContentRef[] {
@@ -162,6 +105,66 @@ export function integrityChecks(database: Database): VerifyOptions {
     checkQueueEntry: (entry) => checkQueueEntry(database, entry),
   }
 }
+
+/** Rows that are no records, by the name in their keys, and what each of them needs. */
+const familiesOf = (database: Database): VerifyOptions['families'] => [
+  { name: 'event', check: async ([organizationId, , traceId]) => missing(database, String(organizationId), 'trace', String(traceId)) },
+  { name: 'webhook.attempt', check: ([organizationId, , id]) => checkLoggedAttempt(database, String(organizationId), String(id)) },
+  { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
+  { name: 'webhook.leftovers', global: true },
+  { name: 'idempotency' },
+  { name: 'captcha.used' },
+  { name: 'reveal', global: true },
+  { name: 'settings' },
+  { name: 'challenge' },
+  { name: 'usage.held' },
+  { name: 'usage.stored' },
+  {
+    name: 'feedback.raw',
+    check: async ([organizationId, , id]) =>
+      (await database.get(traceReports, { organizationId: String(organizationId) }, String(id))) ? [] : ['its report is missing'],
+  },
+  { name: 'feedback.soft' },
+  { name: 'feedback.key' },
+  { name: 'feedback.domain' },
+  { name: 'feedback.pending', global: true },
+  { name: 'ingest.seen' },
+  { name: 'ingest.poll' },
+  { name: 'ingest.session' },
+  { name: 'ingest.refused' },
+  { name: 'ingest.dropped' },
+  { name: 'capture.pending', global: true },
+  { name: 'inspect.report', check: ([organizationId, , id]) => missingTest(database, String(organizationId), String(id)) },
+  {
+    name: 'inspect.pending',
+    global: true,
+    check: ([, , organizationId, id]) => missingTest(database, String(organizationId), String(id)),
+  },
+  {
+    name: 'inbox.notified',
+    check: async ([organizationId, , id]) =>
+      (await database.get(inboxes, { organizationId: String(organizationId) }, String(id))) ? [] : ['its inbox is missing'],
+  },
+  { name: 'master-key', global: true },
+  { name: 'replay.open', global: true },
+  {
+    name: 'verp',
+    global: true,
+    check: async (_key, value) => {
+      const { organizationId, traceId } = toVerpRecipient(value)
+      return missing(database, organizationId, 'trace', traceId)
+    },
+  },
+  { name: 'unsubscribe.kept', global: true },
+  { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
+  { name: 'oauth.signing-key', global: true },
+  { name: 'oauth.client', global: true },
+  { name: 'oauth.code', global: true },
+  { name: 'oauth.refresh-token', global: true },
+  { name: 'oauth.sandbox', global: true },
+  { name: 'oauth.limit', global: true },
+  { name: 'people.outbox', global: true },
+]
 
 async function missingTest(database: Database, organizationId: string, id: string): Promise<string[]> {
   const stored = await database.get(inspectTests, { organizationId }, id)
