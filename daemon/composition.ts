@@ -157,6 +157,7 @@ function addCore(add: Add, foundation: Foundation): void {
   const { config, secrets, metrics } = foundation
   addHealth(add, foundation)
   addDelivery(add, foundation)
+  addInboxes(add, foundation)
   addWebhooks(add, foundation)
   const base = settingsOf(secrets)
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
@@ -165,12 +166,6 @@ function addCore(add: Add, foundation: Foundation): void {
   add(T.Retention, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)
     return new Retention({ ...base(c), random: Math.random, onError })
-  })
-  add(T.Inboxes, (c) => {
-    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
-    const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), bell: c.resolve(T.Bell), resolver: c.resolve(T.Resolver) }
-    const told = { allowed: config.outbound.allow.webhooks, sharedSecret: config.inboxNotifySecret ?? undefined }
-    return inboxCore({ ...base(c), ...parts, ...told, ...inboxUrls(config), onError })
   })
   add(T.ReplayRunner, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a replay', error, id)
@@ -219,6 +214,16 @@ function addCore(add: Add, foundation: Foundation): void {
       onDeleted: () => c.resolve(T.Administration).removals.wake(),
     }),
   )
+}
+
+/** Virtual inboxes, and who reads and tells what lands in them. */
+function addInboxes(add: Add, { config, secrets }: Foundation): void {
+  add(T.Inboxes, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
+    const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), bell: c.resolve(T.Bell), resolver: c.resolve(T.Resolver) }
+    const told = { allowed: config.outbound.allow.webhooks, sharedSecret: config.inboxNotifySecret ?? undefined }
+    return inboxCore({ ...settingsOf(secrets)(c), ...parts, ...told, ...inboxUrls(config), onError })
+  })
 }
 
 /** Events for the servers of tenants. */

@@ -103,7 +103,7 @@ function framed({ base, self, showsRemote }: ShownMessage, message: ReadMessage)
       !showsRemote &&
       html`<form class="remote" method="get" action="${self}">
         <input type="hidden" name="tab" value="html" /><input type="hidden" name="images" value="1" />
-        <p>${count === 1 ? 'One image' : `${count} images`} of other servers not loaded.</p>
+        <p>${count === 1 ? 'One image' : `${count} images`} of other servers ${count === 1 ? 'was' : 'were'} not loaded.</p>
         <button class="quiet">Show remote images</button>
       </form>`
     }

@@ -5,6 +5,7 @@ import type { CapturedMessage, Inboxes } from '#core/capture/inboxes.ts'
 import type { ReadMessage } from '#core/capture/message-reader.ts'
 import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/message-views.ts'
 import { Refusal } from '#core/refusals.ts'
+import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 import { media, raw, type Answer } from '../answer.ts'
 import { operation, pathParameters, type Operation } from '../operation.ts'
 import { attachmentHeaders, servedType } from '../rest/download.ts'
@@ -40,7 +41,7 @@ function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
       const list = rows.map(
         ({ capture, trace }) =>
           html`<li>
-            <a href="${inboxPath(id, inboxId)}/messages/${capture.id}">${trace.subject || 'Without a subject'}</a>
+            <a href="${inboxPath(id, inboxId)}/messages/${capture.id}">${decodeEncodedWords(trace.subject) || 'Without a subject'}</a>
             <span class="meta">${capture.intendedTo.join(', ')} · ${new Date(capture.capturedAt).toISOString().slice(0, 16)}</span>
           </li>`,
       )

@@ -41,6 +41,7 @@ const timeout = z
 export const inboxOperations = (core: RestCore): readonly Operation[] => [
   ...inboxes(core),
   ...changing(core),
+  ...ending(core),
   ...messages(core),
   ...downloads(core),
   wait(core),
@@ -139,6 +140,9 @@ const changing = (core: RestCore): readonly Operation[] => [
     response: inboxDetailShape,
     handle: async ({ scope, params, body }) => detail(core, scope, await core.inboxSettings.update(scope, params.id, toInboxChanges(body))),
   }),
+]
+
+const ending = (core: RestCore): readonly Operation[] => [
   operation({
     method: 'DELETE',
     path: '/v1/inboxes/{id}',

@@ -1,7 +1,7 @@
 /** What the benchmark is asked to do on its command line. */
 import { parseArgs } from 'node:util'
 
-export const sectionNames = ['intake', 'relay', 'rest', 'backlog', 'lookup', 'idle', 'logs'] as const
+export const sectionNames = ['intake', 'relay', 'rest', 'backlog', 'lookup', 'idle', 'logs', 'wait'] as const
 export type SectionName = (typeof sectionNames)[number]
 
 export interface BenchOptions {
@@ -22,7 +22,7 @@ export interface BenchOptions {
 }
 
 const usage = `npm run bench -- [options]
-  --only intake,relay,rest,backlog,lookup,idle,logs   sections to run (all)
+  --only intake,relay,rest,backlog,lookup,idle,logs,wait   sections to run (all)
   --seconds N    counted seconds of each measurement (5)
   --rounds N     measurements of each server (3)
   --quick        2 seconds, 1 round, small backlogs: does it work?

@@ -12,6 +12,7 @@ import { readOptions, type BenchOptions, type SectionName } from './options.ts'
 import { measureRelay } from './relay.ts'
 import { measureRest } from './rest-intake.ts'
 import type { Section } from './results.ts'
+import { measureWaits } from './waits.ts'
 
 const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<Section>>> = {
   intake: measureIntake,
@@ -21,6 +22,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   lookup: measureLookup,
   idle: measureIdle,
   logs: measureLogs,
+  wait: measureWaits,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

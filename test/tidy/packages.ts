@@ -31,6 +31,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   'smtp-server': ['protocols/reception/**', 'protocols/submission/**', 'protocols/mx/**'],
   srvx: ['admin-api/**'],
   standardwebhooks: [],
+  stripe: [],
   svix: [],
   tldts: ['ingest/inspect/**'],
   tsyringe: ['daemon/composition.ts', 'daemon/parts.ts'],

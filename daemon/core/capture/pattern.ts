@@ -1,6 +1,11 @@
 /** Patterns of virtual inboxes, and which captures they are for. Spec "Virtual inbox". */
 import { foldAddress, parseAddress, parseDomain } from '../addresses.ts'
-import type { Capture, Inbox } from './capture.ts'
+
+/** The addresses of a capture. */
+interface Addressed {
+  readonly addressesSeen: readonly string[]
+  readonly intendedTo: readonly string[]
+}
 
 export const catchAll = '*'
 
@@ -19,11 +24,13 @@ export function parsePattern(text: string): string | undefined {
 export const looksLikePattern = (text: string): boolean => text === catchAll || text.includes('@')
 
 /** Every pattern but `*` under which the capture is found: the addresses that were seen or meant, and their domains. */
-export function placesOf({ addressesSeen, intendedTo }: Pick<Capture, 'addressesSeen' | 'intendedTo'>): ReadonlySet<string> {
+export function placesOf({ addressesSeen, intendedTo }: Addressed): ReadonlySet<string> {
   const addresses = [...addressesSeen, ...intendedTo].map(foldAddress)
   return new Set([...addresses, ...addresses.map((address) => address.slice(address.lastIndexOf('@')))])
 }
 
 /** Whether a capture is in an inbox. */
-export const landsIn = ({ projectId, addressPattern }: Pick<Inbox, 'projectId' | 'addressPattern'>, capture: Capture): boolean =>
-  projectId === capture.projectId && (addressPattern === catchAll || placesOf(capture).has(addressPattern))
+export const landsIn = (
+  { projectId, addressPattern }: { readonly projectId: string; readonly addressPattern: string },
+  capture: Addressed & { readonly projectId: string },
+): boolean => projectId === capture.projectId && (addressPattern === catchAll || placesOf(capture).has(addressPattern))

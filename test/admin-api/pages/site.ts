@@ -36,7 +36,7 @@ import { flagCheck } from '../../../admin-api/rest/operations.ts'
 import { claimOperations } from '../../../admin-api/pages/claims.ts'
 import { AdminApi } from '../../../admin-api/server.ts'
 import { administration } from '../../../daemon/administration.ts'
-import { inboxCore, type InboxCore } from '../../../daemon/inbox-core.ts'
+import { inboxCore, type InboxCore, type InboxParts } from '../../../daemon/inbox-core.ts'
 import { allowingCore, oauthServer, type OAuthServer } from '../../../daemon/oauth-core.ts'
 import { destinationDefaults } from '../../core/house.ts'
 import { noTracking } from '../../core/no-parsers.ts'
@@ -129,12 +129,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   })
   const usage = new Usage({ database, clock })
   const reader = new WorkerMessageReader(clock)
-  const noNames = { resolve4: async () => [], resolve6: async () => [] }
-  const loopback = [{ cidr: '127.0.0.1/32' }]
-  const its = inboxCore({
-    ...{ ...base, reader, bell: new CaptureBell(), resolver: noNames, allowed: [], imagesAllowed: options.imagesFromHere ? loopback : [] },
-    ...{ baseUrl: publicUrl, pagesUrl: publicUrl, onError },
-  })
+  const its = inboxesOf({ ...base, reader, onError }, publicUrl, options)
   const allowing = allowingCore(oauth, { ...base, people: house, projects })
   const { sandboxes } = oauth
   const claims = new Claims({ ...base, audit, sandboxes, people: house })
@@ -181,6 +176,16 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     ...{ claims, sandboxes, accept, inboxCore: its },
     operatorLink: async (email) => url + (await operatorLink(database, clock, email)),
   }
+}
+
+function inboxesOf(
+  base: Omit<InboxParts, 'bell' | 'resolver' | 'allowed' | 'baseUrl' | 'pagesUrl'>,
+  url: string,
+  { imagesFromHere }: SiteOptions,
+): InboxCore {
+  const resolver = { resolve4: async () => [], resolve6: async () => [] }
+  const imagesAllowed = imagesFromHere ? [{ cidr: '127.0.0.1/32' }] : []
+  return inboxCore({ ...base, bell: new CaptureBell(), resolver, allowed: [], imagesAllowed, baseUrl: url, pagesUrl: url })
 }
 
 async function readMail(database: Database, trace: Trace): Promise<Mail> {

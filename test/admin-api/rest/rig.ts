@@ -250,8 +250,7 @@ function assemble(
   const writes = new SettingWrites(database, audit)
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const settings = { database, writes, policies, secrets, clock, audit }
-  const base = { ...settings, ...webhooksOf(settings) }
-  const its = inboxesOf(base, reader, bell, baseUrl)
+  const base = { ...settings, ...webhooksOf(settings), ...inboxesOf(settings, reader, bell, baseUrl) }
   const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
   const usage = new Usage(base)
   const limits = { recipientsMax: 120, messageBytesMax: 1024 * 1024 }
@@ -287,7 +286,7 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    ...moving({ ...base, ...its, destinations, smtpCredentials, templates }),
+    ...moving({ ...base, destinations, smtpCredentials, templates }),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     ...readers(base, probes, records),
@@ -297,7 +296,6 @@ function assemble(
     suppressionImport: new SuppressionImport(base),
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),
     ingest: ingestCore({ ...base, guard: loopbackGuard, resolver: playedResolver, onError: rethrow }),
-    ...its,
     invoices: new Invoices({ database, usage, vatBasisPoints: 810 }),
     operator: new Operator(base),
     restoreOrganization: (id: string) => restoreOrganization(base, id),

@@ -34,6 +34,9 @@ async function captureTo(house: House, rcptTo: readonly string[]): Promise<strin
 const listed = async (house: House, inbox: string, address?: string): Promise<string[]> =>
   (await house.inboxes.messages(scope, inbox, { limit: 50, address })).rows.map(({ capture }) => capture.id)
 
+const retentionOf = (t: ExecutionContext, { database, clock }: House): Retention =>
+  new Retention({ database, clock, random: () => 0.5, onError: (error) => t.fail(String(error)) })
+
 test('patterns are *, @domain and one address, in one spelling whatever the letters of case', (t) => {
   const spelled = [
     ['*', '*'],
@@ -127,7 +130,7 @@ test('a message leaves an inbox after its days, and is removed when every inbox 
   t.deepEqual((await house.inboxes.messages(scope, 'inb_short', { limit: 9, since })).rows.length, 1)
   t.is((await house.inboxes.wait(scope, 'inb_short', { since, timeoutMs: 1, signal: never }))?.capture.id, young)
   await t.throwsAsync(house.inboxes.message(scope, 'inb_short', old), { code: 'not_found' })
-  const retention = new Retention({ ...house, random: () => 0.5, onError: (error) => t.fail(String(error)) })
+  const retention = retentionOf(t, house)
   const left = async () => (await house.database.all(captures, { organizationId })).map(({ record }) => record.id)
   t.is(await retention.round(), 0)
   t.deepEqual(await left(), [old, young])
@@ -142,6 +145,6 @@ test('a catch-all without days of its own keeps everything as long as the plan d
   await house.inbox({ id: 'inb_short', addressPattern: '@example.net', retentionDays: 1 })
   await captureTo(house, ['anna@example.net'])
   house.clock.advance(30 * dayMs)
-  const retention = new Retention({ ...house, random: () => 0.5, onError: (error) => t.fail(String(error)) })
+  const retention = retentionOf(t, house)
   t.is(await retention.round(), 0)
 })
