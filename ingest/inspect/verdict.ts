@@ -42,7 +42,7 @@ interface Definition {
   readonly references: readonly Reference[]
 }
 
-export const definitions: Readonly<Record<CheckId, Definition>> = {
+const definitions: Readonly<Record<CheckId, Definition>> = {
   spf: { title: 'SPF', max: 8, references: [rfc(7208, 'Sender Policy Framework'), gmail] },
   dkim: { title: 'DKIM signature', max: 10, references: [rfc(6376, 'DKIM signatures'), rfc(8301, 'DKIM key sizes'), gmail] },
   dmarc: { title: 'DMARC alignment', max: 12, references: [rfc(9989, 'DMARC'), gmail] },
