@@ -99,16 +99,20 @@ export class Dovecot implements AsyncDisposable {
 
   static async start(options: DovecotOptions): Promise<Dovecot> {
     const { folder } = options
-    const ports = [await freePort(), await freePort()] as const
     for (const name of ['run', 'state', 'mail', 'home', 'tls']) await mkdir(join(folder, name), { recursive: true })
     const files = await makeCertificates(join(folder, 'tls'))
-    await writeFile(join(folder, 'dovecot.conf'), settings(folder, files, ports, options))
-    const child = spawn(command, ['-F', '-c', join(folder, 'dovecot.conf')], { stdio: 'ignore' })
-    const dovecot = new Dovecot(child, ports, files.ca, options)
-    await dovecot.#own('mail')
-    await dovecot.#own('home')
-    await eventually(10_000, 'Dovecot listens', async () => ((await answers(ports[0])) ? true : undefined))
-    return dovecot
+    for (let tries = 1; ; tries++) {
+      const ports = [await freePort(), await freePort()] as const
+      await writeFile(join(folder, 'dovecot.conf'), settings(folder, files, ports, options))
+      const child = spawn(command, ['-F', '-c', join(folder, 'dovecot.conf')], { stdio: 'ignore' })
+      const dovecot = new Dovecot(child, ports, files.ca, options)
+      await dovecot.#own('mail')
+      await dovecot.#own('home')
+      const listens = async (): Promise<boolean | undefined> => (child.exitCode === null ? (await answers(ports[0])) || undefined : false)
+      if (await eventually(25_000, 'Dovecot listens', listens)) return dovecot
+      // somebody else took one of the ports meanwhile
+      if (tries === 3) throw new Error(`Dovecot does not start: ${await dovecot.log()}`)
+    }
   }
 
   /** The Maildir of a user, for whoever delivers into it. */
