@@ -110,7 +110,7 @@ test('pages of any origin may call what programs call, and not the endpoint for 
   t.is(tokens.headers.get('access-control-allow-origin'), '*')
   t.is(tokens.headers.get('cache-control'), 'no-store')
   t.is(tokens.headers.get('pragma'), 'no-cache')
-  for (const path of ['/oauth/authorize', '/v1/messages']) {
+  for (const path of ['/oauth/authorize', '/v1/templates']) {
     const closed = await rig.fetch(base + path, { method: 'OPTIONS', headers: { origin: 'https://app.example' } })
     t.is(closed.status, 405, path)
     t.is(closed.headers.get('access-control-allow-origin'), null)
