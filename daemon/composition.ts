@@ -52,6 +52,7 @@ import { RelayTransport } from '../protocols/relay/transport.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { inboundCore, inboundSettings } from './inbound-core.ts'
 import { ingestCore } from './ingest-core.ts'
 import { mailDoors, submissionServer } from './mail-doors.ts'
 import type { Metrics } from './metrics.ts'
@@ -96,6 +97,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     engagements: c.resolve(T.Engagements),
     ingest: c.resolve(T.Ingest),
     webhooks: c.resolve(T.Webhooks),
+    inbound: c.resolve(T.Inbound),
   }
 }
 
@@ -224,15 +226,13 @@ function addCore(add: Add, foundation: Foundation): void {
 function addWebhooks(add: Add, { config, secrets, metrics }: Foundation): void {
   add(T.Webhooks, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
-    const allowed = config.outbound.allow.webhooks
-    return webhookCore({
-      ...settingsOf(secrets)(c),
-      writes: c.resolve(T.Writes),
-      resolver: c.resolve(T.Resolver),
-      allowed,
-      onError,
-      metrics,
-    })
+    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed: config.outbound.allow.webhooks }
+    return webhookCore({ ...settingsOf(secrets)(c), ...parts, onError, metrics })
+  })
+  add(T.Inbound, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the preparation of mail for a route', error, id)
+    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), reader: c.resolve(T.Reader), onError }
+    return inboundCore({ ...settingsOf(secrets)(c), ...parts }, inboundSettings(config))
   })
 }
 
@@ -264,8 +264,7 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
   add(T.Queue, (c) => {
     const { connectionsPerDestination, connectionsTotal, memoryBudgetBytes } = config.delivery
     const queue: DeliveryQueue = new DeliveryQueue({
-      database: c.resolve(T.Database),
-      clock: c.resolve(T.Clock),
+      ...settingsOf(secrets)(c),
       attempts: c.resolve(T.Attempts),
       limitsOf: deliveryLimits(c.resolve(T.Policies), c.resolve(T.Board), connectionsPerDestination),
       connectionsMax: connectionsTotal,
@@ -322,7 +321,8 @@ function addDoors(add: Add, foundation: Foundation): void {
   })
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
-    return mailDoors(foundation, { ...base(c), ...network, feedback: c.resolve(T.Ingest).feedback })
+    const routes = c.resolve(T.Inbound).routeIntake
+    return mailDoors(foundation, { ...base(c), ...network, routes, feedback: c.resolve(T.Ingest).feedback })
   })
   add(T.Http, (c) => {
     const core = restCore(restParts(c, foundation))
@@ -383,6 +383,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     ingest: c.resolve(T.Ingest),
     ...c.resolve(T.Administration),
     ...c.resolve(T.Webhooks),
+    ...c.resolve(T.Inbound),
   }
 }
 

@@ -35,6 +35,7 @@ import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
+import type { InboundCore } from './inbound-core.ts'
 import type { Ingest } from './ingest-core.ts'
 import type { Logger } from './logging.ts'
 import type { MailDoors } from './mail-doors.ts'
@@ -89,6 +90,7 @@ export interface Daemon {
   readonly engagements: Engagements
   readonly ingest: Ingest
   readonly webhooks: WebhookCore
+  readonly inbound: InboundCore
 }
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
@@ -113,6 +115,7 @@ export const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  Inbound: token<InboundCore>('Inbound'),
   Ingest: token<Ingest>('Ingest'),
   MailDoors: token<MailDoors>('MailDoors'),
   OAuth: token<OAuthServer>('OAuth'),

@@ -42,11 +42,12 @@ import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
 import { moveResource } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
+import type { InboundCore } from './inbound-core.ts'
 import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 
-export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'> {
+export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'>, Pick<InboundCore, 'inboundRoutes' | 'inboundMail'> {
   readonly config: Config
   readonly secrets: SecretBox
   readonly database: Database
@@ -109,6 +110,8 @@ export function restCore(parts: RestParts): RestCore {
     webhooks: parts.webhooks,
     webhookDeliveries: parts.webhookDeliveries,
     webhookTests: parts.webhookTests,
+    inboundRoutes: parts.inboundRoutes,
+    inboundMail: parts.inboundMail,
     replays: new Replays({
       ...settings,
       traces: new TraceReader(database),

@@ -18,6 +18,8 @@ import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppressions.ts'
 import type { Unsubscribes } from '#core/feedback/unsubscribes.ts'
+import type { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
+import type { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
 import type { Invitations } from '#core/people/invitations.ts'
 import type { Members } from '#core/people/members.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
@@ -70,6 +72,8 @@ export interface RestCore {
   readonly engagements: Engagements
   readonly ingest: IngestCore
   readonly inboxes: Inboxes
+  readonly inboundRoutes: InboundRoutes
+  readonly inboundMail: InboundMail
   readonly webhooks: Webhooks
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries

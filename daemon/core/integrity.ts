@@ -16,6 +16,9 @@ import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
 import { ingestSources } from './ingest-sources/ingest-source.ts'
 import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
+import { checkInboundMessage, checkUnprepared } from './inbound-routes/integrity.ts'
+import { inboundMessages, type InboundMessage } from './inbound-routes/message.ts'
+import { inboundRoutes } from './inbound-routes/route.ts'
 import { oauthGrants } from './oauth/grant.ts'
 import { invitations } from './people/invitation.ts'
 import { loginLinks } from './people/login-link.ts'
@@ -72,6 +75,8 @@ const recordKinds = [
   claims,
   webhookEndpoints,
   webhookDeliveries,
+  inboundRoutes,
+  inboundMessages,
 ] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -103,6 +108,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       { name: 'ingest.refused' },
       { name: 'ingest.dropped' },
       { name: 'capture.pending', global: true },
+      { name: 'inbound.unprepared', global: true, check: (key) => checkUnprepared(database, key) },
       { name: 'master-key', global: true },
       { name: 'replay.open', global: true },
       {
@@ -125,13 +131,19 @@ export function integrityChecks(database: Database): VerifyOptions {
     ],
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
-      of: (kind, _organizationId, record): readonly ContentRef[] => (kind === traces.name ? [(record as Trace).content] : []),
-      owner: async (organizationId, contentId) => (await database.get(traces, { organizationId }, contentId))?.record.content,
+      of: (kind, _organizationId, record): readonly ContentRef[] =>
+        kind === traces.name || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : [],
+      owner: async (organizationId, contentId) =>
+        (
+          (await database.get(traces, { organizationId }, contentId)) ??
+          (await database.get(inboundMessages, { organizationId }, contentId))
+        )?.record.content,
     },
     async checkRecord(kind, organizationId, record) {
       if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
       if (kind === engagements.name) return missing(database, organizationId, 'trace', (record as Engagement).id)
       if (kind === webhookDeliveries.name) return checkDelivery(database, record as WebhookDelivery)
+      if (kind === inboundMessages.name) return checkInboundMessage(database, organizationId, record as InboundMessage)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
       if (kind !== captures.name) return templateDisagreements(database, kind, organizationId, record)

@@ -1,6 +1,7 @@
 /** What the listeners and sessions of one MX server share. */
-import type { RecipientKind } from '#core/inbound/recipient-kind.ts'
+import type { Recipient } from '#core/inbound/inbound-door.ts'
 import type { SMTPServerAddress } from 'smtp-server'
+import type { LiveRoute } from '#core/inbound-routes/intake.ts'
 import { ReceptionContext } from '../reception/context.ts'
 import type { MxEvents, MxOptions } from './settings.ts'
 
@@ -10,7 +11,7 @@ export class MxContext extends ReceptionContext<MxEvents> {
   readonly postmaster: MxOptions['postmaster']
   readonly hostname: string
   /** What was found at RCPT, for the rest of the transaction. */
-  readonly kinds = new WeakMap<SMTPServerAddress, RecipientKind>()
+  readonly recipients = new WeakMap<SMTPServerAddress, Recipient>()
 
   constructor(options: MxOptions) {
     super(options)
@@ -19,4 +20,10 @@ export class MxContext extends ReceptionContext<MxEvents> {
     this.postmaster = options.postmaster
     this.hostname = options.hostname
   }
+}
+
+/** The route that takes mail for a recipient; undefined when another kind of recipient does. */
+export function routeOf({ recipients }: MxContext, path: SMTPServerAddress): LiveRoute | undefined {
+  const recipient = recipients.get(path)
+  return recipient?.kind === 'route' ? recipient.route : undefined
 }

@@ -47,7 +47,7 @@ export abstract class ReceptionListener extends SMTPServer {
   protected abstract checkMailFrom(path: PathArgument, session: SMTPServerSession): string
 
   /** The forward-path in its one form; throws a refusal. */
-  protected abstract checkRcptTo(path: PathArgument, session: SMTPServerSession): string
+  protected abstract checkRcptTo(path: PathArgument, session: SMTPServerSession): string | Promise<string>
 
   /** Resolves with the real address when connections are taken. */
   async open({ host, port }: ListenAddress): Promise<ListenAddress> {
@@ -116,20 +116,31 @@ export abstract class ReceptionListener extends SMTPServer {
   }
 
   override onMailFrom(path: PathArgument, session: SMTPServerSession, answer: Answer): void {
-    this.#decide(session, answer, () => (path.address = this.checkMailFrom(path, session)))
+    this.#decide(session, answer, () => {
+      path.address = this.checkMailFrom(path, session)
+      return undefined
+    })
   }
 
   override onRcptTo(path: PathArgument, session: SMTPServerSession, answer: Answer): void {
-    this.#decide(session, answer, () => (path.address = this.checkRcptTo(path, session)))
+    this.#decide(session, answer, () => {
+      const address = this.checkRcptTo(path, session)
+      if (typeof address !== 'string') return address.then((found) => void (path.address = found))
+      path.address = address
+      return undefined
+    })
   }
 
-  #decide(session: SMTPServerSession, answer: Answer, decide: () => string): void {
+  #decide(session: SMTPServerSession, answer: Answer, decide: () => Promise<void> | undefined): void {
+    const refuse = (error: unknown): void => answer(this.#context.replyTo(error, session))
+    let later: Promise<void> | undefined
     try {
-      decide()
+      later = decide()
     } catch (error) {
-      return answer(this.#context.replyTo(error, session))
+      return refuse(error)
     }
-    answer()
+    if (later) void later.then(() => answer(), refuse)
+    else answer()
   }
 
   #sessions(): ReceptionConnection[] {

@@ -4,6 +4,7 @@ import { owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { SmtpCredentials } from '../access/smtp-credentials.ts'
 import { inboxes } from '../capture/capture.ts'
+import type { InboundRoutes } from '../inbound-routes/inbound-routes.ts'
 import { Refusal, type FieldProblem } from '../refusals.ts'
 import type { Destinations } from '../routing/destinations.ts'
 import type { Policies } from '../routing/policy.ts'
@@ -19,10 +20,18 @@ export interface MoveOptions {
   readonly smtpCredentials: SmtpCredentials
   readonly templates: Templates
   readonly webhooks: Webhooks
+  readonly inboundRoutes: InboundRoutes
 }
 
 /** What moves; traces and organization-wide destinations never do. */
-export const movableTypes = ['email_template', 'smtp_credential', 'virtual_inbox', 'webhook_endpoint', 'destination'] as const
+export const movableTypes = [
+  'email_template',
+  'inbound_route',
+  'smtp_credential',
+  'virtual_inbox',
+  'webhook_endpoint',
+  'destination',
+] as const
 export type MovableType = (typeof movableTypes)[number]
 
 export interface MoveRequest {
@@ -46,6 +55,10 @@ const moves: Readonly<Record<MovableType, Move>> = {
   },
   async email_template({ templates }, scope, id, projectId) {
     await templates.move(scope, id, projectId)
+    return []
+  },
+  async inbound_route({ inboundRoutes }, scope, id, projectId) {
+    await inboundRoutes.update(scope, id, { projectId })
     return []
   },
   virtual_inbox: moveInbox,

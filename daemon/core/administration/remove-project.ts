@@ -9,6 +9,8 @@ import { unpack, within, type Element } from '#store/tuple.ts'
 import { apiKeys } from '../access/api-key.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
+import { removeMessages } from '../inbound-routes/leftovers.ts'
+import { inboundRoutes } from '../inbound-routes/route.ts'
 import { oauthGrants } from '../oauth/grant.ts'
 import { discardTrace } from '../retention/remove-trace.ts'
 import { destinations } from '../routing/destination.ts'
@@ -62,6 +64,10 @@ export async function removeProject(
   for (const { record } of await database.all(webhookEndpoints, { organizationId }))
     if (isOfProject(record)) await removeDeliveries(work, organizationId, record.id)
   await removeRecords(work, webhookEndpoints, organizationId, isOfProject)
+  for (const { record } of await database.all(inboundRoutes, { organizationId }))
+    if (isOfProject(record)) await removeDeliveries(work, organizationId, record.id)
+  await removeRecords(work, inboundRoutes, organizationId, isOfProject)
+  await removeMessages(work, organizationId, 'project', projectId)
   await removeDeliveries(work, organizationId, projectId)
   await removeTemplates(work, organizationId, projectId)
   await removeTraces(work, organizationId, projectId)

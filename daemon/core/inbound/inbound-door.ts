@@ -5,10 +5,11 @@ import { RateWindow } from '../access/rate-window.ts'
 import type { Clock } from '../clock.ts'
 import type { ReportReading } from '../feedback/event.ts'
 import type { FeedbackResult, FeedbackTaker } from '../feedback/origin.ts'
+import type { LiveRoute, RoutedMail, RouteIntake, Routed } from '../inbound-routes/intake.ts'
 import { recipientOfVerp } from '../trace/return-paths.ts'
 import type { Database } from '#store/database.ts'
 import { hasLoopMark, loopMarkField } from './loop-mark.ts'
-import { recipientKind, type RecipientKind } from './recipient-kind.ts'
+import { mailboxAt, recipientKind, type RecipientKind } from './recipient-kind.ts'
 import { unparsedBounce } from './unparsed-bounce.ts'
 
 export interface InboundDoorOptions {
@@ -20,7 +21,11 @@ export interface InboundDoorOptions {
   readonly admission: { check(): void }
   /** A-label domain of bounces and of the people who run the service; null when none is set up. */
   readonly inboundDomain: string | null
+  readonly routes: RouteIntake
 }
+
+/** Who is at an address. */
+export type Recipient = { readonly kind: RecipientKind } | { readonly kind: 'route'; readonly route: LiveRoute }
 
 /** A mail that is complete. */
 export interface InboundMail {
@@ -67,11 +72,19 @@ export class InboundDoor {
   }
 
   /** What is at the address. Guesses are counted. Throws `rate_limit_exceeded`. */
-  kindOf(address: string, remoteAddress: string): RecipientKind {
+  async recipientOf(address: string, remoteAddress: string): Promise<Recipient> {
     this.checkClient(remoteAddress)
     const kind = recipientKind(address, this.#options)
     if (kind === 'forged') this.#forged.take(clientNetwork(remoteAddress))
-    return kind
+    const { inboundDomain, routes } = this.#options
+    const localPart = kind === 'unknown' ? mailboxAt(inboundDomain, address) : undefined
+    const route = localPart === undefined ? undefined : await routes.routeFor(localPart)
+    return route ? { kind: 'route', route } : { kind }
+  }
+
+  /** A mail for routes on its way in. */
+  openRouted(routed: readonly Routed[]): RoutedMail {
+    return this.#options.routes.open(routed)
   }
 
   /** Whether this service has passed the mail on before. */

@@ -10,8 +10,9 @@ export interface TargetGuards {
 
 const lengthMax = 2048
 
-/** The address as it is kept. Throws `validation_failed`. The look-up of a name can take seconds; one that leads nowhere yet is let pass. */
-export async function checkTargetUrl(text: string, { guard, resolver }: TargetGuards): Promise<string> {
+/** The address as it is kept, of the field that refusals name. Throws `validation_failed`. The look-up of a name can take seconds; one that leads nowhere yet is let pass. */
+export async function checkTargetUrl(text: string, { guard, resolver }: TargetGuards, field = 'target_url'): Promise<string> {
+  const wrong = (message: string): Error => invalid([{ path: field, message }])
   const url = URL.parse(text)
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw wrong('must be an address that begins with https://')
   if (url.username !== '' || url.password !== '')
@@ -32,5 +33,3 @@ export async function checkTargetUrl(text: string, { guard, resolver }: TargetGu
 /** The name or the literal to connect to. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80))
-
-const wrong = (message: string): Error => invalid([{ path: 'target_url', message }])

@@ -26,7 +26,7 @@ import { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import { Suppressions } from '#core/feedback/suppressions.ts'
 import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
-import { type RecordResolver } from '#core/outbound/resolver.ts'
+import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { members } from '#core/people/member.ts'
@@ -64,6 +64,7 @@ import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
 import { ingestCore } from '../../../daemon/ingest-core.ts'
+import { inboundCore } from '../../../daemon/inbound-core.ts'
 import { webhookCore, type WebhookParts } from '../../../daemon/webhook-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
 import { authority } from '../../protocols/relay/certificates.ts'
@@ -259,8 +260,12 @@ function assemble(
   })
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
+  const inbound = inboundCore(
+    { ...base, reader, resolver: resolverWith(records), onError: rethrow },
+    { allowed: [{ cidr: '127.0.0.1/32' }], hostname: 'post.example.ch', inboundDomain: bounceDomain, baseUrl },
+  )
   return {
-    ...{ ...base, ...made },
+    ...{ ...base, ...made, ...inbound },
     ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
     ...{ destinations, probes, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
@@ -273,7 +278,8 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    move: (scope: Scope, request: MoveRequest) => moveResource({ ...base, destinations, smtpCredentials, templates }, scope, request),
+    move: (scope: Scope, request: MoveRequest) =>
+      moveResource({ ...base, ...inbound, destinations, smtpCredentials, templates }, scope, request),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     ...readers(base, probes, records),
@@ -289,6 +295,12 @@ function assemble(
     restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
 }
+
+const resolverWith = (records: RecordResolver): Resolver & RecordResolver => ({
+  ...playedResolver,
+  resolveTxt: (name) => records.resolveTxt(name),
+  resolveMx: (name) => records.resolveMx(name),
+})
 
 const webhooksOf = (base: Pick<WebhookParts, 'database' | 'writes' | 'policies' | 'secrets' | 'clock'>) =>
   webhookCore({ ...base, resolver: playedResolver, allowed: [{ cidr: '127.0.0.1/32' }], trusted: [authority], onError: rethrow })

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
+import { RouteIntake } from '#core/inbound-routes/intake.ts'
 import { loopMarkField } from '#core/inbound/loop-mark.ts'
 import { newVerpId, verpAddress } from '#core/trace/verp-address.ts'
 import { PostmasterBox, type BoxLimits } from '../../../protocols/mx/postmaster-box.ts'
@@ -70,7 +71,8 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
   const clock = new StepClock()
   const feedback = new FeedbackDouble()
   const events = new EventLog()
-  const door = new InboundDoor({ database: house.database, secrets, clock, feedback, admission, inboundDomain: bounceDomain })
+  const routes = new RouteIntake({ database: house.database, policies: house.policies, clock })
+  const door = new InboundDoor({ database: house.database, secrets, clock, feedback, admission, inboundDomain: bounceDomain, routes })
   const server = new MxServer({
     ...{ listen: [{ host: '127.0.0.1', port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },
     limits: { ...usual, ...limits },
