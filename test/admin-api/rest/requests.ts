@@ -10,12 +10,14 @@ import { keepReport } from '#core/trace/kept-report.ts'
 import { reportId, shortReportId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { clickToken } from '#core/tracking/click-token.ts'
 import { openPurpose } from '#core/tracking/tracking.ts'
+import { linkToken } from '#core/inbound-routes/links.ts'
 import { announce } from '#core/webhooks/announce.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId, newTraceId } from '#store/ids.ts'
+import { addInboundMail } from './inbound-mail.ts'
 import { addDestination, loopback, type Rig } from './rig.ts'
 
 interface MadeSource {
@@ -73,6 +75,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
   const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
   const attempt = await announceTo(database, organizationId, webhook)
+  const inboundRoute = await idOf('/v1/inbound-routes', { local_part_pattern: 'sales', webhook_url: 'https://hooks.example.ch/' })
+  const inboundMessage = await addInboundMail(database, organizationId, inboundRoute, project)
   const report = await addReport(database, organizationId, trace, project)
   const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
   const sourceOf = async (provider: string): Promise<MadeSource> => {
@@ -89,6 +93,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const token = traceToken(secrets, 'unsubscribe.v1', trace)
   const pixel = traceToken(secrets, openPurpose, trace)
+  const inboundLink = linkToken(secrets, { organizationId, messageId: inboundMessage, part: 'raw', expiresAt: clock.now() + hour })
   const click = clickToken(secrets, { traceId: trace, link: 0, target: 'https://shop.example.ch/' })
   return {
     ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
@@ -99,6 +104,9 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       domain,
       webhook,
       attempt,
+      inboundRoute,
+      inboundMessage,
+      inboundLink,
       suppression,
       report,
       stalwart: stalwart.id,
@@ -192,6 +200,7 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   listPostofficeMappings: { ...refused, query: `bounce_source_config_id=${mailEnable}`, neighbour: 'shared' },
   listWebhooks: { ...refused, query: `project=${project}` },
   listAllWebhookAttempts: { ...refused, query: `project=${project}` },
+  listInboundRoutes: { ...refused, query: `project=${project}` },
   listDomains: { ...own, neighbour: 'shared' },
   listOrganizations: { ...own, neighbour: 'shared' },
   listMembers: { ...own, neighbour: 'shared' },
@@ -204,6 +213,7 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
 
 const readingOne = (made: Made): Record<string, Request> => {
   const message = { id: made.inbox, message_id: made.message }
+  const inbound = { id: made.inboundRoute, message_id: made.inboundMessage }
   return {
     readDestination: { ...refused, params: { id: made.destination } },
     readDestinationHealth: { ...refused, params: { id: made.destination } },
@@ -224,6 +234,11 @@ const readingOne = (made: Made): Record<string, Request> => {
     readWebhook: { ...refused, params: { id: made.webhook } },
     listWebhookAttempts: { ...refused, params: { id: made.webhook } },
     readWebhookAttempt: { ...refused, params: { id: made.attempt } },
+    readInboundRoute: { ...refused, params: { id: made.inboundRoute } },
+    listInboundMessages: { ...refused, params: { id: made.inboundRoute } },
+    readInboundMessage: { ...refused, params: inbound },
+    readRawInboundMessage: { ...refused, params: inbound },
+    readInboundAttachment: { ...refused, params: { ...inbound, index: '0' } },
     readInbox: { ...refused, params: { id: made.inbox } },
     listInboxMessages: { ...refused, params: { id: made.inbox } },
     readInboxMessage: { ...refused, params: message },
@@ -238,12 +253,13 @@ const readingOne = (made: Made): Record<string, Request> => {
 /** Whoever has the link may follow it. */
 const public_ = (made: Made): Record<string, Request> => ({ ...links(made), ...signedRequests(made) })
 
-const links = ({ trace, token, click, pixel }: Made): Record<string, Request> => ({
+const links = ({ trace, token, click, pixel, inboundLink }: Made): Record<string, Request> => ({
   readSharedTrace: { ...own, params: { trace_id: trace } },
   showUnsubscribe: { ...own, params: { token } },
   unsubscribe: { ...own, params: { token } },
   followLink: { ...own, params: { token: click } },
   showPixel: { ...own, params: { token: pixel } },
+  followInboundLink: { ...own, params: { token: inboundLink } },
 })
 
 /** A signature stands in place of a key. */
@@ -277,6 +293,7 @@ const making = (made: Made): Record<string, Request> => {
     createSmtpCredential: { ...refused, body: { project_id } },
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
     createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
+    createInboundRoute: { ...refused, body: { local_part_pattern: 'x', webhook_url: 'https://hooks.example.ch/', project_id } },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
     startReplay: { ...refused, body: { filter: { project_id } } },
@@ -318,6 +335,8 @@ const changing = (made: Made): Record<string, Request> => {
     updateWebhook: { ...refused, params: { id: made.webhook }, body: { name: 'Mine' } },
     rotateWebhookSecret: { ...refused, params: { id: made.webhook } },
     redeliverWebhookAttempt: { ...refused, params: { id: made.attempt } },
+    updateInboundRoute: { ...refused, params: { id: made.inboundRoute }, body: { webhook_url: 'https://mine.example.ch/' } },
+    rotateInboundRouteSecret: { ...refused, params: { id: made.inboundRoute } },
     testWebhook: { ...refused, params: { id: made.webhook } },
     rotateApiKey: { ...refused, params: { id: made.key } },
     stopReplay: { ...refused, params: { job_id: made.replay } },
@@ -354,6 +373,7 @@ const ending = (made: Made): Record<string, Request> => ({
   deleteFailoverPolicy: { ...refused, params: { primary_id: made.spare } },
   revokeSmtpCredential: { stranger: 'silent', params: { id: made.credential } },
   deleteWebhook: { stranger: 'silent', params: { id: made.webhook } },
+  deleteInboundRoute: { stranger: 'silent', params: { id: made.inboundRoute } },
   deleteTemplate: { ...refused, params: { id: made.template } },
   revokeApiKey: { ...refused, params: { id: made.key } },
   deleteDestination: { ...refused, params: { id: made.spare } },
