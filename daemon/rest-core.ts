@@ -108,10 +108,8 @@ export function restCore(parts: RestParts): RestCore {
     organizations: parts.organizations,
     move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
     webhooks: parts.webhooks,
-    webhookDeliveries: parts.webhookDeliveries,
-    webhookTests: parts.webhookTests,
-    inboundRoutes: parts.inboundRoutes,
-    inboundMail: parts.inboundMail,
+    ...{ webhookDeliveries: parts.webhookDeliveries, webhookTests: parts.webhookTests },
+    ...{ inboundRoutes: parts.inboundRoutes, inboundMail: parts.inboundMail },
     replays: new Replays({
       ...settings,
       traces: new TraceReader(database),

@@ -133,11 +133,7 @@ export function integrityChecks(database: Database): VerifyOptions {
     contents: {
       of: (kind, _organizationId, record): readonly ContentRef[] =>
         kind === traces.name || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : [],
-      owner: async (organizationId, contentId) =>
-        (
-          (await database.get(traces, { organizationId }, contentId)) ??
-          (await database.get(inboundMessages, { organizationId }, contentId))
-        )?.record.content,
+      owner: (organizationId, contentId) => contentOf(database, organizationId, contentId),
     },
     async checkRecord(kind, organizationId, record) {
       if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
@@ -151,6 +147,12 @@ export function integrityChecks(database: Database): VerifyOptions {
     },
     checkQueueEntry: (entry) => checkQueueEntry(database, entry),
   }
+}
+
+/** Content has the id of what it belongs to. */
+async function contentOf(database: Database, organizationId: string, id: string): Promise<ContentRef | undefined> {
+  const trace = await database.get(traces, { organizationId }, id)
+  return (trace ?? (await database.get(inboundMessages, { organizationId }, id)))?.record.content
 }
 
 async function missing(database: Database, organizationId: string, noun: string, traceId: string): Promise<string[]> {

@@ -85,39 +85,44 @@ async function follow({ daemon }: Place, url: string): Promise<Buffer> {
   return bytes
 }
 
-test.serial('a signed mail arrives at the webhook, with what it says, who sent it, and its files behind links', async (t) => {
-  const here = await place(t)
+/** A domain with SPF, DKIM and DMARC; answers how to sign for it. */
+function publishSender({ dns }: Place): Parameters<typeof dkimSign>[1] {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
-  here.dns.zones.set('s1._domainkey.peer.test', { txt: [[`v=DKIM1; k=rsa; p=${key.slice(0, 200)}`, key.slice(200)]] })
-  here.dns.zones.set('peer.test', { txt: [['v=spf1 ip4:127.0.0.1 -all']] })
-  here.dns.zones.set('_dmarc.peer.test', { txt: [['v=DMARC1; p=reject']] })
+  dns.zones.set('s1._domainkey.peer.test', { txt: [[`v=DKIM1; k=rsa; p=${key.slice(0, 200)}`, key.slice(200)]] })
+  dns.zones.set('peer.test', { txt: [['v=spf1 ip4:127.0.0.1 -all']] })
+  dns.zones.set('_dmarc.peer.test', { txt: [['v=DMARC1; p=reject']] })
+  const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' })
+  return { signatureData: [{ signingDomain: 'peer.test', selector: 's1', privateKey: privatePem }] } as Parameters<typeof dkimSign>[1]
+}
+
+const mail = [
+  'From: Ada <ada@peer.test>',
+  `To: Shop <shop@${domain}>`,
+  'Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=',
+  'Message-ID: <1@peer.test>',
+  'Date: Sat, 21 Nov 2026 12:00:00 +0000',
+  'MIME-Version: 1.0',
+  'Content-Type: multipart/mixed; boundary=b',
+  '',
+  '--b',
+  'Content-Type: text/plain; charset=utf-8',
+  '',
+  'Hello',
+  '--b',
+  'Content-Type: text/csv',
+  'Content-Disposition: attachment; filename=list.csv',
+  '',
+  'a,b',
+  '--b--',
+  '',
+].join('\r\n')
+
+test.serial('a signed mail arrives at the webhook, with what it says, who sent it, and its files behind links', async (t) => {
+  const here = await place(t)
+  const signing = publishSender(here)
   const route = await routeTo(here, 'shop')
-  const mail = [
-    'From: Ada <ada@peer.test>',
-    `To: Shop <shop@${domain}>`,
-    'Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=',
-    'Message-ID: <1@peer.test>',
-    'Date: Sat, 21 Nov 2026 12:00:00 +0000',
-    'MIME-Version: 1.0',
-    'Content-Type: multipart/mixed; boundary=b',
-    '',
-    '--b',
-    'Content-Type: text/plain; charset=utf-8',
-    '',
-    'Hello',
-    '--b',
-    'Content-Type: text/csv',
-    'Content-Disposition: attachment; filename=list.csv',
-    '',
-    'a,b',
-    '--b--',
-    '',
-  ].join('\r\n')
-  const signing = {
-    signatureData: [{ signingDomain: 'peer.test', selector: 's1', privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) }],
-  }
-  const { signatures } = await dkimSign(mail, signing as Parameters<typeof dkimSign>[1])
+  const { signatures } = await dkimSign(mail, signing)
   t.true((await deliver(here, [`SHOP@${domain.toUpperCase()}`], signatures + mail)).accepted)
 
   const [request] = await within(30_000, 'the mail arrives', here.receiver.hasReceived(1))

@@ -64,7 +64,7 @@ import { operatorOperations } from '../../../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../../../admin-api/rest/operations.ts'
 import { administration } from '../../../daemon/administration.ts'
 import { ingestCore } from '../../../daemon/ingest-core.ts'
-import { inboundCore } from '../../../daemon/inbound-core.ts'
+import { inboundCore, type InboundCore, type InboundParts } from '../../../daemon/inbound-core.ts'
 import { webhookCore, type WebhookParts } from '../../../daemon/webhook-core.ts'
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/server.ts'
 import { authority } from '../../protocols/relay/certificates.ts'
@@ -260,10 +260,7 @@ function assemble(
   })
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
-  const inbound = inboundCore(
-    { ...base, reader, resolver: resolverWith(records), onError: rethrow },
-    { allowed: [{ cidr: '127.0.0.1/32' }], hostname: 'post.example.ch', inboundDomain: bounceDomain, baseUrl },
-  )
+  const inbound = inboundOf({ ...base, reader, resolver: resolverWith(records), onError: rethrow }, bounceDomain)
   return {
     ...{ ...base, ...made, ...inbound },
     ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
@@ -295,6 +292,9 @@ function assemble(
     restoreOrganization: (id: string) => restoreOrganization(base, id),
   }
 }
+
+const inboundOf = (parts: InboundParts, inboundDomain: string | null): InboundCore =>
+  inboundCore(parts, { allowed: [{ cidr: '127.0.0.1/32' }], hostname: 'post.example.ch', inboundDomain, baseUrl })
 
 const resolverWith = (records: RecordResolver): Resolver & RecordResolver => ({
   ...playedResolver,
