@@ -1,4 +1,5 @@
 /** The `webhooks` section of the OpenAPI document: what receivers of events get, as the core writes it. Spec "Outbound event webhooks". */
+import { inboundEventShape } from '#core/inbound-routes/webhook-body.ts'
 import { webhookEventTypes, type WebhookEventType } from '#core/webhooks/endpoint.ts'
 import { webhookEventShape } from '#core/webhooks/event-body.ts'
 import type { Json, SchemaCollection } from './openapi-schemas.ts'
@@ -24,22 +25,28 @@ export function describeWebhooks(schemas: SchemaCollection): Json {
   const parameters = Object.entries(headers).map(([name, description]) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } }
   })
-  const content = { 'application/json': { schema: schemas.toJsonSchema(webhookEventShape, 'output') } }
+  const contentOf = (shape: typeof webhookEventShape | typeof inboundEventShape): Json => ({
+    'application/json': { schema: schemas.toJsonSchema(shape, 'output') },
+  })
+  const content = contentOf(webhookEventShape)
   const responses = {
     '2XX': { description: 'The event is taken; it is not sent again.' },
     default: {
       description: 'Anything else, a redirect too: it is sent again after 1 and 5 and 25 minutes, 2, 12 and 24 hours, and then parked.',
     },
   }
-  const describe = (type: WebhookEventType): Json => ({
+  const describe = (type: string, summary: string, body: Json): Json => ({
     post: {
       operationId: `on_${type}`,
-      summary: summaries[type],
+      summary,
       tags: ['webhooks'],
       parameters,
-      requestBody: { required: true, content },
+      requestBody: { required: true, content: body },
       responses,
     },
   })
-  return Object.fromEntries(webhookEventTypes.map((type) => [type, describe(type)]))
+  return {
+    ...Object.fromEntries(webhookEventTypes.map((type) => [type, describe(type, summaries[type], content)])),
+    inbound_message: describe('inbound_message', 'Mail came in by an inbound route', contentOf(inboundEventShape)),
+  }
 }

@@ -58,7 +58,7 @@ export const features = {
   inbound_routes: {
     default: true,
     what: 'Routing of incoming mail',
-    routes: ['/v1/inbound'],
+    routes: ['/v1/inbound-routes'],
     tools: ['email_inbound_route_create', 'email_inbound_messages_list'],
     screens: ['inbound-routes'],
     always: [],

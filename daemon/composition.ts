@@ -49,6 +49,7 @@ import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { deliveryAttempts, deliveryQueue } from './delivery-core.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { inboundCore, inboundSettings } from './inbound-core.ts'
 import { inboxCore } from './inbox-core.ts'
 import { ingestCore } from './ingest-core.ts'
 import { mailDoors, submissionServer } from './mail-doors.ts'
@@ -95,6 +96,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     engagements: c.resolve(T.Engagements),
     ingest: c.resolve(T.Ingest),
     webhooks: c.resolve(T.Webhooks),
+    inbound: c.resolve(T.Inbound),
   }
 }
 
@@ -230,15 +232,13 @@ function addInboxes(add: Add, { config, secrets }: Foundation): void {
 function addWebhooks(add: Add, { config, secrets, metrics }: Foundation): void {
   add(T.Webhooks, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
-    const allowed = config.outbound.allow.webhooks
-    return webhookCore({
-      ...settingsOf(secrets)(c),
-      writes: c.resolve(T.Writes),
-      resolver: c.resolve(T.Resolver),
-      allowed,
-      onError,
-      metrics,
-    })
+    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed: config.outbound.allow.webhooks }
+    return webhookCore({ ...settingsOf(secrets)(c), ...parts, onError, metrics })
+  })
+  add(T.Inbound, (c) => {
+    const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the preparation of mail for a route', error, id)
+    const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), reader: c.resolve(T.Reader), onError }
+    return inboundCore({ ...settingsOf(secrets)(c), ...parts }, inboundSettings(config))
   })
 }
 
@@ -307,7 +307,8 @@ function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): v
   })
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
-    return mailDoors(foundation, { ...base(c), ...network, lookUp, feedback: c.resolve(T.Ingest).feedback })
+    const routes = c.resolve(T.Inbound).routeIntake
+    return mailDoors(foundation, { ...base(c), ...network, routes, lookUp, feedback: c.resolve(T.Ingest).feedback })
   })
   add(T.Publishable, (c) => {
     const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), accessTokens: c.resolve(T.OAuth).accessTokens }
@@ -379,6 +380,7 @@ function restParts(c: DependencyContainer, { config, secrets }: Foundation): Res
     ...c.resolve(T.Administration),
     ...c.resolve(T.Webhooks),
     ...c.resolve(T.Inboxes),
+    ...c.resolve(T.Inbound),
   }
 }
 

@@ -30,12 +30,13 @@ export class MailDoorObserver implements MxEvents, PollEvents {
     this.#log.info({ session: sessionId, remote: remoteAddress, reply: code }, 'mx refusal')
   }
 
-  received({ kind, outcomes, isKept, testId, ms }: Reception, { sessionId, remoteAddress }: SessionFacts): void {
+  received({ kind, outcomes, routed, isKept, testId, ms }: Reception, { sessionId, remoteAddress }: SessionFacts): void {
     this.#metrics.acknowledged('mx', ms / 1000)
     const facts = { session: sessionId, remote: remoteAddress, report: kind }
     for (const { traceId, result } of outcomes) this.#log.info({ ...facts, trace_id: traceId, result }, 'report received by mx')
     if (testId !== null)
       this.#log.info({ session: sessionId, remote: remoteAddress, inspect_id: testId }, 'mail for a deliverability test received')
+    for (const id of routed) this.#log.info({ ...facts, inbound_message_id: id }, 'mail received for an inbound route')
     if (isKept) this.#log.warn(facts, 'mail for the postmaster was put into the folder postmaster of the data folder')
   }
 

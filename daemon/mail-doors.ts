@@ -5,6 +5,7 @@ import { ConfigInvalid, type Config } from '#config/load.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
 import type { FeedbackTaker } from '#core/feedback/origin.ts'
+import type { RouteIntake } from '#core/inbound-routes/intake.ts'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
 import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
@@ -41,6 +42,7 @@ interface DoorParts {
 
 export interface MailDoorParts extends DoorParts {
   readonly feedback: FeedbackTaker
+  readonly routes: RouteIntake
   readonly resolver: Resolver
   readonly guard: AddressGuard
   readonly lookUp?: LookUp | undefined

@@ -34,6 +34,7 @@ import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
+import type { InboundCore } from './inbound-core.ts'
 import type { InboxCore } from './inbox-core.ts'
 import type { Ingest } from './ingest-core.ts'
 import type { Logger } from './logging.ts'
@@ -91,6 +92,7 @@ export interface Daemon {
   readonly engagements: Engagements
   readonly ingest: Ingest
   readonly webhooks: WebhookCore
+  readonly inbound: InboundCore
 }
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
@@ -114,6 +116,7 @@ export const T = {
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),
+  Inbound: token<InboundCore>('Inbound'),
   Inboxes: token<InboxCore>('Inboxes'),
   Ingest: token<Ingest>('Ingest'),
   MailDoors: token<MailDoors>('MailDoors'),

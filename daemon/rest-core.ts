@@ -43,11 +43,13 @@ import { moveResource } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import type { Publishable } from './publishable-core.ts'
 import type { InboxCore } from './inbox-core.ts'
+import type { InboundCore } from './inbound-core.ts'
 import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 
-export interface RestParts extends Omit<WebhookCore, 'webhookDispatcher'>, Omit<InboxCore, 'backgroundRead'> {
+export interface RestParts
+  extends Omit<WebhookCore, 'webhookDispatcher'>, Omit<InboxCore, 'backgroundRead'>, Pick<InboundCore, 'inboundRoutes' | 'inboundMail'> {
   readonly config: Config
   readonly secrets: SecretBox
   readonly database: Database
@@ -105,6 +107,7 @@ export function restCore(parts: RestParts): RestCore {
     }),
     failoverPolicies: new FailoverPolicies(settings),
     move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
+    ...{ inboundRoutes: parts.inboundRoutes, inboundMail: parts.inboundMail },
     replays: new Replays({ ...settings, traces, onJob: (organizationId, id) => replayRunner.wake(organizationId, id) }),
     scheduledSends: new ScheduledSends(settings),
     traces,

@@ -120,6 +120,8 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
   await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'probes', start: async () => {}, stop: () => probes.stop() })
+  const { preparation } = daemon.inbound
+  await lifecycle.start({ name: 'mail for routes', start: async () => preparation.start(), stop: () => preparation.stop() })
   const { webhookDispatcher } = webhooks
   await lifecycle.start({ name: 'webhooks', start: () => webhookDispatcher.start(), stop: () => webhookDispatcher.stop(webhooksEndMs) })
   await lifecycle.start({

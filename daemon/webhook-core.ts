@@ -2,6 +2,7 @@
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
 import type { Clock } from '#core/clock.ts'
+import { routeTarget } from '#core/inbound-routes/route.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
@@ -38,15 +39,18 @@ export interface WebhookCore {
   readonly webhookDispatcher: Dispatcher
 }
 
+/** What has webhooks of its own, beside endpoints. */
+const targets = [routeTarget]
+
 export function webhookCore({ allowed, trusted = [], metrics, ...parts }: WebhookParts): WebhookCore {
   const guard = addressGuard(allowed)
   const sender = new Sender({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
   const webhooks = new Webhooks({ ...parts, guard })
-  const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender }) })
+  const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender, targets }) })
   metrics?.watch('webhooks_active', 'Webhook deliveries under way.', () => dispatcher.active)
   return {
     webhooks,
-    webhookDeliveries: new Deliveries({ ...parts, audit: new Audit(parts) }),
+    webhookDeliveries: new Deliveries({ ...parts, targets, audit: new Audit(parts) }),
     webhookTests: new TestDeliveries({ clock: parts.clock, webhooks, sender }),
     webhookDispatcher: dispatcher,
   }

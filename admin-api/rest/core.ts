@@ -21,6 +21,8 @@ import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import type { Suppressions } from '#core/feedback/suppressions.ts'
 import type { Unsubscribes } from '#core/feedback/unsubscribes.ts'
+import type { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
+import type { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
 import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { Invitations } from '#core/people/invitations.ts'
 import type { Members } from '#core/people/members.ts'
@@ -89,6 +91,8 @@ export interface RestCore {
   readonly inboxSettings: InboxSettings
   readonly inboxNotifier: Notifier
   readonly messageViews: MessageViews
+  readonly inboundRoutes: InboundRoutes
+  readonly inboundMail: InboundMail
   readonly webhooks: Webhooks
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries

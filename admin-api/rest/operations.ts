@@ -11,6 +11,7 @@ import { diagnoseOperations } from './diagnose.ts'
 import { domainOperations } from './domains.ts'
 import { failoverPolicyOperations } from './failover-policies.ts'
 import { flagOperations } from './flags.ts'
+import { inboundRouteOperations } from './inbound-routes.ts'
 import { inboxOperations } from './inboxes.ts'
 import { ingestOperations } from './ingest.ts'
 import { mailEnableIngestOperations } from './ingest-mailenable.ts'
@@ -69,6 +70,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...invitationOperations(core),
   ...inboxOperations(core),
   ...webhookOperations(core),
+  ...inboundRouteOperations(core),
   ...billingOperations(core),
   ...flagOperations(core),
   ...auditOperations(core),

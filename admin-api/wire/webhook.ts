@@ -1,6 +1,6 @@
 /** Webhook endpoints and their deliveries on the wire. Spec "Outbound webhook endpoint and attempt". */
 import * as z from 'zod'
-import { deliveryStatuses, type LoggedAttempt, type WebhookDelivery } from '#core/webhooks/delivery.ts'
+import { deliveryStatuses, deliveryTypes, type LoggedAttempt, type WebhookDelivery } from '#core/webhooks/delivery.ts'
 import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint.ts'
 import type { TestResult } from '#core/webhooks/test-delivery.ts'
 import type { MintedEndpoint, WebhookRequest } from '#core/webhooks/webhooks.ts'
@@ -87,11 +87,11 @@ export const webhookAttemptFilters = {
 const deliveryFields = {
   id: z.string(),
   delivery_id: z.uuidv4().meta({ description: 'The value of X-Service-Delivery: the same at every attempt.' }),
-  endpoint_id: z.string(),
+  endpoint_id: z.string().meta({ description: 'The webhook endpoint, or the inbound route.' }),
   project_id: z.string(),
-  trace_id: z.string(),
+  trace_id: z.string().nullable().meta({ description: 'Null for mail that came in.' }),
   event_id: z.string(),
-  event_type: eventType,
+  event_type: z.enum(deliveryTypes),
   status: deliveryStatus.meta({
     description:
       '`pending`: no attempt yet. `failed`: the last attempt failed, and another one follows at `next_attempt_at`. ' +

@@ -16,6 +16,9 @@ import { sendingDomains } from './domains/sending-domain.ts'
 import { suppressions } from './feedback/suppression.ts'
 import { ingestSources } from './ingest-sources/ingest-source.ts'
 import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
+import { checkInboundMessage, checkUnprepared } from './inbound-routes/integrity.ts'
+import { inboundMessages, type InboundMessage } from './inbound-routes/message.ts'
+import { inboundRoutes } from './inbound-routes/route.ts'
 import { inspectTests, type InspectTest } from './inspect/inspect-test.ts'
 import { checkInspected, contentOfTest, mailContent } from './inspect/integrity.ts'
 import { oauthGrants } from './oauth/grant.ts'
@@ -77,6 +80,8 @@ const recordKinds = [
   claims,
   webhookEndpoints,
   webhookDeliveries,
+  inboundRoutes,
+  inboundMessages,
 ] as const
 
 /** Options for `verify` of a store written by this core. */
@@ -86,16 +91,14 @@ export function integrityChecks(database: Database): VerifyOptions {
     families: rowFamilies(database),
     counted: [{ kind: traces.name, counter: storedTracesCounter }],
     contents: {
-      of: (kind, _organizationId, record): readonly ContentRef[] =>
-        kind === inspectTests.name ? mailContent(record as InspectTest) : kind === traces.name ? [(record as Trace).content] : [],
-      owner: async (organizationId, contentId) =>
-        (await database.get(traces, { organizationId }, contentId))?.record.content ??
-        (await contentOfTest(database, organizationId, contentId)),
+      of: (kind, _organizationId, record) => contentsOf(kind, record),
+      owner: (organizationId, contentId) => contentOf(database, organizationId, contentId),
     },
     async checkRecord(kind, organizationId, record) {
       if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
       if (kind === engagements.name) return missing(database, organizationId, 'trace', (record as Engagement).id)
       if (kind === webhookDeliveries.name) return checkDelivery(database, record as WebhookDelivery)
+      if (kind === inboundMessages.name) return checkInboundMessage(database, organizationId, record as InboundMessage)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
       if (kind !== captures.name) return templateDisagreements(database, kind, organizationId, record)
@@ -134,6 +137,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'ingest.refused' },
     { name: 'ingest.dropped' },
     { name: 'capture.pending', global: true },
+    { name: 'inbound.unprepared', global: true, check: (key) => checkUnprepared(database, key) },
     { name: 'inspect.report', check: ([organizationId, , id]) => checkInspected(database, organizationId, id) },
     { name: 'inspect.pending', global: true, check: ([, , organizationId, id]) => checkInspected(database, organizationId, id) },
     {
@@ -161,6 +165,18 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'oauth.limit', global: true },
     { name: 'people.outbox', global: true },
   ]
+}
+
+/** What of a record lies in the store of contents. */
+function contentsOf(kind: string, record: unknown): readonly ContentRef[] {
+  if (kind === inspectTests.name) return mailContent(record as InspectTest)
+  return kind === traces.name || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : []
+}
+
+/** Content has the id of what it belongs to, and that of a test an id of its own. */
+async function contentOf(database: Database, organizationId: string, id: string): Promise<ContentRef | undefined> {
+  const stored = (await database.get(traces, { organizationId }, id)) ?? (await database.get(inboundMessages, { organizationId }, id))
+  return stored?.record.content ?? contentOfTest(database, organizationId, id)
 }
 
 async function missing(database: Database, organizationId: string, noun: string, traceId: string): Promise<string[]> {

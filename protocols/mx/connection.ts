@@ -1,24 +1,33 @@
-/** One session with another mail server (RFC 5321): reports go to the core, the postmaster's mail into a box, and nothing goes out. */
+/** One session with another mail server (RFC 5321): reports and mail for routes go to the core, the postmaster's mail into a box, and nothing goes out. */
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { ReportReading } from '#core/feedback/event.ts'
-import type { RecipientKind } from '#core/inbound/recipient-kind.ts'
+import type { ArrivalFacts, LiveRoute, Routed } from '#core/inbound-routes/intake.ts'
 import type { InspectRecipient } from '#core/inspect/inspect-tests.ts'
 import type { InspectSession } from '#core/inspect/report.ts'
 import { rfc5322Date } from '#core/submission/compose.ts'
-import type { SMTPServer, SMTPServerAddress } from 'smtp-server'
+import type { SMTPServer } from 'smtp-server'
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import { ReceptionConnection, type Taken } from '../reception/connection.ts'
 import { factsOf } from '../reception/context.ts'
 import { MessageIntake } from '../reception/message-intake.ts'
 import { saysSmtpUtf8 } from '../reception/paths.ts'
 import { NegativeReply } from '../reception/smtp-reply.ts'
-import type { MxContext } from './context.ts'
+import { routeOf, testOf, type MxContext } from './context.ts'
 import { MailDraft } from './mail-draft.ts'
+import type { Reception } from './settings.ts'
+
+/** The recipients of one mail, by what takes it. */
+interface Recipients {
+  readonly returnPaths: readonly string[]
+  readonly forPostmaster: boolean
+  readonly test: InspectRecipient | undefined
+  readonly routed: readonly Routed[]
+}
 
 export class MxConnection extends ReceptionConnection {
   protected override readonly help =
-    'MAIL, RCPT and DATA as in RFC 5321; mail is taken for return paths, deliverability tests and the postmaster.'
+    'MAIL, RCPT and DATA as in RFC 5321; mail is taken for return paths, inbound routes, deliverability tests and the postmaster.'
   readonly #context: MxContext
 
   constructor(context: MxContext, server: SMTPServer, socket: Socket, options?: SMTPConnectionOptions | null) {
@@ -39,64 +48,83 @@ export class MxConnection extends ReceptionConnection {
   }
 
   protected override openMessage(report: (error: unknown) => void): MessageIntake {
-    const { postmaster } = this.#context
-    const box = this.#recipients().forPostmaster ? postmaster.openMail(this.#prefix()) : undefined
-    const { inspect } = this.#recipients()
-    return new MessageIntake(new MailDraft(box, inspect && this.#context.door.openInspected(inspect)), this.maxMessageBytes(), report)
+    const { postmaster, door } = this.#context
+    const { forPostmaster, test, routed } = this.#recipients()
+    const draft = new MailDraft({
+      box: forPostmaster ? postmaster.openMail(this.#prefix()) : undefined,
+      whole: test && door.openInspected(test),
+      routed: routed.length > 0 ? door.openRouted(routed) : undefined,
+    })
+    return new MessageIntake(draft, this.maxMessageBytes(), report)
   }
 
   protected override async take(intake: MessageIntake): Promise<Taken> {
-    const { door, readReport, events } = this.#context
+    const { door, events } = this.#context
     const draft = intake.draft as MailDraft
     if (door.isOurLoop(intake.head())) throw new NegativeReply(554, '5.4.6', 'This service has passed the message on before.')
-    const sender = this.#sender()
-    // as the last server writes it, for whoever reads the mail (RFC 5321 §4.4)
-    const raw = Buffer.concat([Buffer.from(`Return-Path: <${sender}>\r\n`), draft.kept])
-    const hasNullSender = sender === ''
-    const { inspect, ...recipients } = this.#recipients()
-    // what is for a test alone is no report to anybody
-    const isReport = recipients.forPostmaster || recipients.returnPaths.length > 0
-    const reading: ReportReading = isReport ? readReport(raw) : { kind: 'none', events: [] }
-    const whole = draft.takeWhole()
-    const inspected = inspect && whole && { recipient: inspect, session: this.#inspectSession(), draft: whole }
-    const outcomes = await door.take({ ...recipients, hasNullSender, reading, raw, inspected })
-    // what was understood needs no person
-    const isKept = recipients.forPostmaster && !outcomes.some(({ result }) => result === 'recorded' || result === 'duplicate')
-    if (isKept) await draft.deliver()
+    const { kind, outcomes, isKept, testId } = await this.#takeReport(draft)
+    // last, as a mail that is tried again would be a second one there, and what comes before knows it again
+    const routed = await draft.route(this.#arrival())
     await draft.discard()
     const session = factsOf(this.session)
-    const tell = (ms: number): void => events.received({ kind: reading.kind, outcomes, isKept, testId: inspect?.id ?? null, ms }, session)
+    const tell = (ms: number): void => events.received({ kind, outcomes, routed, isKept, testId, ms }, session)
     return { answer: 'taken', tell }
   }
 
-  #recipients(): {
-    readonly returnPaths: readonly string[]
-    readonly forPostmaster: boolean
-    readonly inspect: InspectRecipient | undefined
-  } {
+  async #takeReport(draft: MailDraft): Promise<Pick<Reception, 'kind' | 'outcomes' | 'isKept' | 'testId'>> {
+    const { door, readReport } = this.#context
+    const { returnPaths, forPostmaster, test } = this.#recipients()
+    const isReport = forPostmaster || returnPaths.length > 0
+    if (!isReport && !test) return { kind: 'none', outcomes: [], isKept: false, testId: null }
+    const sender = this.#sender()
+    // as the last server writes it, for whoever reads the mail (RFC 5321 §4.4)
+    const raw = Buffer.concat([Buffer.from(`Return-Path: <${sender}>\r\n`), draft.kept])
+    // what is for a test alone is no report to anybody
+    const reading: ReportReading = isReport ? readReport(raw) : { kind: 'none', events: [] }
+    const whole = draft.takeWhole()
+    const inspected = test && whole && { recipient: test, session: this.#inspectSession(), draft: whole }
+    const outcomes = await door.take({ returnPaths, forPostmaster, hasNullSender: sender === '', reading, raw, inspected })
+    // what was understood needs no person
+    const isKept = forPostmaster && !outcomes.some(({ result }) => result === 'recorded' || result === 'duplicate')
+    if (isKept) await draft.deliver()
+    return { kind: reading.kind, outcomes, isKept, testId: test?.id ?? null }
+  }
+
+  #recipients(): Recipients {
     const { rcptTo } = this.session.envelope
     const { recipients } = this.#context
-    const isOf = (kind: RecipientKind) => (path: SMTPServerAddress) => recipients.get(path)?.kind === kind
-    return {
-      returnPaths: rcptTo.filter(isOf('bounce')).map(({ address }) => address),
-      forPostmaster: rcptTo.some(isOf('postmaster')),
-      inspect: rcptTo.map((path) => recipients.get(path)?.inspect).find((found) => found !== undefined),
+    const returnPaths = rcptTo.filter((path) => recipients.get(path)?.kind === 'bounce').map(({ address }) => address)
+    const forPostmaster = rcptTo.some((path) => recipients.get(path)?.kind === 'postmaster')
+    const routed = new Map<string, { readonly route: LiveRoute; readonly recipients: string[] }>()
+    for (const path of rcptTo) {
+      const route = routeOf(this.#context, path)
+      if (!route) continue
+      const one = routed.get(route.id) ?? { route, recipients: [] }
+      if (!one.recipients.includes(path.address)) one.recipients.push(path.address)
+      routed.set(route.id, one)
     }
+    const test = rcptTo.map((path) => testOf(this.#context, path)).find((found) => found !== undefined)
+    return { returnPaths, forPostmaster, test, routed: [...routed.values()] }
   }
 
   /** How the mail came, for the test that looks into it. */
   #inspectSession(): InspectSession {
-    const { hostname, clock, recipients } = this.#context
+    const { hostname, clock } = this.#context
     const { hostNameAppearsAs, remoteAddress, envelope } = this.session
     const socket = this._socket
     const cipher = socket instanceof TLSSocket ? socket.getCipher() : undefined
     return {
       ...{ clientIp: remoteAddress, helo: hostNameAppearsAs, mailFrom: this.#sender(), serverName: hostname, tlsOffered: true },
-      rcptTo: envelope.rcptTo.find((path) => recipients.get(path)?.inspect)?.address ?? '',
+      rcptTo: envelope.rcptTo.find((path) => testOf(this.#context, path))?.address ?? '',
       tls: socket instanceof TLSSocket && cipher ? { protocol: socket.getProtocol() ?? '', cipher: cipher.standardName } : null,
       smtpUtf8: saysSmtpUtf8(this.session),
       receivedAt: clock.now(),
     }
+  }
+
+  #arrival(): ArrivalFacts {
+    const { remoteAddress, secure } = this.session
+    return { mailFrom: this.#sender(), remoteAddress, helo: this.#clientName(), isEncrypted: secure, prefix: this.#prefix() }
   }
 
   /** The reverse-path, empty when it is null. */
@@ -107,10 +135,13 @@ export class MxConnection extends ReceptionConnection {
 
   /** RFC 5321 §4.4. */
   #prefix(): string {
-    const { hostNameAppearsAs, remoteAddress, secure } = this.session
+    const { remoteAddress, secure } = this.session
     const { hostname, clock, door } = this.#context
-    const helo = hostNameAppearsAs.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'
-    const received = `Received: from ${helo} ([${remoteAddress}])\r\n\tby ${hostname} (Postern) with ${secure ? 'ESMTPS' : 'ESMTP'};\r\n\t${rfc5322Date(clock.now())}\r\n`
+    const received = `Received: from ${this.#clientName()} ([${remoteAddress}])\r\n\tby ${hostname} (Postern) with ${secure ? 'ESMTPS' : 'ESMTP'};\r\n\t${rfc5322Date(clock.now())}\r\n`
     return `Return-Path: <${this.#sender()}>\r\n${door.loopMark}${received}`
+  }
+
+  #clientName(): string {
+    return this.session.hostNameAppearsAs.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'
   }
 }

@@ -1,6 +1,7 @@
 /** One listening address for mail from other servers: whom it is for is decided at RCPT, and nobody logs in. */
 import type { Socket } from 'node:net'
 import { parseDomain } from '#core/addresses.ts'
+import type { LiveRoute } from '#core/inbound-routes/intake.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
@@ -9,13 +10,15 @@ import { needsSmtpUtf8, refuseDeclaredSize, refuseUnknownParameters, saysSmtpUtf
 import type { PathArgument } from '../reception/paths.ts'
 import { NegativeReply } from '../reception/smtp-reply.ts'
 import { MxConnection } from './connection.ts'
-import type { MxContext } from './context.ts'
+import { routeOf, testOf, type MxContext } from './context.ts'
 import type { MxOptions } from './settings.ts'
 
 const known = new Set(['SIZE', 'BODY', 'SMTPUTF8'])
 const none: ReadonlySet<string> = new Set()
 /** Recipients that do not exist, after which a session ends: lists of guesses are not worth our time. */
 const unknownMax = 20
+/** Routes that one mail may go to. */
+const routesMax = 10
 
 export class MxListener extends ReceptionListener {
   readonly #context: MxContext
@@ -52,15 +55,26 @@ export class MxListener extends ReceptionListener {
     const address = readRecipient(path, saysSmtpUtf8(session))
     const { door, recipients } = this.#context
     const recipient = await door.recipientAt(address, session.remoteAddress).catch(close)
-    const { kind, inspect } = recipient
-    if (inspect && session.envelope.rcptTo.some((other) => recipients.get(other)?.inspect))
-      throw new NegativeReply(452, '4.5.3', 'One deliverability test at a time; send the message again for the next one.')
+    if (recipient.kind === 'inspect') this.#refuseAnotherTest(session)
+    if (recipient.kind === 'route') this.#refuseTooManyRoutes(recipient.route, session)
     recipients.set(path, recipient)
-    if (inspect || kind === 'bounce' || kind === 'postmaster') return address
+    if (recipient.kind !== 'unknown' && recipient.kind !== 'forged') return address
     const unknown = (this.#unknown.get(session) ?? 0) + 1
     this.#unknown.set(session, unknown)
     if (unknown >= unknownMax) throw new NegativeReply(421, '4.7.0', 'Too many recipients that do not exist; closing the connection.')
     throw new NegativeReply(550, '5.1.1', 'There is nobody at this address.')
+  }
+
+  #refuseAnotherTest({ envelope: { rcptTo } }: SMTPServerSession): void {
+    if (rcptTo.some((path) => testOf(this.#context, path)))
+      throw new NegativeReply(452, '4.5.3', 'One deliverability test at a time; send the message again for the next one.')
+  }
+
+  /** A mail is kept once for each route. */
+  #refuseTooManyRoutes({ id }: LiveRoute, { envelope: { rcptTo } }: SMTPServerSession): void {
+    const routes = new Set(rcptTo.map((path) => routeOf(this.#context, path)?.id).filter((other) => other !== undefined))
+    if (routes.add(id).size > routesMax)
+      throw new NegativeReply(452, '4.5.3', 'Too many different recipients at once; send the rest in a mail of their own.')
   }
 }
 

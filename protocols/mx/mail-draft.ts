@@ -1,7 +1,8 @@
 /**
  * A mail on its way in: its beginning is kept for whoever reads reports, and all of it goes to the postmaster or into the store when it is
- * for them or for a deliverability test.
+ * for them, for inbound routes or for a deliverability test.
  */
+import type { ArrivalFacts, RoutedMail } from '#core/inbound-routes/intake.ts'
 import type { ContentDraft } from '#core/submission/submission.ts'
 import type { Draft } from '#store/content.ts'
 import type { BoxMail } from './postmaster-box.ts'
@@ -9,16 +10,25 @@ import type { BoxMail } from './postmaster-box.ts'
 /** Reports say what they have to say before the message they return, so that more is never needed. */
 const keptOctetsMax = 512 * 1024
 
+/** Where all of a mail goes; undefined where it is not for them. */
+interface Destinations {
+  readonly box: BoxMail | undefined
+  readonly whole: Draft | undefined
+  readonly routed: RoutedMail | undefined
+}
+
 export class MailDraft implements ContentDraft {
   size = 0
   readonly #box: BoxMail | undefined
   #whole: Draft | undefined
+  readonly #routed: RoutedMail | undefined
   #kept: Uint8Array[] = []
   #room = keptOctetsMax
 
-  constructor(box: BoxMail | undefined, whole: Draft | undefined) {
+  constructor({ box, whole, routed }: Destinations) {
     this.#box = box
     this.#whole = whole
+    this.#routed = routed
   }
 
   write(chunk: Uint8Array): void | Promise<void> {
@@ -29,7 +39,7 @@ export class MailDraft implements ContentDraft {
       this.#kept.push(part)
       this.#room -= part.length
     }
-    const waits = [this.#box?.write(chunk), this.#whole?.write(chunk)].filter((wait) => wait !== undefined)
+    const waits = [this.#box?.write(chunk), this.#whole?.write(chunk), this.#routed?.write(chunk)].filter((wait) => wait !== undefined)
     if (waits.length > 0) return Promise.all(waits).then(() => undefined)
   }
 
@@ -50,8 +60,14 @@ export class MailDraft implements ContentDraft {
     return whole
   }
 
+  /** Hands the mail to its routes; resolves with the ids of the messages when they are durable. */
+  async route(facts: ArrivalFacts): Promise<readonly string[]> {
+    return (await this.#routed?.commit(facts)) ?? []
+  }
+
   async discard(): Promise<void> {
     this.#kept = []
+    await this.#routed?.discard()
     await this.#box?.discard()
     await this.takeWhole()?.discard()
   }

@@ -24,6 +24,8 @@ export interface MxOptions {
 export interface Reception {
   readonly kind: ReportReading['kind']
   readonly outcomes: readonly InboundOutcome[]
+  /** Messages that were kept for inbound routes. */
+  readonly routed: readonly string[]
   /** It was put into the mailbox of the postmaster. */
   readonly isKept: boolean
   /** The deliverability test that it is for; null when it is for none. */

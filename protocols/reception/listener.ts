@@ -116,7 +116,10 @@ export abstract class ReceptionListener extends SMTPServer {
   }
 
   override onMailFrom(path: PathArgument, session: SMTPServerSession, answer: Answer): void {
-    this.#decide(session, answer, () => (path.address = this.checkMailFrom(path, session)))
+    this.#decide(session, answer, () => {
+      path.address = this.checkMailFrom(path, session)
+      return undefined
+    })
   }
 
   override onRcptTo(path: PathArgument, session: SMTPServerSession, answer: Answer): void {
@@ -128,15 +131,16 @@ export abstract class ReceptionListener extends SMTPServer {
     })
   }
 
-  #decide(session: SMTPServerSession, answer: Answer, decide: () => unknown): void {
+  #decide(session: SMTPServerSession, answer: Answer, decide: () => Promise<void> | undefined): void {
     const refuse = (error: unknown): void => answer(this.#context.replyTo(error, session))
+    let later: Promise<void> | undefined
     try {
-      const decided = decide()
-      if (decided instanceof Promise) return void decided.then(() => answer(), refuse)
+      later = decide()
     } catch (error) {
       return refuse(error)
     }
-    answer()
+    if (later) void later.then(() => answer(), refuse)
+    else answer()
   }
 
   #sessions(): ReceptionConnection[] {

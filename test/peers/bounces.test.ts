@@ -1,7 +1,9 @@
 /** Real bounces: Debian's Postfix takes mail from the daemon, is refused by the far end, and sends its notice back. */
 import test, { type ExecutionContext } from 'ava'
 import { Daemon, portOf, runCommand } from '../support/daemon.ts'
-import { eventually } from '../support/deadline.ts'
+import { NameServer } from '../core/outbound/name-server.ts'
+import { eventually, within } from '../support/deadline.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
 import { makeDestination, makeLogin } from '../support/provision.ts'
 import type { RestClient } from '../support/rest.ts'
 import { Sink } from '../support/sink.ts'
@@ -121,3 +123,30 @@ peers(
     t.is((await runCommand(options, 'verify')).code, 0)
   },
 )
+
+peers('Postfix delivers over TLS to an inbound route, and keeps nothing (needs the package postfix)', async (t) => {
+  t.timeout(90_000)
+  await using outer = await temporaryFolder('postfix')
+  await using folder = await temporaryFolder('inbound')
+  await using dns = new NameServer()
+  await using receiver = await new WebhookReceiver().listen()
+  const env = {
+    POSTERN_INBOUND_DOMAIN: 'in.site.test',
+    POSTERN_DNS_SERVERS: await dns.listen(),
+    POSTERN_OUTBOUND_ALLOW: 'webhooks=127.0.0.1/32',
+  }
+  await using daemon = await Daemon.start({ folder: folder.path, env })
+  const relayhost = `[127.0.0.1]:${String(portOf(daemon.addresses.mx[0]))}`
+  await using postfix = await Postfix.start({ folder: outer.path, settings: { relayhost, smtp_tls_security_level: 'encrypt' } })
+  await daemon.rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop+*', webhook_url: receiver.url })
+  const client = await SmtpClient.connect({ port: postfix.port })
+  const content = Buffer.from('From: anna@peer.test\r\nSubject: Question\r\n\r\nIs it open on Sunday?\r\n')
+  t.true((await client.send({ from: 'anna@peer.test', to: ['shop+sunday@in.site.test', 'shop+open@in.site.test'], content })).accepted)
+  await client.quit()
+  const [request] = await within(30_000, 'the mail arrives', receiver.hasReceived(1))
+  const { data } = JSON.parse(request?.body ?? '') as { data: Record<string, unknown> }
+  t.like(data, { subject: 'Question', envelope: { from: 'anna@peer.test', tls: true, helo: 'smarthost.test' } })
+  t.deepEqual((data['envelope'] as { to: string[] }).to.toSorted(), ['shop+open@in.site.test', 'shop+sunday@in.site.test'])
+  await eventually(10_000, 'Postfix is done', async () => (/status=sent \(250 2\.0\.0/.test(await postfix.log()) ? true : undefined))
+  t.notRegex(await postfix.log(), /status=(?:deferred|bounced)/)
+})

@@ -2,6 +2,7 @@
 import type { Scope } from '../access/scope.ts'
 import type { SmtpCredentials } from '../access/smtp-credentials.ts'
 import type { InboxSettings } from '../capture/inbox-settings.ts'
+import type { InboundRoutes } from '../inbound-routes/inbound-routes.ts'
 import type { FieldProblem } from '../refusals.ts'
 import type { Destinations } from '../routing/destinations.ts'
 import type { Templates } from '../templates/templates.ts'
@@ -13,10 +14,18 @@ export interface MoveOptions {
   readonly templates: Templates
   readonly webhooks: Webhooks
   readonly inboxSettings: InboxSettings
+  readonly inboundRoutes: InboundRoutes
 }
 
 /** What moves; traces and organization-wide destinations never do. */
-export const movableTypes = ['email_template', 'smtp_credential', 'virtual_inbox', 'webhook_endpoint', 'destination'] as const
+export const movableTypes = [
+  'email_template',
+  'inbound_route',
+  'smtp_credential',
+  'virtual_inbox',
+  'webhook_endpoint',
+  'destination',
+] as const
 export type MovableType = (typeof movableTypes)[number]
 
 export interface MoveRequest {
@@ -40,6 +49,10 @@ const moves: Readonly<Record<MovableType, Move>> = {
   },
   async email_template({ templates }, scope, id, projectId) {
     await templates.move(scope, id, projectId)
+    return []
+  },
+  async inbound_route({ inboundRoutes }, scope, id, projectId) {
+    await inboundRoutes.update(scope, id, { projectId })
     return []
   },
   async virtual_inbox({ inboxSettings }, scope, id, projectId) {

@@ -9,8 +9,10 @@ import { unpack, within, type Element } from '#store/tuple.ts'
 import { apiKeys } from '../access/api-key.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
-import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { lastNotifyKey } from '../capture/last-notify.ts'
+import { removeMessages } from '../inbound-routes/leftovers.ts'
+import { inboundRoutes } from '../inbound-routes/route.ts'
+import { inspectTests, keysBeside } from '../inspect/inspect-test.ts'
 import { oauthGrants } from '../oauth/grant.ts'
 import { publishableKeys } from '../publishable/publishable-key.ts'
 import { discardTrace } from '../retention/remove-trace.ts'
@@ -67,6 +69,10 @@ export async function removeProject(
   for (const { record } of await database.all(webhookEndpoints, { organizationId }))
     if (isOfProject(record)) await removeDeliveries(work, organizationId, record.id)
   await removeRecords(work, webhookEndpoints, organizationId, isOfProject)
+  for (const { record } of await database.all(inboundRoutes, { organizationId }))
+    if (isOfProject(record)) await removeDeliveries(work, organizationId, record.id)
+  await removeRecords(work, inboundRoutes, organizationId, isOfProject)
+  await removeMessages(work, organizationId, 'project', projectId)
   await removeDeliveries(work, organizationId, projectId)
   await removeTemplates(work, organizationId, projectId)
   await removeTraces(work, organizationId, projectId)

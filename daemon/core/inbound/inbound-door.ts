@@ -5,13 +5,14 @@ import { RateWindow } from '../access/rate-window.ts'
 import type { Clock } from '../clock.ts'
 import type { ReportReading } from '../feedback/event.ts'
 import type { FeedbackResult, FeedbackTaker } from '../feedback/origin.ts'
+import type { LiveRoute, RoutedMail, RouteIntake, Routed } from '../inbound-routes/intake.ts'
 import type { InspectRecipient, InspectTests } from '../inspect/inspect-tests.ts'
 import type { InspectSession } from '../inspect/report.ts'
 import { recipientOfVerp } from '../trace/return-paths.ts'
 import type { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { hasLoopMark, loopMarkField } from './loop-mark.ts'
-import { recipientKind, type RecipientKind } from './recipient-kind.ts'
+import { mailboxAt, recipientKind, type RecipientKind } from './recipient-kind.ts'
 import { unparsedBounce } from './unparsed-bounce.ts'
 
 export interface InboundDoorOptions {
@@ -24,7 +25,14 @@ export interface InboundDoorOptions {
   /** A-label domain of bounces and of the people who run the service; null when none is set up. */
   readonly inboundDomain: string | null
   readonly inspectTests: Pick<InspectTests, 'isOurs' | 'recipientOf' | 'openMail' | 'receive'>
+  readonly routes: RouteIntake
 }
+
+/** Who is at an address: one row of the table, and what it leads to. */
+export type Recipient =
+  | { readonly kind: Exclude<RecipientKind, 'inspect'> }
+  | { readonly kind: 'inspect'; readonly test: InspectRecipient }
+  | { readonly kind: 'route'; readonly route: LiveRoute }
 
 /** A mail that is complete. */
 export interface InboundMail {
@@ -45,13 +53,6 @@ export interface InspectedMail {
   readonly recipient: InspectRecipient
   readonly session: InspectSession
   readonly draft: Draft
-}
-
-/** What is at an address. */
-export interface Recipient {
-  readonly kind: RecipientKind
-  /** The test, where it is one. */
-  readonly inspect: InspectRecipient | undefined
 }
 
 /** `expired`: the return path was made here and is no longer kept, or its trace is gone. */
@@ -86,19 +87,29 @@ export class InboundDoor {
     this.#forged.check(clientNetwork(remoteAddress))
   }
 
-  /** What is at the address. Guesses are counted. Throws `rate_limit_exceeded`. */
+  /** What is at the address. Guesses are counted; an address of the form of a test is nobody else's. Throws `rate_limit_exceeded`. */
   async recipientAt(address: string, remoteAddress: string): Promise<Recipient> {
     this.checkClient(remoteAddress)
     const kind = recipientKind(address, this.#options)
     if (kind === 'forged') this.#forged.take(clientNetwork(remoteAddress))
-    if (kind !== 'inspect') return { kind, inspect: undefined }
-    const inspect = await this.#options.inspectTests.recipientOf(address)
-    return { kind: inspect ? kind : 'unknown', inspect }
+    const { inboundDomain, inspectTests, routes } = this.#options
+    if (kind === 'inspect') {
+      const test = await inspectTests.recipientOf(address)
+      return test ? { kind, test } : { kind: 'unknown' }
+    }
+    const localPart = kind === 'unknown' ? mailboxAt(inboundDomain, address) : undefined
+    const route = localPart === undefined ? undefined : await routes.routeFor(localPart)
+    return route ? { kind: 'route', route } : { kind }
   }
 
   /** Where the whole of a mail for a test is written; `take` uses it up. */
-  openInspected(recipient: InspectRecipient): Draft {
-    return this.#options.inspectTests.openMail(recipient)
+  openInspected(test: InspectRecipient): Draft {
+    return this.#options.inspectTests.openMail(test)
+  }
+
+  /** A mail for routes on its way in. */
+  openRouted(routed: readonly Routed[]): RoutedMail {
+    return this.#options.routes.open(routed)
   }
 
   /** Whether this service has passed the mail on before. */

@@ -12,6 +12,7 @@ export type RecipientKind =
   | 'postmaster'
   /** It has the form of a return path, and was not made here: somebody guesses. */
   | 'forged'
+  /** None of these: a route of a tenant may take it, and otherwise nobody. */
   | 'unknown'
 
 export interface InboundFacts {
@@ -39,7 +40,12 @@ export function recipientKind(address: string, facts: InboundFacts): RecipientKi
 }
 
 function isRole(address: string, { inboundDomain }: InboundFacts): boolean {
-  if (address === 'postmaster') return true
-  const at = address.lastIndexOf('@')
-  return inboundDomain !== null && address.slice(at + 1) === foldAddress(inboundDomain) && roles.has(address.slice(0, at))
+  return address === 'postmaster' || roles.has(mailboxAt(inboundDomain, address) ?? '')
+}
+
+/** The local part, folded, of an address at the inbound domain. */
+export function mailboxAt(inboundDomain: string | null, address: string): string | undefined {
+  const folded = foldAddress(address)
+  const at = folded.lastIndexOf('@')
+  return inboundDomain !== null && folded.slice(at + 1) === foldAddress(inboundDomain) ? folded.slice(0, at) : undefined
 }

@@ -8,6 +8,7 @@ import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
+import { sweepInbound } from '../inbound-routes/leftovers.ts'
 import { billsOverage, limitsOf } from '../limits.ts'
 import { sweepInspectTests } from '../inspect/sweep-tests.ts'
 import { systemOrganizationId } from '../routing/system-policy.ts'
@@ -89,11 +90,13 @@ export class Retention {
     return removed + (await this.#remove(organization.id, Infinity, (await this.#stored(organization.id)) - tracesStored))
   }
 
-  #sweepDeliveries(organization: Organization): Promise<void> {
+  /** What came in, and what is on its way to webhooks. */
+  async #sweepDeliveries(organization: Organization): Promise<void> {
     const { database, clock } = this.#options
     const { retentionDays } = limitsOf(organization)
     const work = { database, stopping: () => this.#stopping }
-    return sweepDeliveries(work, organization.id, { nowMs: clock.now(), retentionDays })
+    await sweepDeliveries(work, organization.id, { nowMs: clock.now(), retentionDays })
+    await sweepInbound(work, organization.id, { nowMs: clock.now(), retentionDays })
   }
 
   #sweepInspectTests(organization: Organization): Promise<number> {

@@ -1,9 +1,8 @@
 /** Tells webhook endpoints of events, as rows of the write that makes them happen (transactional outbox). */
-import { randomUUID } from 'node:crypto'
 import type { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import type { Trace } from '../trace/trace.ts'
-import { addDue, webhookDeliveries, type WebhookDelivery } from './delivery.ts'
+import { addDelivery } from './add-delivery.ts'
 import type { WebhookEndpoints } from './endpoint.ts'
 import { eventBody, type WebhookEvent } from './event-body.ts'
 
@@ -19,26 +18,8 @@ export function announce(change: Change, endpoints: WebhookEndpoints, event: Web
   const eventId = newId('evt', at)
   const body = eventBody(eventId, event)
   for (const { id: endpointId } of wanted) {
-    const delivery: WebhookDelivery = {
-      id: newId('wha', at),
-      deliveryId: randomUUID(),
-      eventId,
-      eventType: type,
-      endpointId,
-      projectId: trace.projectId,
-      traceId: trace.id,
-      body,
-      status: 'pending',
-      attemptCount: 0,
-      begun: { at, attempts: 0 },
-      lastStatusCode: null,
-      lastError: null,
-      nextAttemptAt: at,
-      createdAt: at,
-      updatedAt: at,
-    }
-    change.insertUnchecked(webhookDeliveries, organizationId, delivery)
-    addDue(change, { endpointId, dueMs: at, id: delivery.id, organizationId })
+    const { id: traceId, projectId } = trace
+    addDelivery(change, organizationId, { eventId, eventType: type, endpointId, projectId, traceId, body, at })
   }
 }
 

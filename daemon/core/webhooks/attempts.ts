@@ -5,16 +5,18 @@ import type { Stored } from '#store/record-kind.ts'
 import type { Clock } from '../clock.ts'
 import { isSwitchedOn } from '../features.ts'
 import { addDue, dueKey, logAttempt, removeDelivery, removeDue, webhookDeliveries, type DueRow, type WebhookDelivery } from './delivery.ts'
-import { webhookEndpoints, type WebhookEndpoint } from './endpoint.ts'
 import { afterAttempt, besideNewSchedule } from './schedule.ts'
 import { unsent, type Sender, type Sent } from './sender.ts'
 import type { WebhookSettingsSource } from './settings.ts'
+import { findTarget, type DeliveryTarget, type TargetSource } from './target.ts'
 
 export interface AttemptOptions {
   readonly database: Database
   readonly policies: WebhookSettingsSource
   readonly clock: Clock
   readonly sender: Pick<Sender, 'send'>
+  /** Of the nouns above; endpoints are known. */
+  readonly targets?: readonly TargetSource[]
 }
 
 /** How an attempt went, for those who share connections out. */
@@ -32,31 +34,31 @@ export class DeliveryAttempts {
 
   /** Answers undefined when nothing was sent: it is not due any more, or what it belongs to is gone, or we broke it off. */
   async run(row: DueRow, signal: AbortSignal): Promise<AttemptResult | undefined> {
-    const { database, clock, sender } = this.#options
+    const { database, clock, sender, targets = [] } = this.#options
     const { organizationId, id } = row
     const stored = await database.get(webhookDeliveries, { organizationId }, id)
     if (stored?.record.nextAttemptAt !== row.dueMs) {
       await database.commit(new Change().delete(dueKey(row.endpointId, row.dueMs, id)))
       return undefined
     }
-    const endpoint = (await database.get(webhookEndpoints, { organizationId }, row.endpointId))?.record
-    const bar = endpoint && (await this.#barFor(organizationId, endpoint, stored.record))
-    if (!endpoint || bar === 'gone') {
+    const target = await findTarget(targets, database, { organizationId }, row.endpointId)
+    const bar = target && (await this.#barFor(organizationId, target, stored.record))
+    if (!target || bar === 'gone') {
       await database.commit(removeDelivery(new Change(), organizationId, stored))
       return undefined
     }
-    const sent = bar === undefined ? await sender.send(endpoint, stored.record, signal) : unsent(clock.now(), bar)
+    const sent = bar === undefined ? await sender.send(target, stored.record, signal) : unsent(clock.now(), bar)
     if (sent.isOurs) return undefined
     await this.#commit(row, stored, sent)
     return bar === undefined ? { isGood: sent.error === null, milliseconds: sent.milliseconds } : undefined
   }
 
-  /** Why nothing may be sent now; `gone` when the project of the message or of the endpoint is deleted, whose rows go. */
-  async #barFor(organizationId: string, endpoint: WebhookEndpoint, delivery: WebhookDelivery): Promise<string | undefined> {
+  /** Why nothing may be sent now; `gone` when the project of the message or of the target is deleted, whose rows go. */
+  async #barFor(organizationId: string, target: DeliveryTarget, delivery: WebhookDelivery): Promise<string | undefined> {
     const { organization, projects } = await this.#options.policies.of(organizationId)
     if (organization.deletedAt !== undefined) return 'The organization is deleted.'
-    if (!projects.has(endpoint.projectId) || !projects.has(delivery.projectId)) return 'gone'
-    return isSwitchedOn(organization, 'webhooks') ? undefined : 'Event webhooks are switched off for this organization.'
+    if (!projects.has(target.projectId) || !projects.has(delivery.projectId)) return 'gone'
+    return isSwitchedOn(organization, target.feature) ? undefined : target.whileOff
   }
 
   async #commit(row: DueRow, first: Stored<WebhookDelivery>, sent: Sent): Promise<void> {

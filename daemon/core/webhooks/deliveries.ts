@@ -16,15 +16,17 @@ import {
   type LoggedAttempt,
   type WebhookDelivery,
 } from './delivery.ts'
-import { webhookEndpoints } from './endpoint.ts'
 import { begunAgain } from './schedule.ts'
 import type { WebhookSettingsSource } from './settings.ts'
+import { findTarget, type TargetSource } from './target.ts'
 
 export interface DeliveriesOptions {
   readonly database: Database
   readonly policies: WebhookSettingsSource
   readonly clock: Clock
   readonly audit: Audit
+  /** Of the nouns above; endpoints are known. */
+  readonly targets?: readonly TargetSource[]
 }
 
 export interface DeliveryFilter {
@@ -51,7 +53,7 @@ export class Deliveries {
     const { database, policies } = this.#options
     const { projects } = await policies.of(scope.organizationId)
     const project = reachableProject(scope, projects, projectId, 'project')
-    if (endpointId !== undefined) await this.#requireEndpoint(scope, endpointId)
+    if (endpointId !== undefined) await this.#requireTarget(scope, endpointId)
     const reach = project === undefined ? scope : { ...scope, projectId: project, bound: true }
     const { rows, nextCursor } = await database.list(webhookDeliveries, reach, {
       ...page,
@@ -76,7 +78,7 @@ export class Deliveries {
     const { organizationId } = scope
     for (let tries = 0; tries < triesMax; tries++) {
       const stored = await this.#stored(scope, id)
-      await this.#requireEndpoint(scope, stored.record.endpointId)
+      await this.#requireTarget(scope, stored.record.endpointId)
       const next = begunAgain(stored.record, clock.now())
       const change = removeDue(new Change().replace(webhookDeliveries, organizationId, stored, next), stored.record)
       audit.record(change, {
@@ -99,8 +101,9 @@ export class Deliveries {
     return stored
   }
 
-  async #requireEndpoint(scope: Scope, id: string): Promise<void> {
-    if (await this.#options.database.get(webhookEndpoints, scope, id)) return
+  async #requireTarget(scope: Scope, id: string): Promise<void> {
+    const { database, targets = [] } = this.#options
+    if (await findTarget(targets, database, scope, id)) return
     throw new Refusal('not_found', 'No webhook endpoint has this id.')
   }
 }

@@ -7,7 +7,7 @@ import type { Database } from '#store/database.ts'
 import { globalKey, defineRecord } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import * as z from 'zod'
-import { webhookEventTypes, type WebhookEventType } from './endpoint.ts'
+import { webhookEventTypes } from './endpoint.ts'
 
 /**
  * `pending`: no attempt since it was announced or asked for again. `failed`: the last attempt failed, and another one is due.
@@ -16,16 +16,22 @@ import { webhookEventTypes, type WebhookEventType } from './endpoint.ts'
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'parked'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
+/** `inbound_message`: a mail came in by an inbound route. */
+export const deliveryTypes = [...webhookEventTypes, 'inbound_message'] as const
+export type DeliveryType = (typeof deliveryTypes)[number]
+
 export interface WebhookDelivery {
   readonly id: string
   /** The UUID that the receiver tells deliveries apart by: the same at every attempt, also when asked for again. */
   readonly deliveryId: string
   readonly eventId: string
-  readonly eventType: WebhookEventType
+  readonly eventType: DeliveryType
+  /** Id of the target, which is an endpoint or an inbound route. */
   readonly endpointId: string
   /** The project of the message, which stays when the endpoint moves. */
   readonly projectId: string
-  readonly traceId: string
+  /** Null for what is about no message that was sent. */
+  readonly traceId: string | null
   /** JSON; exactly these bytes in UTF-8 are sent. */
   readonly body: string
   readonly status: DeliveryStatus
@@ -51,10 +57,10 @@ export const webhookDeliveries = defineRecord<WebhookDelivery>({
     id: z.string(),
     deliveryId: z.uuidv4(),
     eventId: z.string(),
-    eventType: z.enum(webhookEventTypes),
+    eventType: z.enum(deliveryTypes),
     endpointId: z.string(),
     projectId: z.string(),
-    traceId: z.string(),
+    traceId: z.string().nullable(),
     body: z.string(),
     status: z.enum(deliveryStatuses),
     attemptCount: z.int(),
@@ -65,7 +71,7 @@ export const webhookDeliveries = defineRecord<WebhookDelivery>({
     createdAt: z.int(),
     updatedAt: z.int(),
   }),
-  indexes: { listed: listedUnder, trace: ({ traceId }) => [[traceId]] },
+  indexes: { listed: listedUnder, trace: ({ traceId }) => (traceId === null ? [] : [[traceId]]) },
   projectOf: ({ projectId }) => projectId,
 })
 

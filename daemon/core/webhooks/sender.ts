@@ -2,8 +2,8 @@
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import type { Post, PostLimits, PostOutcome } from '../outbound/post.ts'
-import { secretPlace, type WebhookEndpoint } from './endpoint.ts'
 import { signatureHeaders } from './signature.ts'
+import type { DeliveryTarget } from './target.ts'
 
 export interface SenderOptions {
   readonly secrets: SecretBox
@@ -35,13 +35,13 @@ export class Sender {
   }
 
   async send(
-    { id, targetUrl, sealedSecret }: WebhookEndpoint,
+    { targetUrl, sealedSecret, secretPlace }: Pick<DeliveryTarget, 'targetUrl' | 'sealedSecret' | 'secretPlace'>,
     { deliveryId, body: text }: { readonly deliveryId: string; readonly body: string },
     signal: AbortSignal,
   ): Promise<Sent> {
     const { secrets, clock, post } = this.#options
     const at = clock.now()
-    const secret = secrets.open(sealedSecret, secretPlace(id))
+    const secret = secrets.open(sealedSecret, secretPlace)
     if (secret === undefined) return unsent(at, 'The secret of the endpoint cannot be opened with the present master key; rotate it.')
     const body = Buffer.from(text)
     const headers = {

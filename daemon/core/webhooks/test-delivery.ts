@@ -5,7 +5,7 @@ import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import type { TraceRecipient } from '../trace/trace.ts'
-import type { WebhookEndpoint, WebhookEventType } from './endpoint.ts'
+import { secretPlace, type WebhookEndpoint, type WebhookEventType } from './endpoint.ts'
 import { eventBody, type WebhookEvent } from './event-body.ts'
 import type { Sender, Sent } from './sender.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -40,7 +40,7 @@ export class TestDeliveries {
     try {
       const now = clock.now()
       const delivery = { deliveryId: randomUUID(), body: eventBody(newId('evt', now), sample(scope, endpoint, type, now), true) }
-      return { ...(await sender.send(endpoint, delivery, signal)), ...delivery }
+      return { ...(await sender.send({ ...endpoint, secretPlace: secretPlace(id) }, delivery, signal)), ...delivery }
     } finally {
       this.#underWay.delete(id)
     }

@@ -7,6 +7,7 @@ const expected = [
   'DELETE /v1/destinations/{id}',
   'DELETE /v1/domains/{id}',
   'DELETE /v1/failover/policy/{primary_id}',
+  'DELETE /v1/inbound-routes/{id}',
   'DELETE /v1/inboxes/{id}',
   'DELETE /v1/inboxes/{id}/messages',
   'DELETE /v1/ingest-sources/{id}',
@@ -27,6 +28,7 @@ const expected = [
   'GET /operator/v1/organizations/{id}',
   'GET /operator/v1/organizations/{id}/invoice-preview',
   'GET /operator/v1/organizations/{id}/usage',
+  'GET /share/inbound/{token}',
   'GET /share/inspect/{token}',
   'GET /share/traces/{trace_id}',
   'GET /t/c/{token}',
@@ -46,6 +48,12 @@ const expected = [
   'GET /v1/domains/{id}/records',
   'GET /v1/failover/policy',
   'GET /v1/flags',
+  'GET /v1/inbound-routes',
+  'GET /v1/inbound-routes/{id}',
+  'GET /v1/inbound-routes/{id}/messages',
+  'GET /v1/inbound-routes/{id}/messages/{message_id}',
+  'GET /v1/inbound-routes/{id}/messages/{message_id}/attachments/{index}',
+  'GET /v1/inbound-routes/{id}/messages/{message_id}/raw',
   'GET /v1/inboxes',
   'GET /v1/inboxes/lookup',
   'GET /v1/inboxes/{id}',
@@ -93,6 +101,7 @@ const expected = [
   'GET /v1/webhooks/{id}/attempts',
   'PATCH /v1/destinations/{id}',
   'PATCH /v1/destinations/{id}/mode',
+  'PATCH /v1/inbound-routes/{id}',
   'PATCH /v1/inboxes/{id}',
   'PATCH /v1/mailenable/postoffice-mappings/{id}',
   'PATCH /v1/members/{id}',
@@ -115,6 +124,8 @@ const expected = [
   'POST /v1/domains/{id}/rotate-dkim',
   'POST /v1/domains/{id}/verify',
   'POST /v1/failover/policy',
+  'POST /v1/inbound-routes',
+  'POST /v1/inbound-routes/{id}/rotate-secret',
   'POST /v1/inboxes',
   'POST /v1/inboxes/{id}/wait',
   'POST /v1/ingest-sources',
@@ -168,6 +179,6 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
   const open = Object.entries(document.paths).filter(([, methods]) => Object.values(methods).some(({ security }) => security.length === 0))
   t.deepEqual(
     open.map(([path]) => path).filter((path) => /^\/(?:v1|share|t|operator)\//.test(path) && !path.startsWith('/v1/ingest/')),
-    ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}', '/share/inspect/{token}'],
+    ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}', '/share/inspect/{token}', '/share/inbound/{token}'],
   )
 })

@@ -1,8 +1,9 @@
-/** Parts of the rig: what reads traces for people, inboxes, and moves. */
+/** Parts of the rig: what reads traces for people, inboxes, inbound routes, and moves. */
 import type { Scope } from '#core/access/scope.ts'
 import { moveResource, type MoveRequest } from '#core/administration/move.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
+import { inboundCore, type InboundCore, type InboundParts } from '../../../daemon/inbound-core.ts'
 import { inboxCore, type InboxCore, type InboxParts } from '../../../daemon/inbox-core.ts'
 import { authority } from '../../protocols/relay/certificates.ts'
 import type { MissingOptions } from '#core/diagnose/context.ts'
@@ -35,6 +36,20 @@ export function inboxesOf(
     throw error
   }
   return inboxCore({ ...base, ...outside, reader, bell, baseUrl, pagesUrl: baseUrl, onError })
+}
+
+/** Their records are those of the test, and what they tell goes to loopback. */
+export function inboundOf(
+  { records, ...parts }: Omit<InboundParts, 'resolver'> & { readonly records: RecordResolver },
+  inboundDomain: string | null,
+  baseUrl: string,
+): InboundCore {
+  const resolver = {
+    ...playedResolver,
+    resolveTxt: (name: string) => records.resolveTxt(name),
+    resolveMx: (name: string) => records.resolveMx(name),
+  }
+  return inboundCore({ ...parts, resolver }, { allowed: [{ cidr: '127.0.0.1/32' }], hostname: 'post.example.ch', inboundDomain, baseUrl })
 }
 
 /** Moves of resources between projects. */

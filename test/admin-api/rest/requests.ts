@@ -6,18 +6,15 @@ import { createHmac } from 'node:crypto'
 import { inboxes } from '#core/capture/capture.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { traceToken } from '#core/trace/trace-token.ts'
-import { keepReport } from '#core/trace/kept-report.ts'
-import { reportId, shortReportId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { clickToken } from '#core/tracking/click-token.ts'
 import { openPurpose } from '#core/tracking/tracking.ts'
-import { announce } from '#core/webhooks/announce.ts'
-import { webhookDeliveries } from '#core/webhooks/delivery.ts'
-import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { linkToken } from '#core/inbound-routes/links.ts'
 import { Change } from '#store/change.ts'
-import type { Database } from '#store/database.ts'
-import { newId, newTraceId } from '#store/ids.ts'
+import { newId } from '#store/ids.ts'
+import { addInboundMail } from './inbound-mail.ts'
 import { makeForPages } from './publishable.ts'
 import { addDestination, loopback, type Rig } from './rig.ts'
+import { addReport, announceTo } from './stored-rows.ts'
 
 interface MadeSource {
   readonly id: string
@@ -74,6 +71,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const invitation = await idOf('/v1/invitations', { email: 'invited@example.ch', role: 'viewer' })
   const webhook = await idOf('/v1/webhooks', { name: 'Shop', target_url: 'https://hooks.example.ch/' })
   const attempt = await announceTo(database, organizationId, webhook)
+  const inboundRoute = await idOf('/v1/inbound-routes', { local_part_pattern: 'sales', webhook_url: 'https://hooks.example.ch/' })
+  const inboundMessage = await addInboundMail(database, organizationId, inboundRoute, project)
   const report = await addReport(database, organizationId, trace, project)
   const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
   const sourceOf = async (provider: string): Promise<MadeSource> => {
@@ -89,6 +88,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const token = traceToken(secrets, 'unsubscribe.v1', trace)
   const pixel = traceToken(secrets, openPurpose, trace)
+  const inboundLink = linkToken(secrets, { organizationId, messageId: inboundMessage, part: 'raw', expiresAt: clock.now() + hour })
   const click = clickToken(secrets, { traceId: trace, link: 0, target: 'https://shop.example.ch/' })
   return {
     ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
@@ -101,12 +101,12 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       ...(await makeInspectTest(rest)),
       webhook,
       attempt,
+      ...{ inboundRoute, inboundMessage, inboundLink },
       suppression,
       report,
       stalwart: stalwart.id,
       stalwartSecret: stalwart.secret,
-      mailEnable: mailEnable.id,
-      mailEnableSecret: mailEnable.secret,
+      ...{ mailEnable: mailEnable.id, mailEnableSecret: mailEnable.secret },
       mapping,
       pattern,
       token,
@@ -122,46 +122,6 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
 async function makeInspectTest(rest: Rig['rest']): Promise<{ readonly inspect: string; readonly inspectLink: string }> {
   const { id, report_url: link } = await rest.must('POST', '/v1/inspect/tests', {})
   return { inspect: String(id), inspectLink: String(link).slice(-26) }
-}
-
-/** An event for the endpoint; answers the id of its delivery. */
-async function announceTo(database: Database, organizationId: string, endpointId: string): Promise<string> {
-  const stored = await database.get(webhookEndpoints, { organizationId }, endpointId)
-  if (!stored) throw new Error('no such endpoint')
-  const { projectId } = stored.record
-  const trace = {
-    id: newTraceId(),
-    projectId,
-    messageId: 'm',
-    destinationId: null,
-    recipients: [{ address: 'a@b.ch', status: 'failed' as const }],
-  }
-  const change = new Change()
-  announce(change, new Map([[projectId, [stored.record]]]), {
-    organizationId,
-    type: 'failed',
-    trace,
-    recipient: 'a@b.ch',
-    reason: null,
-    at: Date.now(),
-  })
-  await database.commit(change)
-  const { rows } = await database.list(webhookDeliveries, { organizationId }, { limit: 1 })
-  return rows[0]?.record.id ?? ''
-}
-
-/** A report of the trace with the mail it came as. */
-async function addReport(database: Database, organizationId: string, traceId: string, projectId: string): Promise<string> {
-  const report: TraceReport = {
-    ...{ id: reportId(traceId, 'ada@example.ch', 'bounced', false), traceId, projectId, type: 'bounced', at: 1, occurredAt: null },
-    ...{ recipient: 'ada@example.ch', finalRecipient: null, format: 'dsn', sourceId: null, proof: 'reference', isUnverified: false },
-    ...{ bounce: 'hard', category: null, reason: 'x', action: null, status: null, smtpCode: null, diagnostic: null, remoteMta: null },
-    ...{ reportingMta: null, feedbackType: null, suppression: null, rawBytes: 1 },
-  }
-  const change = new Change().insert(traceReports, organizationId, report)
-  keepReport(change, organizationId, report, Buffer.from('x'))
-  await database.commit(change)
-  return shortReportId(report)
 }
 
 /** By operation id. Those that end things come last, in an order in which the owner can make all of them. */
@@ -204,6 +164,7 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   listPostofficeMappings: { ...refused, query: `bounce_source_config_id=${mailEnable}`, neighbour: 'shared' },
   listWebhooks: { ...refused, query: `project=${project}` },
   listAllWebhookAttempts: { ...refused, query: `project=${project}` },
+  listInboundRoutes: { ...refused, query: `project=${project}` },
   listDomains: { ...own, neighbour: 'shared' },
   listOrganizations: { ...own, neighbour: 'shared' },
   listMembers: { ...own, neighbour: 'shared' },
@@ -216,6 +177,7 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
 
 const readingOne = (made: Made): Record<string, Request> => {
   const message = { id: made.inbox, message_id: made.message }
+  const inbound = { id: made.inboundRoute, message_id: made.inboundMessage }
   return {
     readDestination: { ...refused, params: { id: made.destination } },
     readDestinationHealth: { ...refused, params: { id: made.destination } },
@@ -238,6 +200,11 @@ const readingOne = (made: Made): Record<string, Request> => {
     readWebhook: { ...refused, params: { id: made.webhook } },
     listWebhookAttempts: { ...refused, params: { id: made.webhook } },
     readWebhookAttempt: { ...refused, params: { id: made.attempt } },
+    readInboundRoute: { ...refused, params: { id: made.inboundRoute } },
+    listInboundMessages: { ...refused, params: { id: made.inboundRoute } },
+    readInboundMessage: { ...refused, params: inbound },
+    readRawInboundMessage: { ...refused, params: inbound },
+    readInboundAttachment: { ...refused, params: { ...inbound, index: '0' } },
     readInbox: { ...refused, params: { id: made.inbox } },
     listInboxMessages: { ...refused, params: { id: made.inbox } },
     readInboxMessage: { ...refused, params: message },
@@ -252,13 +219,14 @@ const readingOne = (made: Made): Record<string, Request> => {
 /** Whoever has the link may follow it. */
 const public_ = (made: Made): Record<string, Request> => ({ ...links(made), ...signedRequests(made) })
 
-const links = ({ trace, token, click, pixel, inspectLink }: Made): Record<string, Request> => ({
-  showInspectReport: { ...own, params: { token: inspectLink } },
+const links = ({ trace, token, click, pixel, inspectLink, inboundLink }: Made): Record<string, Request> => ({
+  showInspectReport: { ...own, params: { token: inspectLink, inboundLink } },
   readSharedTrace: { ...own, params: { trace_id: trace } },
   showUnsubscribe: { ...own, params: { token } },
   unsubscribe: { ...own, params: { token } },
   followLink: { ...own, params: { token: click } },
   showPixel: { ...own, params: { token: pixel } },
+  followInboundLink: { ...own, params: { token: inboundLink } },
 })
 
 /** A signature stands in place of a key. */
@@ -301,6 +269,7 @@ const making = (made: Made): Record<string, Request> => {
     createTemplate: { ...refused, body: { slug: 'other', name: 'Other', subject_tmpl: 'x', project_id } },
     createInbox: { ...refused, body: { address_pattern: '@other.ch', project_id } },
     createWebhook: { ...refused, body: { name: 'x', target_url: 'https://hooks.example.ch/', project_id } },
+    createInboundRoute: { ...refused, body: { local_part_pattern: 'x', webhook_url: 'https://hooks.example.ch/', project_id } },
     mintApiKey: { ...refused, body: { name: 'x', scopes: ['api:read'], project_id } },
     createInspectTest: { ...refused, body: { project_id } },
     sendMessage: { ...refused, body: { ...plain, project_id } },
@@ -344,6 +313,8 @@ const changing = (made: Made): Record<string, Request> => {
     updateWebhook: { ...refused, params: { id: made.webhook }, body: { name: 'Mine' } },
     rotateWebhookSecret: { ...refused, params: { id: made.webhook } },
     redeliverWebhookAttempt: { ...refused, params: { id: made.attempt } },
+    updateInboundRoute: { ...refused, params: { id: made.inboundRoute }, body: { webhook_url: 'https://mine.example.ch/' } },
+    rotateInboundRouteSecret: { ...refused, params: { id: made.inboundRoute } },
     testWebhook: { ...refused, params: { id: made.webhook } },
     rotatePublishableKey: { ...refused, params: { id: made.publishable } },
     rotateApiKey: { ...refused, params: { id: made.key } },
@@ -382,6 +353,7 @@ const ending = (made: Made): Record<string, Request> => ({
   revokeSmtpCredential: { stranger: 'silent', params: { id: made.credential } },
   deleteInbox: { stranger: 'silent', params: { id: made.pattern } },
   deleteWebhook: { stranger: 'silent', params: { id: made.webhook } },
+  deleteInboundRoute: { stranger: 'silent', params: { id: made.inboundRoute } },
   deleteTemplate: { ...refused, params: { id: made.template } },
   revokePublishableKey: { ...refused, params: { id: made.publishable } },
   revokeApiKey: { ...refused, params: { id: made.key } },

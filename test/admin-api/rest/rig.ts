@@ -24,7 +24,7 @@ import { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import { Suppressions } from '#core/feedback/suppressions.ts'
 import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
-import { type RecordResolver } from '#core/outbound/resolver.ts'
+import type { RecordResolver } from '#core/outbound/resolver.ts'
 import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
@@ -73,7 +73,7 @@ import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 import { playedResolver, PlayedRecords, PlayedTransport } from './played.ts'
 import { sendingOf, type VerifyUrls } from './publishable.ts'
-import { inboxesOf, moving, readers } from './readers.ts'
+import { inboundOf, inboxesOf, moving, readers } from './readers.ts'
 
 export const baseUrl = 'https://post.example.ch'
 export const operatorKey = `svcop_${'o'.repeat(43)}`
@@ -272,8 +272,9 @@ function assemble(
   })
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
+  const inbound = inboundOf({ ...base, reader, records, onError: rethrow }, bounceDomain, baseUrl)
   return {
-    ...{ ...base, ...made },
+    ...{ ...base, ...made, ...inbound },
     ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
     ...{ destinations, probes, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
     apiKeys: new ApiKeys(base),
@@ -286,7 +287,7 @@ function assemble(
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
     failoverPolicies: new FailoverPolicies(base),
-    ...moving({ ...base, destinations, smtpCredentials, templates }),
+    ...moving({ ...base, ...inbound, destinations, smtpCredentials, templates }),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
     scheduledSends: new ScheduledSends({ database, policies, clock }),
     ...readers(base, probes, records),

@@ -283,7 +283,7 @@ test('the OpenAPI document describes each event as it is sent', async (t) => {
     webhooks: Record<string, { post: { parameters: { name: string }[]; requestBody: { content: Record<string, { schema: object }> } } }>
     components: { schemas: Record<string, { properties: object }> }
   }
-  t.deepEqual(Object.keys(document.webhooks), [...webhookEventTypes])
+  t.deepEqual(Object.keys(document.webhooks), [...webhookEventTypes, 'inbound_message'])
   const { parameters, requestBody } = document.webhooks['bounced']!.post
   t.deepEqual(
     parameters.map(({ name }) => name),

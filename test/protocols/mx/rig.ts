@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
+import { RouteIntake } from '#core/inbound-routes/intake.ts'
 import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { loopMarkField } from '#core/inbound/loop-mark.ts'
 import { newVerpId, verpAddress } from '#core/trace/verp-address.ts'
@@ -79,7 +80,8 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
   const events = new EventLog()
   const { database, policies } = house
   const inspectTests = new InspectTests({ database, policies, clock, domain: bounceDomain, onReceived: () => {} })
-  const door = new InboundDoor({ database, secrets, clock, feedback, admission, inboundDomain: bounceDomain, inspectTests })
+  const routes = new RouteIntake({ database, policies, clock })
+  const door = new InboundDoor({ database, secrets, clock, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
   const server = new MxServer({
     ...{ listen: [{ host: '127.0.0.1', port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },
     limits: { ...usual, ...limits },

@@ -1,0 +1,112 @@
+/** Mail that came in, for its owners: lists, one in full, its octets, and what signed links lead to. Spec "Inbound routes". */
+import { readWholeContent } from '#store/content.ts'
+import type { Database, Page } from '#store/database.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Scope } from '../access/scope.ts'
+import type { MessageReader, ReadAttachment, ReadResult } from '../capture/message-reader.ts'
+import type { Clock } from '../clock.ts'
+import { requireFlag } from '../features.ts'
+import { Refusal } from '../refusals.ts'
+import type { WebhookSettingsSource } from '../webhooks/settings.ts'
+import { readLinkToken } from './links.ts'
+import { inboundMessages, type InboundMessage } from './message.ts'
+import { inboundRoutes } from './route.ts'
+
+export interface InboundMailOptions {
+  readonly database: Database
+  readonly policies: WebhookSettingsSource
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly reader: MessageReader
+}
+
+/** A mail as a reader would show it. */
+export interface InboundReading {
+  readonly message: InboundMessage
+  readonly read: ReadResult
+}
+
+/** A file of a mail, or the mail itself. */
+export interface InboundFile {
+  readonly bytes: Uint8Array
+  readonly messageId: string
+  /** Undefined for the mail itself. */
+  readonly attachment: { readonly index: number; readonly known: ReadAttachment | undefined } | undefined
+}
+
+export class InboundMail {
+  readonly #options: InboundMailOptions
+
+  constructor(options: InboundMailOptions) {
+    this.#options = options
+  }
+
+  /** Newest first. Throws `not_found` for a route out of reach. */
+  async list(
+    scope: Scope,
+    routeId: string,
+    page: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<Page<InboundMessage>> {
+    await this.#requireRoute(scope, routeId)
+    const { rows, nextCursor } = await this.#options.database.list(inboundMessages, scope, { ...page, index: 'route', values: [routeId] })
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, routeId: string, id: string): Promise<InboundReading> {
+    const message = await this.#message(scope, routeId, id)
+    return { message, read: await this.#options.reader.read(await this.#content(scope.organizationId, message)) }
+  }
+
+  /** The mail as it came, with the header fields of this service before it. Throws `not_found`. */
+  async raw(scope: Scope, routeId: string, id: string): Promise<InboundFile> {
+    return this.#file(scope.organizationId, await this.#message(scope, routeId, id), 'raw')
+  }
+
+  /** Throws `not_found`, also where there is no such attachment. */
+  async attachment(scope: Scope, routeId: string, id: string, index: number): Promise<InboundFile> {
+    return this.#file(scope.organizationId, await this.#message(scope, routeId, id), index)
+  }
+
+  /** What a signed link leads to. Throws `not_found`, also when the link is too old. */
+  async linked(token: string): Promise<InboundFile> {
+    const { database, policies, secrets, clock } = this.#options
+    const target = readLinkToken(secrets, token)
+    if (!target || target.expiresAt <= clock.now()) throw linkEnded
+    const { organizationId, messageId } = target
+    const stored = await database.get(inboundMessages, { organizationId }, messageId)
+    const { organization, projects } = await policies.of(organizationId)
+    if (!stored || organization.deletedAt !== undefined || !projects.has(stored.record.projectId)) throw linkEnded
+    requireFlag(organization, 'inbound_routes')
+    return this.#file(organizationId, stored.record, target.part)
+  }
+
+  async #file(organizationId: string, message: InboundMessage, part: 'raw' | number): Promise<InboundFile> {
+    const content = await this.#content(organizationId, message)
+    const messageId = message.id
+    if (part === 'raw') return { bytes: Buffer.concat([Buffer.from(message.prefix), content]), messageId, attachment: undefined }
+    const { reader } = this.#options
+    const bytes = await reader.attachment(content, part)
+    if (!bytes) throw new Refusal('not_found', 'The message has no such attachment.')
+    const read = await reader.read(content)
+    return { bytes, messageId, attachment: { index: part, known: read.ok ? read.message.attachments[part] : undefined } }
+  }
+
+  #content(organizationId: string, { content }: InboundMessage): Promise<Uint8Array> {
+    return readWholeContent(this.#options.database, organizationId, content)
+  }
+
+  async #message(scope: Scope, routeId: string, id: string): Promise<InboundMessage> {
+    await this.#requireRoute(scope, routeId)
+    const stored = await this.#options.database.get(inboundMessages, scope, id)
+    if (stored?.record.routeId !== routeId) throw new Refusal('not_found', 'No message of this route has this id.')
+    return stored.record
+  }
+
+  async #requireRoute(scope: Scope, id: string): Promise<void> {
+    if (await this.#options.database.get(inboundRoutes, scope, id)) return
+    throw new Refusal('not_found', 'No inbound route has this id.')
+  }
+}
+
+const linkEnded = new Refusal('not_found', 'This link is not valid any more; fetch the message with an API key.')

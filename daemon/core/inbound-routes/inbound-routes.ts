@@ -1,0 +1,207 @@
+/** Inbound routes: making, showing, changing, moving and deleting them, and their secrets. Spec "Inbound route". */
+import { isDeepStrictEqual } from 'node:util'
+import { decode, type Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { lookupPrefix, type Stored } from '#store/record-kind.ts'
+import { within } from '#store/tuple.ts'
+import { owningProject, reachableProject } from '../access/project-choice.ts'
+import type { Scope } from '../access/scope.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { Clock } from '../clock.ts'
+import { invalid, Refusal } from '../refusals.ts'
+import type { SettingWrites } from '../setting-writes.ts'
+import { allOrganizations } from '../tenancy/organization-list.ts'
+import { leaveLeftovers } from '../webhooks/leftovers.ts'
+import type { WebhookSettingsSource } from '../webhooks/settings.ts'
+import { newWebhookSecret } from '../webhooks/signature.ts'
+import { checkTargetUrl, type TargetGuards } from '../webhooks/target-url.ts'
+import { removeMessages } from './leftovers.ts'
+import { isOperators, isReserved, nameOf, parsePattern } from './pattern.ts'
+import { inboundRoutes, routeSecretPlace, type InboundRoute } from './route.ts'
+
+export interface InboundRouteOptions extends TargetGuards {
+  readonly database: Database
+  readonly writes: SettingWrites
+  readonly policies: WebhookSettingsSource
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  /** A-label domain; null when none is set up, and then nothing comes in. */
+  readonly inboundDomain: string | null
+}
+
+export interface InboundRouteRequest {
+  readonly localPartPattern: string
+  readonly webhookUrl: string
+  readonly projectId?: string | undefined
+}
+
+/** A route with its secret, which is shown this once. */
+export interface MintedRoute {
+  readonly route: InboundRoute
+  readonly secret: string
+}
+
+/** Of an organization. */
+const routesMax = 100
+
+export class InboundRoutes {
+  readonly #options: InboundRouteOptions
+  /** The inbound domain is everybody's: whose a name is, is decided for one organization at a time. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: InboundRouteOptions) {
+    this.#options = options
+  }
+
+  /** The address that a route stands for, as a pattern; null when there is no inbound domain. */
+  addressOf({ localPartPattern }: InboundRoute): string | null {
+    const { inboundDomain } = this.#options
+    return inboundDomain === null ? null : `${localPartPattern}@${inboundDomain}`
+  }
+
+  /**
+   * Throws `validation_failed` for what is no pattern, for an address that may not be sent to and for names that are kept, `conflict` for
+   * a pattern that is taken, by whomever, and when there are as many routes as may be.
+   */
+  async create(scope: Scope, request: InboundRouteRequest): Promise<MintedRoute> {
+    const { writes, policies, secrets, clock } = this.#options
+    const pattern = await this.#permittedPattern(scope, request.localPartPattern)
+    const webhookUrl = await checkTargetUrl(request.webhookUrl, this.#options, 'webhook_url')
+    const secret = newWebhookSecret()
+    const make = async (change: Change): Promise<MintedRoute> => {
+      const { projects } = await policies.of(scope.organizationId)
+      const projectId = owningProject(scope, projects, request.projectId)
+      await this.#requireFree(scope, pattern)
+      await this.#requireRoom(scope)
+      const now = clock.now()
+      const id = newId('inr', now)
+      const sealedSecret = secrets.seal(secret, routeSecretPlace(id))
+      const route = { id, projectId, localPartPattern: pattern, webhookUrl, sealedSecret, createdAt: now, updatedAt: now }
+      change.insert(inboundRoutes, scope.organizationId, route)
+      return { route, secret }
+    }
+    return this.#inTurn(() => writes.act(scope, 'inbound_route.created', make))
+  }
+
+  /** Newest first. Throws `not_found` for a project out of reach. */
+  async list(
+    scope: Scope,
+    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
+  ): Promise<Page<InboundRoute>> {
+    const { projects } = await this.#options.policies.of(scope.organizationId)
+    const projectId = reachableProject(scope, projects, page.projectId, 'project')
+    const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
+    const { rows, nextCursor } = await this.#options.database.list(inboundRoutes, reach, { limit: page.limit, cursor: page.cursor })
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<InboundRoute> {
+    return (await this.#stored(scope, id)).record
+  }
+
+  /** Changes what is given; another project moves it there, and what came before stays where it is. Throws as `create` does. */
+  async update(
+    scope: Scope,
+    id: string,
+    changes: { readonly webhookUrl?: string | undefined; readonly projectId?: string | undefined },
+  ): Promise<InboundRoute> {
+    const { writes, policies } = this.#options
+    await this.#stored(scope, id)
+    const webhookUrl = changes.webhookUrl === undefined ? undefined : await checkTargetUrl(changes.webhookUrl, this.#options, 'webhook_url')
+    return writes.act(scope, 'inbound_route.updated', async (change) => {
+      const { projects } = await policies.of(scope.organizationId)
+      const projectId = changes.projectId === undefined ? undefined : owningProject(scope, projects, changes.projectId)
+      return this.#change(change, scope, id, (record) => ({
+        ...record,
+        projectId: projectId ?? record.projectId,
+        webhookUrl: webhookUrl ?? record.webhookUrl,
+      }))
+    })
+  }
+
+  /** The next attempt is signed with the new secret. */
+  async rotate(scope: Scope, id: string): Promise<MintedRoute> {
+    const secret = newWebhookSecret()
+    const sealedSecret = this.#options.secrets.seal(secret, routeSecretPlace(id))
+    const route = await this.#options.writes.act(scope, 'inbound_route.secret_rotated', (change) =>
+      this.#change(change, scope, id, (record) => ({ ...record, sealedSecret })),
+    )
+    return { route, secret }
+  }
+
+  /** Mail for it is refused from now on; what came, and its deliveries, goes with it. Twice is the same as once. */
+  async remove(scope: Scope, id: string): Promise<void> {
+    const { writes, database } = this.#options
+    const { organizationId } = scope
+    const isGone = await writes.act(scope, 'inbound_route.deleted', async (change) => {
+      const stored = await database.get(inboundRoutes, scope, id)
+      if (stored) leaveLeftovers(change.remove(inboundRoutes, organizationId, stored), organizationId, id)
+      return stored !== undefined
+    })
+    // after a crash before the end of it, retention finds the rest
+    if (isGone) await removeMessages({ database, stopping: () => false }, organizationId, 'route', id)
+  }
+
+  async #permittedPattern({ organizationId }: Scope, text: string): Promise<string> {
+    const wrong = (message: string): Error => invalid([{ path: 'local_part_pattern', message }])
+    const pattern = parsePattern(text)
+    if (pattern === undefined)
+      throw wrong(
+        'must be a local part such as sales, a beginning such as sales+*, or *; of letters, digits, dots, hyphens and underscores',
+      )
+    if (isReserved(pattern)) throw wrong('is kept for the service itself')
+    if (isOperators(pattern) && !(await this.#isFirst(organizationId)))
+      throw wrong('stands for the whole inbound domain, which others use too, so it is kept for the operator of the service')
+    return pattern
+  }
+
+  async #isFirst(organizationId: string): Promise<boolean> {
+    for await (const { id } of allOrganizations(this.#options.database)) return id === organizationId
+    return false
+  }
+
+  /** A name with everything behind its `+` is one organization's. */
+  async #requireFree({ organizationId }: Scope, pattern: string): Promise<void> {
+    const { kv } = this.#options.database
+    const all = within([...lookupPrefix(inboundRoutes.name, 'pattern'), nameOf(pattern)])
+    for await (const { value } of kv.range({ ...all, limit: 1 })) {
+      const [owner] = decode<[string, string]>(value)
+      if (owner !== organizationId) throw taken
+    }
+    if (await this.#options.database.lookup(inboundRoutes, 'pattern', [nameOf(pattern), pattern])) throw taken
+  }
+
+  async #requireRoom({ organizationId }: Scope): Promise<void> {
+    if ((await this.#options.database.all(inboundRoutes, { organizationId })).length < routesMax) return
+    const message = `An organization has at most ${routesMax} inbound routes; delete one of them first.`
+    throw new Refusal('conflict', message, { nextAction: 'delete_route' })
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work)
+    this.#last = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #change(change: Change, scope: Scope, id: string, next: (record: InboundRoute) => InboundRoute): Promise<InboundRoute> {
+    const stored = await this.#stored(scope, id)
+    const changed = next(stored.record)
+    if (isDeepStrictEqual(changed, stored.record)) return stored.record
+    const record = { ...changed, updatedAt: this.#options.clock.now() }
+    change.replace(inboundRoutes, scope.organizationId, stored, record)
+    return record
+  }
+
+  async #stored(scope: Scope, id: string): Promise<Stored<InboundRoute>> {
+    const stored = await this.#options.database.get(inboundRoutes, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No inbound route has this id.')
+    return stored
+  }
+}
+
+const taken = new Refusal(
+  'conflict',
+  'This local part is taken at the inbound domain, which all users of the service share; choose another one.',
+)

@@ -1,0 +1,110 @@
+/** Takes mail for routes: who is at a local part, and the mail itself, durable in one write with what must follow. Spec "Inbound routes". */
+import { Change } from '#store/change.ts'
+import { Draft } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Clock } from '../clock.ts'
+import { isSwitchedOn } from '../features.ts'
+import type { WebhookSettingsSource } from '../webhooks/settings.ts'
+import { inboundMessages, preparationWork, unpreparedKey, type InboundMessage } from './message.ts'
+import { patternsFor } from './pattern.ts'
+import { inboundRoutes, patternKey } from './route.ts'
+
+export interface RouteIntakeOptions {
+  readonly database: Database
+  readonly policies: WebhookSettingsSource
+  readonly clock: Clock
+}
+
+/** A route that takes mail now. */
+export interface LiveRoute {
+  readonly organizationId: string
+  readonly id: string
+}
+
+/** A route with the recipients of one mail that it takes. */
+export interface Routed {
+  readonly route: LiveRoute
+  readonly recipients: readonly string[]
+}
+
+/** What the session knows of a mail. */
+export type ArrivalFacts = Pick<InboundMessage, 'mailFrom' | 'remoteAddress' | 'helo' | 'isEncrypted' | 'prefix'>
+
+export class RouteIntake {
+  readonly #options: RouteIntakeOptions
+
+  constructor(options: RouteIntakeOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The route with the most specific pattern that fits. When that one may take nothing now, no other one does: it could be that of
+   * another tenant.
+   */
+  async routeFor(localPart: string): Promise<LiveRoute | undefined> {
+    const { database, policies } = this.#options
+    for (const pattern of patternsFor(localPart)) {
+      const stored = await database.lookup(inboundRoutes, 'pattern', patternKey(pattern))
+      if (!stored) continue
+      const { organizationId, record } = stored
+      const { organization, projects } = await policies.of(organizationId)
+      const isLive = organization.deletedAt === undefined && projects.has(record.projectId) && isSwitchedOn(organization, 'inbound_routes')
+      return isLive ? { organizationId, id: record.id } : undefined
+    }
+    return undefined
+  }
+
+  /** A mail on its way in, once for each route. */
+  open(routed: readonly Routed[]): RoutedMail {
+    return new RoutedMail(this.#options, routed)
+  }
+}
+
+/** Nothing of it counts before `commit`. */
+export class RoutedMail {
+  readonly #options: RouteIntakeOptions
+  readonly #copies: readonly { readonly id: string; readonly draft: Draft; readonly routed: Routed }[]
+  #isCommitted = false
+
+  constructor(options: RouteIntakeOptions, routed: readonly Routed[]) {
+    this.#options = options
+    this.#copies = routed.map((one) => {
+      const id = newId('inm', options.clock.now())
+      return { id, draft: new Draft(options.database, one.route.organizationId, id), routed: one }
+    })
+  }
+
+  /** The chunk must not change afterwards. */
+  async write(chunk: Uint8Array): Promise<void> {
+    for (const { draft } of this.#copies) await draft.write(chunk)
+  }
+
+  /**
+   * Resolves with the ids of the messages when all of them are durable, and with them that they are to be told of. Throws when a route
+   * was deleted or changed meanwhile: the other server tries again, and is then told who is there.
+   */
+  async commit(facts: ArrivalFacts): Promise<readonly string[]> {
+    const { database, clock } = this.#options
+    const change = new Change()
+    for (const { id, draft, routed } of this.#copies) {
+      const { organizationId, id: routeId } = routed.route
+      const route = await database.get(inboundRoutes, { organizationId }, routeId)
+      if (!route) throw new Error('a route was deleted while a mail for it came in')
+      const { projectId } = route.record
+      change.check([organizationId, inboundRoutes.name, routeId], route.version)
+      const content = draft.seal(change)
+      const message = { ...facts, id, routeId, projectId, recipients: routed.recipients, receivedAt: clock.now(), content, prepared: null }
+      change.insert(inboundMessages, organizationId, message)
+      change.set(unpreparedKey(organizationId, id)).leave(preparationWork, id)
+    }
+    if (!(await database.commit(change)).ok) throw new Error('a route was changed while a mail for it came in')
+    this.#isCommitted = true
+    return this.#copies.map(({ id }) => id)
+  }
+
+  /** Safe to call at any time; a mail that was committed stays. */
+  async discard(): Promise<void> {
+    for (const { draft } of this.#copies) await draft.discard(this.#isCommitted)
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * After the acknowledgement: reads each mail that came in, asks for its authentication, and puts the delivery to the webhook in the write
+ * that notes both. What is not prepared stands in the store; a crash leaves it there, and nothing is told twice.
+ */
+import { Change } from '#store/change.ts'
+import { readWholeContent } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { unpack, within } from '#store/tuple.ts'
+import type { SecretBox } from '../access/secret-box.ts'
+import type { MessageReader } from '../capture/message-reader.ts'
+import type { Clock } from '../clock.ts'
+import { addDelivery } from '../webhooks/add-delivery.ts'
+import type { Authenticate } from './authentication.ts'
+import { linkToken } from './links.ts'
+import { inboundMessages, preparationWork, unpreparedKey, type InboundMessage } from './message.ts'
+import { inboundEventBody } from './webhook-body.ts'
+
+export interface PreparationOptions {
+  readonly database: Database
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  /** Its own, which is disposed of with it. */
+  readonly reader: MessageReader
+  readonly authenticate: Authenticate
+  /** Of the service, without a slash at the end. */
+  readonly baseUrl: string
+  readonly onError: (error: unknown, messageId: string) => void
+}
+
+/** Those whose DNS is slow must not hold up the others; each is in memory as long. */
+const atATimeMax = 32
+const octetsMax = 128 * 1024 * 1024
+/** Longer than the schedule of the webhook, so that a receiver who was away for a day can still follow them. */
+const linksLastMs = 72 * 3_600_000
+const subjectMax = 500
+const addressesMax = 20
+
+export class Preparation {
+  readonly #options: PreparationOptions
+  readonly #underWay = new Map<string, Promise<void>>()
+  #octets = 0
+  #running: Promise<void> | undefined
+  #again = false
+  #stopping = false
+  readonly #stopped = Promise.withResolvers<undefined>()
+
+  constructor(options: PreparationOptions) {
+    this.#options = options
+  }
+
+  /** Takes up what an earlier process left, and from now on whatever comes in. */
+  start(): void {
+    this.#options.database.onWork(preparationWork, () => this.#wake())
+    this.#wake()
+  }
+
+  /** What is under way is left for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    this.#stopped.resolve(undefined)
+    await this.#running
+    await Promise.all(this.#underWay.values())
+    await this.#options.reader[Symbol.asyncDispose]()
+  }
+
+  #wake(): void {
+    if (this.#stopping) return
+    this.#again = true
+    this.#running ??= this.#run()
+  }
+
+  async #run(): Promise<void> {
+    while (this.#again && !this.#stopping) {
+      this.#again = false
+      try {
+        await this.#beginAll()
+      } catch (error) {
+        this.#options.onError(error, '')
+      }
+    }
+    this.#running = undefined // in the same tick as the last look at `#again`
+  }
+
+  async #beginAll(): Promise<void> {
+    const { database, onError } = this.#options
+    for await (const { key } of database.kv.range(within(unpreparedKey()))) {
+      const [, , organizationId = '', id = ''] = unpack(key).map(String)
+      if (this.#underWay.has(id)) continue
+      const stored = await database.get(inboundMessages, { organizationId }, id)
+      const octets = stored?.record.content.size ?? 0
+      while (this.#underWay.size >= atATimeMax || (this.#underWay.size > 0 && this.#octets + octets > octetsMax))
+        await Promise.race(this.#underWay.values())
+      if (this.#stopping) return
+      this.#octets += octets
+      const work = this.#prepare(organizationId, id, stored)
+        .catch((error: unknown) => onError(error, id))
+        .finally(() => {
+          this.#octets -= octets
+          this.#underWay.delete(id)
+        })
+      this.#underWay.set(id, work)
+    }
+  }
+
+  async #prepare(organizationId: string, id: string, stored: Stored<InboundMessage> | undefined): Promise<void> {
+    const { database, reader, authenticate, clock } = this.#options
+    const change = new Change().delete(unpreparedKey(organizationId, id))
+    if (!stored || stored.record.prepared !== null) {
+      await database.commit(change)
+      return
+    }
+    const { record } = stored
+    const raw = await readWholeContent(database, organizationId, record.content)
+    const { mailFrom, remoteAddress, helo } = record
+    const both = Promise.all([reader.read(raw), authenticate({ raw, mailFrom, remoteAddress, helo })])
+    const found = await Promise.race([both, this.#stopped.promise])
+    // a reader that was stopped calls every mail unreadable
+    if (!found || this.#stopping) return
+    const [read, authentication] = found
+    const at = clock.now()
+    const eventId = newId('evt', at)
+    const linksExpireAt = at + linksLastMs
+    const body = inboundEventBody({
+      ...{ eventId, at, message: record, read, authentication, linksExpireAt },
+      urlOf: (part) => this.#url(organizationId, id, part, linksExpireAt),
+    })
+    const { routeId: endpointId, projectId } = record
+    const told = { eventId, eventType: 'inbound_message', endpointId, projectId, traceId: null, body, at } as const
+    const deliveryId = addDelivery(change, organizationId, told)
+    const prepared = {
+      subject: read.ok ? read.message.subject.slice(0, subjectMax).toWellFormed() : '',
+      from: read.ok ? read.message.from.slice(0, addressesMax).map(({ address }) => address) : [],
+      unreadable: read.ok ? null : read.unreadable,
+      authentication,
+      deliveryId,
+    }
+    // a conflict means that the mail was removed meanwhile, and its row with it
+    await database.commit(change.replace(inboundMessages, organizationId, stored, { ...record, prepared }))
+  }
+
+  #url(organizationId: string, messageId: string, part: 'raw' | number, expiresAt: number): string {
+    const { secrets, baseUrl } = this.#options
+    return `${baseUrl}/share/inbound/${linkToken(secrets, { organizationId, messageId, part, expiresAt })}`
+  }
+}

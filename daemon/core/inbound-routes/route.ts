@@ -1,0 +1,50 @@
+/** An inbound route: whose mail at the inbound domain goes to which webhook. Spec "Inbound route". */
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+import type { SealedSecret } from '../access/secret-box.ts'
+import type { TargetSource } from '../webhooks/target.ts'
+import { nameOf } from './pattern.ts'
+
+export interface InboundRoute {
+  readonly id: string
+  readonly projectId: string
+  /** Lower case: `sales`, `sales+*` or `*`. */
+  readonly localPartPattern: string
+  readonly webhookUrl: string
+  readonly sealedSecret: SealedSecret
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export const inboundRoutes = defineRecord<InboundRoute>({
+  name: 'inbound_route',
+  schema: z.strictObject({
+    id: z.string(),
+    projectId: z.string(),
+    localPartPattern: z.string(),
+    webhookUrl: z.string(),
+    sealedSecret: z.string(),
+    createdAt: z.int(),
+    updatedAt: z.int(),
+  }),
+  isTracked: true,
+  lookups: { pattern: ({ localPartPattern }) => [patternKey(localPartPattern)] },
+  projectOf: ({ projectId }) => projectId,
+})
+
+/** See `SecretBox.seal`. */
+export const routeSecretPlace = (id: string): string => `${inboundRoutes.name}/${id}/secret`
+
+/** The values under which a pattern is found in the whole store. */
+export const patternKey = (pattern: string): readonly [string, string] => [nameOf(pattern), pattern]
+
+const whileOff = 'Routing of incoming mail is switched off for this organization.'
+
+/** Deliveries find the webhook of a route by its id. */
+export const routeTarget: TargetSource = async (database, reach, id) => {
+  const stored = await database.get(inboundRoutes, reach, id)
+  if (!stored) return undefined
+  const { projectId, webhookUrl, sealedSecret } = stored.record
+  const secretPlace = routeSecretPlace(id)
+  return { projectId, targetUrl: webhookUrl, sealedSecret, secretPlace, feature: 'inbound_routes', whileOff }
+}

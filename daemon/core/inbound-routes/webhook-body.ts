@@ -1,0 +1,156 @@
+/** What the webhook of an inbound route gets. This one schema writes it and describes it in the OpenAPI document. Spec "Inbound routes". */
+import * as z from 'zod'
+import type { ReadAddress, ReadResult } from '../capture/message-reader.ts'
+import type { Authentication } from './authentication.ts'
+import type { LinkedPart } from './links.ts'
+import type { InboundMessage } from './message.ts'
+
+const address = z.object({ address: z.string(), name: z.string() })
+const result = z.string().meta({ description: 'A result word of RFC 8601; `temperror` when DNS gave no answer in time.' })
+const domain = z.string().nullable()
+
+export const authenticationShape = z
+  .object({
+    spf: z.object({ result, domain }),
+    dkim: z.array(z.object({ result, domain, selector: z.string().nullable() })).meta({ description: 'One for each signature.' }),
+    dmarc: z.object({ result, domain, policy: z.string().nullable() }),
+    arc: z.object({ result }),
+  })
+  .meta({ id: 'InboundAuthentication' })
+
+const dataShape = z
+  .object({
+    id: z.string().meta({ description: 'The message, as it is listed under its route.' }),
+    route_id: z.string(),
+    project_id: z.string(),
+    received_at: z.string(),
+    envelope: z.object({
+      from: z.string().meta({ description: 'Reverse-path; empty for reports and other automatic answers, which must never be answered.' }),
+      to: z.array(z.string()).meta({ description: 'The recipients that the route took.' }),
+      remote_address: z.string(),
+      helo: z.string(),
+      tls: z.boolean(),
+    }),
+    authentication: authenticationShape,
+    unreadable: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the message could not be read: then all that follows is empty but the raw message.' }),
+    from: z.array(address),
+    to: z.array(address),
+    cc: z.array(address),
+    reply_to: z.array(address),
+    subject: z.string(),
+    date: z.string().nullable(),
+    message_id: z.string().nullable().meta({ description: 'As the header has it.' }),
+    text: z.string(),
+    html: z.string().meta({ description: 'Sanitized: no script, no form, no remote content.' }),
+    is_truncated: z.boolean().meta({ description: 'Text, HTML or header were too long for a webhook; the raw message has all of it.' }),
+    headers: z.array(z.object({ name: z.string(), value: z.string() })),
+    attachments: z.array(
+      z.object({
+        filename: z.string(),
+        content_type: z.string(),
+        size: z.int(),
+        content_id: z.string().nullable(),
+        inline: z.boolean(),
+        url: z.string(),
+      }),
+    ),
+    raw_size: z.int(),
+    raw_url: z.string().meta({ description: 'The message as it came, with the header fields of this service before it.' }),
+    links_expire_at: z.string().meta({ description: 'Until then whoever has a link of this body can follow it; afterwards use the API.' }),
+  })
+  .meta({ id: 'InboundMessageEventData' })
+
+export const inboundEventShape = z
+  .object({ id: z.string(), type: z.literal('inbound_message'), created_at: z.string(), data: dataShape })
+  .meta({ id: 'InboundMessageEvent' })
+
+type Wire = z.input<typeof inboundEventShape>
+type Reading = Pick<
+  Wire['data'],
+  | ('unreadable' | 'from' | 'to' | 'cc' | 'reply_to' | 'subject' | 'date' | 'message_id' | 'text' | 'html' | 'is_truncated')
+  | ('headers' | 'attachments')
+>
+
+/** Characters of the text and of the HTML, and of all header values; receivers have limits of their own. */
+const bodyMax = 256 * 1024
+const headersMax = 64 * 1024
+const attachmentsMax = 200
+
+export interface InboundEvent {
+  readonly eventId: string
+  readonly at: number
+  readonly message: InboundMessage
+  readonly read: ReadResult
+  readonly authentication: Authentication
+  readonly urlOf: (part: LinkedPart) => string
+  readonly linksExpireAt: number
+}
+
+/** The exact text that is sent, at every attempt, and signed. */
+export function inboundEventBody({ eventId, at, message, read, authentication, urlOf, linksExpireAt }: InboundEvent): string {
+  const wire: Wire = {
+    id: eventId,
+    type: 'inbound_message',
+    created_at: time(at),
+    data: {
+      id: message.id,
+      route_id: message.routeId,
+      project_id: message.projectId,
+      received_at: time(message.receivedAt),
+      envelope: {
+        from: message.mailFrom,
+        to: [...message.recipients],
+        remote_address: message.remoteAddress,
+        helo: message.helo,
+        tls: message.isEncrypted,
+      },
+      authentication: { ...authentication, dkim: [...authentication.dkim] },
+      ...(read.ok ? readingOf(read.message, urlOf) : nothingOf(read.unreadable)),
+      raw_size: message.prefix.length + message.content.size,
+      raw_url: urlOf('raw'),
+      links_expire_at: time(linksExpireAt),
+    },
+  }
+  return JSON.stringify(wire)
+}
+
+const time = (ms: number): string => new Date(ms).toISOString()
+
+function readingOf(message: Extract<ReadResult, { ok: true }>['message'], urlOf: (part: LinkedPart) => string): Reading {
+  const headers = fitting(message.headers)
+  const isShortened = message.text.length > bodyMax || message.html.length > bodyMax || headers.length < message.headers.length
+  return {
+    unreadable: null,
+    from: plain(message.from),
+    to: plain(message.to),
+    cc: plain(message.cc),
+    reply_to: plain(message.replyTo),
+    subject: message.subject,
+    date: message.date ?? null,
+    message_id: message.messageId ?? null,
+    text: message.text.slice(0, bodyMax).toWellFormed(),
+    // half of a markup is none
+    html: message.html.length > bodyMax ? '' : message.html,
+    is_truncated: isShortened || message.attachments.length > attachmentsMax,
+    headers,
+    attachments: message.attachments.slice(0, attachmentsMax).map(({ filename, contentType, size, contentId, inline }, index) => {
+      return { filename, content_type: contentType, size, content_id: contentId ?? null, inline, url: urlOf(index) }
+    }),
+  }
+}
+
+const nothingOf = (unreadable: string): Reading => ({
+  ...{ unreadable, from: [], to: [], cc: [], reply_to: [], subject: '', date: null, message_id: null },
+  ...{ text: '', html: '', is_truncated: false, headers: [], attachments: [] },
+})
+
+const plain = (addresses: readonly ReadAddress[]): ReadAddress[] => addresses.map(({ address, name }) => ({ address, name }))
+
+/** The first header fields, as many as fit. */
+function fitting(headers: readonly { readonly name: string; readonly value: string }[]): { name: string; value: string }[] {
+  let room = headersMax
+  return headers.filter(({ name, value }) => (room -= name.length + value.length) >= 0).map(({ name, value }) => ({ name, value }))
+}

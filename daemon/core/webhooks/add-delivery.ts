@@ -1,0 +1,30 @@
+/** Adds a delivery to a write: the record, and the row by which its first attempt is found, at once. */
+import { randomUUID } from 'node:crypto'
+import type { Change } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import { addDue, webhookDeliveries, type WebhookDelivery } from './delivery.ts'
+
+export type NewDelivery = Pick<WebhookDelivery, 'eventId' | 'eventType' | 'endpointId' | 'projectId' | 'traceId' | 'body'> & {
+  /** When it is announced, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** Answers its id. */
+export function addDelivery(change: Change, organizationId: string, { at, ...told }: NewDelivery): string {
+  const id = newId('wha', at)
+  change.insertUnchecked(webhookDeliveries, organizationId, {
+    ...told,
+    id,
+    deliveryId: randomUUID(),
+    status: 'pending',
+    attemptCount: 0,
+    begun: { at, attempts: 0 },
+    lastStatusCode: null,
+    lastError: null,
+    nextAttemptAt: at,
+    createdAt: at,
+    updatedAt: at,
+  })
+  addDue(change, { endpointId: told.endpointId, dueMs: at, id, organizationId })
+  return id
+}

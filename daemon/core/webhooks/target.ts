@@ -1,0 +1,41 @@
+/** Where deliveries go: an endpoint, or something of a noun above that has an address and a secret too. */
+import type { Feature } from '#config/features.ts'
+import type { Database, Reach } from '#store/database.ts'
+import type { SealedSecret } from '../access/secret-box.ts'
+import { secretPlace, webhookEndpoints } from './endpoint.ts'
+
+export interface DeliveryTarget {
+  readonly projectId: string
+  readonly targetUrl: string
+  readonly sealedSecret: SealedSecret
+  /** See `SecretBox.seal`. */
+  readonly secretPlace: string
+  /** While its flag is off, nothing is sent. */
+  readonly feature: Feature
+  /** What is noted then: one sentence. */
+  readonly whileOff: string
+}
+
+/** Finds a target that can be reached; undefined when there is none of this id. */
+export type TargetSource = (database: Database, reach: Reach, id: string) => Promise<DeliveryTarget | undefined>
+
+const whileOff = 'Event webhooks are switched off for this organization.'
+
+const endpointTarget: TargetSource = async (database, reach, id) => {
+  const stored = await database.get(webhookEndpoints, reach, id)
+  return stored && { ...stored.record, secretPlace: secretPlace(id), feature: 'webhooks', whileOff }
+}
+
+/** The target in whichever noun has it. */
+export async function findTarget(
+  sources: readonly TargetSource[],
+  database: Database,
+  reach: Reach,
+  id: string,
+): Promise<DeliveryTarget | undefined> {
+  for (const source of [endpointTarget, ...sources]) {
+    const target = await source(database, reach, id)
+    if (target) return target
+  }
+  return undefined
+}

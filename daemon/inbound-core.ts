@@ -1,0 +1,60 @@
+/** Inbound routes, composed: the routes, who takes mail for them, what is made of it, and the mail for its owners. */
+import { publicUrl, type Config } from '#config/load.ts'
+import type { SecretBox } from '#core/access/secret-box.ts'
+import type { MessageReader } from '#core/capture/message-reader.ts'
+import type { Clock } from '#core/clock.ts'
+import { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
+import { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
+import { RouteIntake } from '#core/inbound-routes/intake.ts'
+import { Preparation } from '#core/inbound-routes/preparation.ts'
+import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
+import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
+import type { SettingWrites } from '#core/setting-writes.ts'
+import type { WebhookSettingsSource } from '#core/webhooks/settings.ts'
+import { WorkerMessageReader } from '#ingest/message-reader.ts'
+import { mailAuthentication } from '#ingest/mail-authentication.ts'
+import type { Database } from '#store/database.ts'
+
+export interface InboundParts {
+  readonly database: Database
+  readonly policies: WebhookSettingsSource
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly writes: SettingWrites
+  readonly resolver: Resolver & RecordResolver
+  /** For people; what comes in has a reader of its own, so that hostile mail keeps nobody waiting. */
+  readonly reader: MessageReader
+  readonly onError: (error: unknown, id: string) => void
+}
+
+export interface InboundSettings {
+  /** What besides the public internet webhooks may be sent to. */
+  readonly allowed: readonly AllowedRange[]
+  readonly hostname: string
+  readonly inboundDomain: string | null
+  readonly baseUrl: string
+}
+
+export const inboundSettings = (config: Config): InboundSettings => ({
+  allowed: config.outbound.allow.webhooks,
+  hostname: config.smtpHost,
+  inboundDomain: config.inboundDomain,
+  baseUrl: publicUrl(config, config.http.listen),
+})
+
+export interface InboundCore {
+  readonly inboundRoutes: InboundRoutes
+  readonly inboundMail: InboundMail
+  readonly routeIntake: RouteIntake
+  readonly preparation: Preparation
+}
+
+export function inboundCore(parts: InboundParts, { allowed, ...settings }: InboundSettings): InboundCore {
+  const base = { ...parts, ...settings }
+  return {
+    inboundRoutes: new InboundRoutes({ ...base, guard: addressGuard(allowed) }),
+    inboundMail: new InboundMail(base),
+    routeIntake: new RouteIntake(base),
+    preparation: new Preparation({ ...base, reader: new WorkerMessageReader(parts.clock), authenticate: mailAuthentication(base) }),
+  }
+}
