@@ -23,7 +23,7 @@ export interface Touched {
 
 export class Change implements Write {
   readonly checks: Check[] = []
-  readonly sets: { key: Bytes; value: Bytes; isNew?: true }[] = []
+  readonly sets: { key: Bytes; value: Bytes | readonly Bytes[]; isNew?: true }[] = []
   readonly deletes: Bytes[] = []
   readonly adds: Add[] = []
   /** Organizations whose settings this write touches. */
@@ -86,7 +86,7 @@ export class Change implements Write {
     return this.#touch(kind, organizationId, stored.record, undefined)
   }
 
-  set(key: readonly Element[], value: Bytes = empty): this {
+  set(key: readonly Element[], value: Bytes | readonly Bytes[] = empty): this {
     this.sets.push({ key: pack(key), value })
     return this
   }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { getCACertificates } from 'node:tls'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import { addressesOf, type Resolver } from '#core/outbound/resolver.ts'
-import { ImapFlow } from 'imapflow'
+import type { ImapFlow } from 'imapflow'
 import { isConnecting, PollFailure, toPollFailure } from './poll-failure.ts'
 
 export interface ImapNetwork {
@@ -32,9 +32,11 @@ const addressesMax = 4
 /** Opens it. `signal` ends the connection at any time. Throws `PollFailure`. */
 export async function openMailbox(network: ImapNetwork, login: ImapLogin, signal: AbortSignal): Promise<ImapMailbox> {
   const addresses = await permitted(network, login)
+  // loaded with the first mailbox: a daemon that reads none does without it and its 4 MiB
+  const { ImapFlow: Client } = await import('imapflow')
   let failure = new PollFailure('name')
   for (const address of addresses.slice(0, addressesMax)) {
-    const client = new ImapFlow(optionsOf(network, login, address))
+    const client = new Client(optionsOf(network, login, address))
     const mailbox = new ImapMailbox(client, signal)
     try {
       await mailbox.enter(login.mailbox)

@@ -78,7 +78,7 @@ export class Attempts {
    * Makes the entry's next attempt. Answers the entry that stands in the queue now, or undefined when the message is done.
    * `content` is the message when it is still in memory; `fresh` tells that no attempt can have been begun before.
    */
-  async run(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean, turn: Turn): Promise<QueueEntry | undefined> {
+  async run(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean, turn: Turn): Promise<QueueEntry | undefined> {
     const { database, health, clock } = this.#options
     const before = await database.get(traces, entry, entry.traceId)
     let stored = before
@@ -184,7 +184,7 @@ export class Attempts {
     trace: Trace,
     settings: Policy,
     log: AttemptLog,
-    content: Uint8Array | undefined,
+    content: readonly Uint8Array[] | undefined,
     { signal, nextCopy }: Turn,
   ): Promise<AttemptReport> {
     const { database, transport, health } = this.#options
@@ -346,7 +346,7 @@ function jobOf(
   database: Database,
   entry: QueueEntry,
   trace: Trace,
-  content: Uint8Array | undefined,
+  content: readonly Uint8Array[] | undefined,
   signal: AbortSignal,
   envelopeId: string,
 ): Omit<DeliveryJob, 'beforeFinalDot'> {
@@ -359,7 +359,7 @@ function jobOf(
     eightBit: trace.eightBit,
     smtputf8: trace.smtputf8,
     size: prefix.length + trace.content.size,
-    content: () => (content ? [prefix, content] : withPrefix(prefix, readContent(database, entry.organizationId, trace.content))),
+    content: () => (content ? [prefix, ...content] : withPrefix(prefix, readContent(database, entry.organizationId, trace.content))),
     signal,
   }
 }
