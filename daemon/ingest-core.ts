@@ -5,6 +5,7 @@ import { Feedback } from '#core/feedback/feedback.ts'
 import { LogIntake } from '#core/feedback/log-intake.ts'
 import { MailEnableIntake } from '#core/feedback/mailenable-intake.ts'
 import { PendingReports } from '#core/feedback/pending-reports.ts'
+import { WaitingRoom } from '#core/feedback/waiting-room.ts'
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
 import { PostofficeMappings } from '#core/ingest-sources/postoffice-mappings.ts'
 import { SignedSources } from '#core/ingest-sources/signed-source.ts'
@@ -33,8 +34,9 @@ export interface Ingest extends IngestCore {
 }
 
 export function ingestCore(parts: IngestParts): Ingest {
-  const feedback = new Feedback({ ...parts, onPending: () => pendingReports.wake() })
-  const pendingReports: PendingReports = new PendingReports({ ...parts, feedback })
+  const room = new WaitingRoom()
+  const feedback = new Feedback({ ...parts, room, onPending: () => pendingReports.wake() })
+  const pendingReports: PendingReports = new PendingReports({ ...parts, room, feedback })
   const turns = new Turns()
   return {
     sources: new IngestSources(parts),

@@ -136,6 +136,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'ingest.session' },
     { name: 'ingest.refused' },
     { name: 'ingest.dropped' },
+    { name: 'ingest.unmatched' },
     { name: 'capture.pending', global: true },
     { name: 'inbound.unprepared', global: true, check: (key) => checkUnprepared(database, key) },
     { name: 'inspect.report', check: ([organizationId, , id]) => checkInspected(database, organizationId, id) },

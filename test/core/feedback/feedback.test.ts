@@ -1,35 +1,20 @@
 /** What reports make of messages: states, suppressions, duplicates, belief, and reports that come too early. */
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { suppressions } from '#core/feedback/suppression.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import type { Change } from '#store/change.ts'
-import { verify } from '#store/verify.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../fake-clock.ts'
-import { houseOf, organizationId, projectId, until, type House } from '../house.ts'
+import { organizationId, projectId, type House } from '../house.ts'
 import { take } from '../scripted-transport.ts'
-import { complaint, delivered, event, intakeOf, mailed, sentMessage, signed, switchFlag, tokenOf } from './reports.ts'
+import { complaint, delivered, event, intakeOf, mailed, sendingHouse, sentMessage, signed, sound, switchFlag, tokenOf } from './reports.ts'
 
 const dayMs = 86_400_000
 
-async function sendingHouse(t: ExecutionContext): Promise<House> {
-  const house = await houseOf(t)
-  await house.destination()
-  await house.queue.start()
-  t.teardown(() => house.queue.stop(0))
-  return house
-}
-
 const listed = async (house: House): Promise<string[]> =>
   (await house.database.all(suppressions, { organizationId })).map(({ record }) => record.email)
-
-const sound = async (t: ExecutionContext, house: House): Promise<void> => {
-  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
-  t.deepEqual(house.errors, [])
-}
 
 test('a bounce makes the message bounced, and its trace says why', async (t) => {
   const house = await sendingHouse(t)
@@ -253,64 +238,6 @@ test('the return path decides the recipient, whatever the report says', async (t
   t.is((await feedback.take(origin, [told]))[0]?.result, 'duplicate')
   const [nobody] = await feedback.take({ ...origin, returnPath: 'b0000000000000000000000@bounces.postern.test' }, [told])
   t.is(nobody?.result, 'unmatched')
-})
-
-test('a bounce that comes before the answer of the provider is written down waits for it', async (t) => {
-  const house = await sendingHouse(t)
-  const answered = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
-    await answered.promise
-    return take(call)
-  }
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
-  await until('the attempt is under way', () => house.transport.calls.length === 1)
-  const { feedback, pending } = intakeOf(house)
-  const told = event({ clues: tokenOf(await house.trace(traceId)) })
-  t.is((await feedback.take(signed, [told]))[0]?.result, 'unmatched')
-  t.is((await feedback.take(signed, [told]))[0]?.result, 'duplicate')
-  await pending.round()
-  t.is((await house.trace(traceId)).status, 'queued')
-  answered.resolve()
-  await until('the message is sent', async () => (await house.trace(traceId)).status === 'sent')
-  house.clock.advance(15_000)
-  await until('the report is taken', async () => (await house.trace(traceId)).status === 'bounced')
-  await pending.round()
-  t.deepEqual(await house.keys('feedback.pending'), [])
-  await sound(t, house)
-})
-
-test('a report that fits nothing is given up after a quarter of an hour, also across a restart', async (t) => {
-  const house = await sendingHouse(t)
-  const { feedback } = intakeOf(house)
-  const [outcome] = await feedback.take(signed, [event({ clues: { messageIds: ['<nobody@example.net>'] } })])
-  t.is(outcome?.result, 'unmatched')
-  const next = await house.crash()
-  const { pending } = intakeOf(next)
-  next.clock.step(15 * 60_000 - 1)
-  await pending.round()
-  t.is((await next.keys('feedback.pending')).length, 1)
-  next.clock.step(1)
-  await pending.round()
-  t.deepEqual(await next.keys('feedback.pending'), [])
-})
-
-test('a report about a recipient who still waits when its time is over is told all the same', async (t) => {
-  const house = await sendingHouse(t)
-  const answered = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
-    await answered.promise
-    return take(call)
-  }
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
-  await until('the attempt is under way', () => house.transport.calls.length === 1)
-  const { feedback, pending } = intakeOf(house)
-  await feedback.take(signed, [event({ clues: tokenOf(await house.trace(traceId)) })])
-  house.clock.step(15 * 60_000)
-  await pending.round()
-  t.is((await house.trace(traceId)).status, 'queued')
-  t.regex((await house.story(traceId)).at(-1) ?? '', /^bounced: /)
-  t.deepEqual(await house.keys('feedback.pending'), [])
-  answered.resolve()
 })
 
 test('what the caller adds is in the last write, and nothing is lost or doubled when the process ends before it', async (t) => {
