@@ -14,6 +14,7 @@ import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
+import { ReportReader } from '#ingest/report-reader.ts'
 import type { Database } from '#store/database.ts'
 import type { IngestCore } from '../admin-api/rest/ingest-core.ts'
 
@@ -31,6 +32,8 @@ export interface IngestParts {
 export interface Ingest extends IngestCore {
   /** Tries reports again that came too early; to be started and stopped. */
   readonly pendingReports: PendingReports
+  /** To be closed. */
+  readonly reports: ReportReader
 }
 
 export function ingestCore(parts: IngestParts): Ingest {
@@ -46,5 +49,6 @@ export function ingestCore(parts: IngestParts): Ingest {
     logs: new LogIntake({ ...parts, feedback, turns }),
     mailEnable: new MailEnableIntake({ ...parts, feedback, turns }),
     pendingReports,
+    reports: new ReportReader(parts.clock),
   }
 }
