@@ -93,7 +93,7 @@ const takeActivity = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChe
         requireProvider(body.signed, 'mailenable')
         const envelope = readActivityEnvelope(await inflated(body), body.signed.source.id)
         if ('problems' in envelope) throw invalid(envelope.problems)
-        const taken = await mailEnable.activity(body.signed, body.bytes, envelope)
+        const taken = await mailEnable.activity(body.signed, envelope)
         const { acceptedLines, rejected, cursorEnd } = envelope
         return { accepted_lines: acceptedLines, ...taken, rejected: [...rejected], cursor: cursorEnd }
       }),
