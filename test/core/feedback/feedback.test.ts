@@ -9,7 +9,20 @@ import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../fake-clock.ts'
 import { organizationId, projectId, type House } from '../house.ts'
 import { take } from '../scripted-transport.ts'
-import { complaint, delivered, event, intakeOf, mailed, sendingHouse, sentMessage, signed, sound, switchFlag, tokenOf } from './reports.ts'
+import {
+  complaint,
+  delivered,
+  event,
+  intakeOf,
+  mailed,
+  noClues,
+  sendingHouse,
+  sentMessage,
+  signed,
+  sound,
+  switchFlag,
+  tokenOf,
+} from './reports.ts'
 
 const dayMs = 86_400_000
 
@@ -193,6 +206,14 @@ test('who got one message of several recipients cannot have the others suppresse
   const { recipients, status } = await house.trace(trace.id)
   t.deepEqual([recipients.map((one) => one.status), status], [['sent', 'bounced'], 'bounced'])
   t.deepEqual(await listed(house), [])
+  // whoever passes mails on signs what others wrote
+  const passedOn = [event(), complaint()].map((one) => ({ ...one, recipient: 'ben@example.net', clues: { ...noClues, ...tokenOf(trace) } }))
+  await feedback.take(signed, passedOn)
+  const second = await sentMessage(house, { rcptTo: ['anna@example.net', 'ben@example.net'] })
+  await feedback.take(signed, [event({ recipient: 'ben@example.net', clues: tokenOf(second) })])
+  t.deepEqual(await listed(house), [])
+  await feedback.take(signed, [event({ format: 'stalwart', recipient: 'anna@example.net', clues: tokenOf(second) })])
+  t.deepEqual(await listed(house), ['anna@example.net'])
 })
 
 test('the queue id that the next host gave leads to the message', async (t) => {
