@@ -1,5 +1,5 @@
 /**
- * Looks into all mailboxes, each in its own time, some at a time. Mailboxes that are new or gone are noticed within seconds; one
+ * Looks into all mailboxes, each in its own time, some at a time. Mailboxes that are new or gone are noticed at once; one
  * that cannot be read waits longer and longer and keeps nobody else waiting.
  */
 import type { Clock, Timer } from '#core/clock.ts'
@@ -30,6 +30,7 @@ interface Entry extends MailboxKey {
   seenAt: number
 }
 
+/** What nobody tells of: a mailbox that went with its organization. */
 const lookEveryMs = 15_000
 const atOnceMax = 10
 /** The longest that one mailbox may take. */
@@ -42,6 +43,8 @@ export class Poller {
   readonly #running = new Set<Promise<void>>()
   #looking: Promise<void> = Promise.resolve()
   #looks = 0
+  #isLooking = false
+  #hasChanged = false
   #timer: Timer | undefined
   #stopped = false
 
@@ -50,7 +53,11 @@ export class Poller {
   }
 
   start(): void {
-    this.#looking = this.#look().catch((error: unknown) => this.#options.events.defect(error, ''))
+    this.#options.mailboxes.onChange(() => {
+      this.#hasChanged = true
+      if (!this.#isLooking) this.#begin()
+    })
+    this.#begin()
   }
 
   /** Cuts what is under way; mails that are durable stay so. */
@@ -62,9 +69,17 @@ export class Poller {
     await Promise.all(this.#running)
   }
 
+  #begin(): void {
+    if (this.#stopped) return
+    this.#timer?.cancel()
+    this.#looking = this.#look().catch((error: unknown) => this.#options.events.defect(error, ''))
+  }
+
   async #look(): Promise<void> {
     const { mailboxes, clock, random } = this.#options
     const look = ++this.#looks
+    this.#isLooking = true
+    this.#hasChanged = false
     try {
       for await (const { isNew, intervalSeconds, ...key } of mailboxes.all()) {
         if (this.#stopped) return
@@ -74,7 +89,8 @@ export class Poller {
       }
       for (const entry of this.#entries.values()) if (entry.seenAt !== look) this.#forget(entry)
     } finally {
-      if (!this.#stopped) this.#timer = clock.after(lookEveryMs, () => this.start())
+      this.#isLooking = false
+      if (!this.#stopped) this.#timer = clock.after(this.#hasChanged ? 0 : lookEveryMs, () => this.#begin())
     }
   }
 

@@ -16,6 +16,7 @@ import {
   hmacSecretPlace,
   imapPasswordPlace,
   ingestSources,
+  mailboxWork,
   type ImapConfig,
   type IngestProvider,
   type IngestSource,
@@ -82,6 +83,7 @@ export class IngestSources {
       const sealedSecret = secrets.seal(secret, hmacSecretPlace(id))
       const source = { id, provider: request.provider, label: request.label ?? '', sealedSecret, imap, createdAt: now }
       change.insert(ingestSources, organizationId, source)
+      if (imap) change.leave(mailboxWork, id)
       await meterHeld({ database, change, organizationId }, 'sources', { before: alive, after: alive + 1 }, now)
       return { story: { source, seen: undefined, poll: undefined }, secret }
     })
@@ -125,6 +127,7 @@ export class IngestSources {
       const stored = all.find(({ record }) => record.id === id)
       if (!stored) return
       change.remove(ingestSources, organizationId, stored)
+      if (stored.record.imap) change.leave(mailboxWork, id)
       for (const mapping of await database.all(postofficeMappings, { organizationId }))
         if (mapping.record.sourceId === id) change.remove(postofficeMappings, organizationId, mapping)
       change.delete(seenKey(organizationId, id)).delete(pollKey(organizationId, id))

@@ -1,12 +1,13 @@
 /** Which mailboxes are looked into, when, and how many at a time; the servers are names that lead nowhere. */
 import test, { type ExecutionContext } from 'ava'
 import { ingestSources, imapPasswordPlace } from '#core/ingest-sources/ingest-source.ts'
+import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
 import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
 import { startOfTime } from '../../core/fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, secrets, until, type House } from '../../core/house.ts'
+import { houseOf, organizationId, projectId, quiet, scope, secrets, until, type House } from '../../core/house.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 
 const second = 1000
@@ -93,6 +94,24 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
   }
   // a: at 0, 60 and 180; b: when it was noticed after at most 15 s, and a minute later
   t.deepEqual(asked.toSorted(), ['a.test', 'a.test', 'a.test', 'b.test', 'b.test'])
+})
+
+test('Poller hears of a mailbox that comes, and of one that goes, without waiting', async (t) => {
+  const { house, poller, asked, failed } = await place(t)
+  const { database, policies, clock } = house
+  poller.start()
+  await until('nothing is to be done', () => clock.pending === 1)
+  const open = { guard: () => true, resolver: { resolve4: () => Promise.resolve(['192.0.2.1']), resolve6: () => Promise.resolve([]) } }
+  const sources = new IngestSources({ database, writes: house.writes, policies, secrets, clock, ...open })
+  const imap = { host: 'a.test', username: 'u', password: 'p' }
+  const { story } = await sources.create(scope, { provider: 'postfix', imap })
+  await until('the first look', () => {
+    clock.advance(0)
+    return failed.length === 1
+  })
+  t.deepEqual(asked, ['a.test'])
+  await sources.revoke(scope, story.source.id)
+  await until('it is forgotten', () => clock.pending === 1)
 })
 
 test('Poller leaves alone what is revoked, and organizations that may not take in bounces', async (t) => {
