@@ -131,6 +131,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'feedback.key' },
     { name: 'feedback.domain' },
     { name: 'feedback.pending', global: true },
+    { name: 'feedback.pending-raw', global: true },
     { name: 'ingest.seen' },
     { name: 'ingest.poll' },
     { name: 'ingest.session' },

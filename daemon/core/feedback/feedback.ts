@@ -13,7 +13,7 @@ import { applyToTrace, type Applied, type ApplyOptions, type Matched } from './a
 import type { FeedbackEvent } from './event.ts'
 import { knownReports, rememberReport, type KnownReport } from './known-report.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from './origin.ts'
-import { keepPending, patienceMs, pendingId, pendingKey, type PendingReport } from './pending-report.ts'
+import { keepPending, patienceMs, pendingKey, readPendingRaw, type PendingReport } from './pending-report.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 export interface FeedbackOptions extends ApplyOptions {
@@ -56,8 +56,8 @@ export class Feedback implements FeedbackTaker {
         if (what === 'ignored' || isKnown(what)) continue
         rememberReport(change, origin, event, outcomes[i]?.traceId ?? null, now)
         if (what === 'domain') noteComplaint(change, origin, event, now)
-        else if (waiting.has(event)) keepPending(change, { id: pendingId(origin, event), origin, event, since: now })
       }
+      keepPending(change, origin, waiting, now)
       const strangers = events.filter((event, i) => isStranger(found[i]) && !waiting.has(event))
       noteStrangers(change, origin, strangers, now)
       also?.(change)
@@ -89,12 +89,14 @@ export class Feedback implements FeedbackTaker {
 
   /** Tries one that waits again; at the end of its time it is taken as it is, or given up. True when it waits no more. */
   async retry(pending: PendingReport): Promise<boolean> {
-    const { id, origin, event, since } = pending
-    const now = this.#options.clock.now()
+    const { id, event, since } = pending
+    const { clock, database } = this.#options
+    const now = clock.now()
     const isLastTime = now - since >= patienceMs
-    const found = await new Attributor(this.#options, origin, [event], now).find(event)
+    const found = await new Attributor(this.#options, pending.origin, [event], now).find(event)
     const end = (change: Change): Change => change.delete(pendingKey(id))
     const isFound = 'proof' in found && (!found.isEarly || isLastTime)
+    const origin = isFound ? { ...pending.origin, raw: await readPendingRaw(database, pending) } : pending.origin
     if (isFound) await this.#apply(origin, [{ at: 0, event, attribution: found }], now, (change) => void end(change))
     else if (isLastTime) await this.#commit((change) => noteStrangers(end(change), origin, [event], now))
     return isFound || isLastTime

@@ -4,9 +4,12 @@ import type { Feedback } from '#core/feedback/feedback.ts'
 import { PendingReports } from '#core/feedback/pending-reports.ts'
 import { WaitingRoom } from '#core/feedback/waiting-room.ts'
 import { unmatchedReports } from '#core/ingest-sources/unmatched-reports.ts'
+import { keptReportBytes, readKeptReport } from '#core/trace/kept-report.ts'
+import { readReports } from '#core/trace/trace-report.ts'
+import { within } from '#store/tuple.ts'
 import { organizationId, until } from '../house.ts'
 import { take } from '../scripted-transport.ts'
-import { delivered, event, intakeOf, sendingHouse, signed, sound, tokenOf } from './reports.ts'
+import { delivered, event, intakeOf, mailed, sendingHouse, signed, sound, tokenOf } from './reports.ts'
 
 const dayMs = 86_400_000
 
@@ -32,6 +35,31 @@ test('a bounce that comes before the answer of the provider is written down wait
   await pending.round()
   t.deepEqual(await house.keys('feedback.pending'), [])
   await sound(t, house)
+})
+
+test('the mail that many waiting reports came as is kept once, and goes to the trace that one of them fits', async (t) => {
+  const house = await sendingHouse(t)
+  const answered = Promise.withResolvers<void>()
+  house.transport.script = async (call) => {
+    await answered.promise
+    return take(call)
+  }
+  const { traceId } = await house.submit({ destinationId: 'dst_1' })
+  const { feedback, pending } = intakeOf(house)
+  const raw = Buffer.alloc(100_000, 'a bounce for many ')
+  const strangers = Array.from({ length: 100 }, (_, i) => event({ recipient: `stranger${i}@example.org` }))
+  await feedback.take({ ...mailed, raw }, [event({ clues: tokenOf(await house.trace(traceId)) }), ...strangers])
+  let bytes = 0
+  for await (const { value } of house.database.kv.range(within(['']))) bytes += value.length
+  t.true(bytes > keptReportBytes && bytes < 5 * keptReportBytes, String(bytes))
+  answered.resolve()
+  await until('the message is sent', async () => (await house.trace(traceId)).status === 'sent')
+  await pending.round()
+  const [report] = await readReports(house.database, organizationId, traceId)
+  t.deepEqual(await readKeptReport(house.database, organizationId, report?.record.id ?? ''), raw.subarray(0, keptReportBytes))
+  await sound(t, house)
+  await house.database.sweep(house.clock.now() + dayMs)
+  t.deepEqual(await house.keys('feedback.pending-raw'), [])
 })
 
 test('a report that fits nothing is given up after a quarter of an hour, also across a restart', async (t) => {
