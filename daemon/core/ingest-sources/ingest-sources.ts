@@ -24,7 +24,7 @@ import {
 import { postofficeMappings } from './postoffice-mapping.ts'
 import { refusedRecipients, type RefusalCount } from './refused-recipients.ts'
 import { pollKey, readPoll, readSeen, seenKey, type SourcePoll, type SourceSeen } from './source-status.ts'
-import { unmatchedReports, type GivenUpReport, type UnmatchedCounts } from './unmatched-reports.ts'
+import { forgetUnmatched, unmatchedReports, type GivenUpReport, type UnmatchedCounts } from './unmatched-reports.ts'
 
 export interface IngestSourceOptions extends EndpointGuards {
   readonly database: Database
@@ -131,6 +131,7 @@ export class IngestSources {
       for (const mapping of await database.all(postofficeMappings, { organizationId }))
         if (mapping.record.sourceId === id) change.remove(postofficeMappings, organizationId, mapping)
       change.delete(seenKey(organizationId, id)).delete(pollKey(organizationId, id))
+      forgetUnmatched(change, { organizationId, sourceId: id })
       await meterHeld({ database, change, organizationId }, 'sources', { before: all.length, after: all.length - 1 }, clock.now())
     })
   }

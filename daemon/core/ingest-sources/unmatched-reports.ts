@@ -65,6 +65,11 @@ export function noteUnmatched(change: Change, place: Place, reports: readonly Un
   }
 }
 
+/** Forgets the words of a source's reports, which name people. */
+export function forgetUnmatched(change: Change, place: Place): void {
+  for (let slot = 0; slot < slots; slot++) change.delete(slotsKey(place, slot))
+}
+
 /** Of the last thirty days; the latest first. */
 export async function unmatchedReports(
   database: Database,

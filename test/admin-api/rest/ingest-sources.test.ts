@@ -3,6 +3,7 @@ import test from 'ava'
 import { ingestSources, openHmacSecret, openImapPassword } from '#core/ingest-sources/ingest-source.ts'
 import { writePoll } from '#core/ingest-sources/source-status.ts'
 import { Change } from '#store/change.ts'
+import { within } from '#store/tuple.ts'
 import { until } from '../../core/house.ts'
 import { addSource, postSigned, sample, secrets } from './ingest-posts.ts'
 import { errorOf, startRig } from './rig.ts'
@@ -101,6 +102,9 @@ test('a source tells what came there and fitted no message, to keys of the organ
     { type: 'bounced', status: '5.1.1', message_id: null },
   )
   t.deepEqual(await given(await rig.withKey(['api:read'], await rig.addProject())), { ...(await given()), latest: [] })
+  await rig.rest.call('DELETE', `${path}/${source.id}`)
+  for await (const { value } of rig.database.kv.range(within([rig.organizationId, 'ingest.unmatched'])))
+    t.fail(Buffer.from(value).toString())
 })
 
 test('what is made and revoked stands in the audit log, without secrets', async (t) => {
