@@ -101,7 +101,8 @@ class Work {
     if (await this.#isKnown(attribution, event.type, isUnverified)) return 'duplicate'
     const { sourceId, raw } = this.#origin
     const rawBytes = Math.min(raw?.length ?? 0, keptReportBytes)
-    const report = reportOf({ event, attribution, isUnverified, sourceId, rawBytes }, this.#nowMs)
+    const rawOf = rawBytes > 0 ? [...this.#news.keys()][0] : undefined
+    const report = reportOf({ event, attribution, isUnverified, sourceId, rawBytes, rawOf }, this.#nowMs)
     const news = { report, maySuppress: maySuppress(this.#origin, event, attribution), suppressed: false }
     this.#trace = afterReport(this.#trace, report)
     this.#news.set(report.id, news)

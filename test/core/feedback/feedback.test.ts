@@ -3,6 +3,8 @@ import test from 'ava'
 import { suppressions } from '#core/feedback/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import type { Change } from '#store/change.ts'
+import { readKeptReport } from '#core/trace/kept-report.ts'
+import { keptMailId, readReports } from '#core/trace/trace-report.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
@@ -81,6 +83,27 @@ test('reports at the same moment are all told, each once, whatever else writes t
   t.is(outcomes.flat().filter(({ result }) => result === 'recorded').length, 20)
   t.true((await house.trace(trace.id)).recipients.every(({ status }) => status === 'bounced'))
   await sound(t, house)
+})
+
+test('a mail about many recipients of a message is kept once, and each of its reports leads to it', async (t) => {
+  const house = await sendingHouse(t)
+  const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
+  const trace = await sentMessage(house, { rcptTo })
+  const { feedback } = intakeOf(house)
+  const raw = Buffer.alloc(70_000, 'a bounce for many ')
+  await feedback.take(
+    { ...mailed, raw },
+    rcptTo.map((recipient) => event({ recipient, clues: tokenOf(trace) })),
+  )
+  t.is((await house.keys('feedback.raw')).length, 1)
+  const reports = (await readReports(house.database, organizationId, trace.id)).map(({ record }) => record)
+  t.is(reports.length, 20)
+  const [id, ...others] = new Set(reports.map((report) => `${trace.id}/${keptMailId(report)}`))
+  t.deepEqual(others, [])
+  t.is((await readKeptReport(house.database, organizationId, id ?? ''))?.length, 65_536)
+  await sound(t, house)
+  await removeTrace(house.database, organizationId, trace.id, house.clock.now())
+  t.deepEqual(await house.keys('feedback.raw'), [])
 })
 
 test('what was delivered stays delivered; a later complaint is told and suppresses', async (t) => {
