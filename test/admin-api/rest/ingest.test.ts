@@ -285,7 +285,7 @@ test('complaints suppress where that is switched on, with the source in the list
   const events = ((await traceOf(rig, trace))['timeline'] as { event: string }[]).map(({ event }) => event)
   t.deepEqual(events.slice(-2), ['complained', 'auto_suppressed'])
   const shared = await rig.rest.must('GET', `/share/traces/${trace.id}`)
-  t.notRegex(JSON.stringify(shared), /complain|suppress|ada|550/)
+  t.notRegex(JSON.stringify(shared).replaceAll(trace.id, ''), /complain|suppress|ada|550/)
 })
 
 test('active sources are billed by the most alive in a month', async (t) => {
