@@ -55,7 +55,7 @@ export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => 
           const { organizationId, source } = body.signed
           const origin = { organizationId, sourceId: source.id, channel: 'signed' } as const
           const outcomes = await feedback.take(origin, reading.events.map(withDomains))
-          return { ...addCounts(noCounts, outcomes, reading.ignored), rejected: [...reading.rejected] }
+          return { ...addCounts(noCounts, outcomes, reading.ignored), ...toWireRejected(reading) }
         }),
     }),
     operation({
@@ -93,11 +93,17 @@ export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => 
           requireProvider(body.signed, input.query.source)
           const bytes = await inflating(body, logInflatedMax)
           const { rejected, rejectedMore, ...counts } = await logs.take(body.signed, readLog(input.query.source, bytes))
-          return { ...counts, rejected: [...rejected], ...(rejectedMore > 0 && { rejected_more: rejectedMore }) }
+          return { ...counts, ...toWireRejected({ rejected, rejectedMore }) }
         }),
     }),
   ]
 }
+
+/** `R` is told by line or by place. */
+const toWireRejected = <R>({ rejected, rejectedMore }: { readonly rejected: readonly R[]; readonly rejectedMore: number }) => ({
+  rejected: [...rejected],
+  ...(rejectedMore > 0 && { rejected_more: rejectedMore }),
+})
 
 const toWireOutcome = ({ event, result, traceId, suppressed, isUnverified }: FeedbackOutcome) => ({
   event_id: event.key,

@@ -32,6 +32,13 @@ test('a list without an envelope is read, and what is wrong with one entry leave
   t.is(ignored, 1)
 })
 
+test('of entries that cannot be read the first thousand are told, and the others counted', (t) => {
+  const { rejected, rejectedMore, ignored } = readable(
+    readStalwartWebhook(Buffer.from(JSON.stringify(Array.from({ length: 1500 }, () => 0)))),
+  )
+  t.deepEqual([rejected.length, rejectedMore, ignored], [1000, 500, 0])
+})
+
 test('a body that is no list of events is unreadable as a whole', (t) => {
   for (const body of ['', 'x', '"x"', '12', 'null', '{"events":[}', '\ufeff['])
     t.true('problems' in readStalwartWebhook(Buffer.from(body)), body)

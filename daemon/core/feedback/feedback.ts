@@ -24,6 +24,8 @@ export interface FeedbackOptions extends ApplyOptions {
   readonly onPending: () => void
 }
 
+/** Events whose messages are held, and that are noted in one write; a request can bring many more. */
+const batchMax = 1000
 /** So many look-ups, or writes, at a time. */
 const atOnce = 50
 const triesMax = 10
@@ -42,6 +44,19 @@ export class Feedback implements FeedbackTaker {
     origin: FeedbackOrigin,
     events: readonly FeedbackEvent[],
     also?: (change: Change) => void,
+  ): Promise<readonly FeedbackOutcome[]> {
+    const outcomes: FeedbackOutcome[] = []
+    for (let at = 0; at === 0 || at < events.length; at += batchMax) {
+      const isLast = at + batchMax >= events.length
+      outcomes.push(...(await this.#take(origin, events.slice(at, at + batchMax), isLast ? also : undefined)))
+    }
+    return outcomes
+  }
+
+  async #take(
+    origin: FeedbackOrigin,
+    events: readonly FeedbackEvent[],
+    also: ((change: Change) => void) | undefined,
   ): Promise<readonly FeedbackOutcome[]> {
     const { clock, database } = this.#options
     const now = clock.now()

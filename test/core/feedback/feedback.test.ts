@@ -5,6 +5,7 @@ import { removeTrace } from '#core/retention/remove-trace.ts'
 import type { Change } from '#store/change.ts'
 import { readKeptReport } from '#core/trace/kept-report.ts'
 import { keptMailId, readReports } from '#core/trace/trace-report.ts'
+import { pack } from '#store/tuple.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
@@ -104,6 +105,23 @@ test('a mail about many recipients of a message is kept once, and each of its re
   await sound(t, house)
   await removeTrace(house.database, organizationId, trace.id, house.clock.now())
   t.deepEqual(await house.keys('feedback.raw'), [])
+})
+
+test('thousands of events are taken some at a time, each once and with its outcome, and what the caller adds is there once', async (t) => {
+  const house = await sendingHouse(t)
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const strangers = Array.from({ length: 2500 }, (_, i) => delivered({ recipient: `stranger${i}@example.org` }))
+  const told = [...strangers, ...strangers.slice(0, 100), event({ clues: tokenOf(trace) })]
+  const counter = [organizationId, 'counter', 'calls']
+  const outcomes = await feedback.take(signed, told, (change) => void change.add(counter, 1))
+  const results = Map.groupBy(outcomes, ({ result }) => result)
+  t.deepEqual(
+    (['unmatched', 'duplicate', 'recorded'] as const).map((result) => results.get(result)?.length),
+    [2500, 100, 1],
+  )
+  t.like(outcomes.at(-1), { result: 'recorded', traceId: trace.id })
+  t.is(await house.database.kv.counter(pack(counter)), 1)
 })
 
 test('what was delivered stays delivered; a later complaint is told and suppresses', async (t) => {

@@ -98,11 +98,11 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
 
 test('Poller hears of a mailbox that comes, and of one that goes, without waiting', async (t) => {
   const { house, poller, asked, failed } = await place(t)
-  const { database, policies, clock } = house
+  const { database, clock } = house
   poller.start()
   await until('nothing is to be done', () => clock.pending === 1)
   const open = { guard: () => true, resolver: { resolve4: () => Promise.resolve(['192.0.2.1']), resolve6: () => Promise.resolve([]) } }
-  const sources = new IngestSources({ database, writes: house.writes, policies, secrets, clock, ...open })
+  const sources = new IngestSources({ database, writes: house.writes, secrets, clock, ...open })
   const imap = { host: 'a.test', username: 'u', password: 'p' }
   const { story } = await sources.create(scope, { provider: 'postfix', imap })
   await until('the first look', () => {
