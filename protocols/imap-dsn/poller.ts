@@ -33,6 +33,8 @@ interface Entry extends MailboxKey {
 /** What nobody tells of: a mailbox that went with its organization. */
 const lookEveryMs = 15_000
 const atOnceMax = 10
+/** Of one organization, whose servers may be as slow as they like: others find room beside them. */
+const atOnceOfOneMax = 5
 /** The longest that one mailbox may take. */
 const roundMs = 5 * 60_000
 
@@ -41,6 +43,8 @@ export class Poller {
   readonly #entries = new Map<string, Entry>()
   readonly #waiting: Entry[] = []
   readonly #running = new Set<Promise<void>>()
+  /** Of these, how many are an organization's. */
+  readonly #runningOf = new Map<string, number>()
   #looking: Promise<void> = Promise.resolve()
   #looks = 0
   #isLooking = false
@@ -114,15 +118,24 @@ export class Poller {
 
   #next(): void {
     while (!this.#stopped && this.#running.size < atOnceMax) {
-      const entry = this.#waiting.shift()
+      const at = this.#waiting.findIndex(({ organizationId }) => (this.#runningOf.get(organizationId) ?? 0) < atOnceOfOneMax)
+      const [entry] = at < 0 ? [] : this.#waiting.splice(at, 1)
       if (!entry) return
       if (this.#entries.get(entry.sourceId) !== entry) continue
+      this.#count(entry, 1)
       const run = this.#run(entry).finally(() => {
         this.#running.delete(run)
+        this.#count(entry, -1)
         this.#next()
       })
       this.#running.add(run)
     }
+  }
+
+  #count({ organizationId }: Entry, by: 1 | -1): void {
+    const running = (this.#runningOf.get(organizationId) ?? 0) + by
+    if (running > 0) this.#runningOf.set(organizationId, running)
+    else this.#runningOf.delete(organizationId)
   }
 
   /** One round, and when the next one is. */

@@ -2,11 +2,11 @@
 import test, { type ExecutionContext } from 'ava'
 import { ingestSources, imapPasswordPlace } from '#core/ingest-sources/ingest-source.ts'
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
-import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
+import { PolledMailboxes, type MailboxKey } from '#core/feedback/polled-mailboxes.ts'
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
-import { startOfTime } from '../../core/fake-clock.ts'
+import { FakeClock, startOfTime } from '../../core/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, secrets, until, type House } from '../../core/house.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 
@@ -18,8 +18,6 @@ interface Place {
   /** Host names that were looked up, in order. */
   readonly asked: string[]
   readonly failed: string[]
-  /** Look-ups wait for it. */
-  hold: Promise<void> | undefined
   source(host: string, pollIntervalSeconds?: number): Promise<void>
 }
 
@@ -34,7 +32,7 @@ async function place(t: ExecutionContext): Promise<Place> {
     defect: (error) => void defects.push(error),
   }
   const found: Place = {
-    ...{ house, asked: [], failed, hold: undefined },
+    ...{ house, asked: [], failed },
     poller: new Poller({
       mailboxes: new PolledMailboxes({ database, policies, secrets, clock, feedback: new FeedbackDouble(database) }),
       network: {
@@ -60,7 +58,6 @@ async function place(t: ExecutionContext): Promise<Place> {
   }
   const look = async (name: string): Promise<string[]> => {
     found.asked.push(name)
-    await found.hold
     return []
   }
   t.teardown(async () => {
@@ -139,24 +136,44 @@ test('Poller leaves alone what is revoked, and organizations that may not take i
   t.is(asked.length, 3)
 })
 
-test('Poller looks into ten mailboxes at a time, and stops without waiting for the others', async (t) => {
-  const found = await place(t)
-  const { house, poller, asked, source } = found
-  const held = Promise.withResolvers<void>()
-  found.hold = held.promise
-  for (let n = 0; n < 15; n++) await source(`host${n}.test`)
+test('Poller looks into ten mailboxes at a time, five of one organization, and stops without waiting for the others', async (t) => {
+  const clock = new FakeClock()
+  const held = Promise.withResolvers<never[]>()
+  const asked: string[] = []
+  const keys = ['slow', 'other', 'third'].flatMap((organizationId) =>
+    Array.from({ length: 8 }, (_, n) => ({ organizationId, sourceId: `${organizationId}-${n}` })),
+  )
+  const mailboxes = {
+    onChange: () => {},
+    async *all() {
+      for (const key of keys) yield { ...key, isNew: true, intervalSeconds: 60 }
+    },
+    open: async ({ organizationId, sourceId }: MailboxKey) => {
+      const imap = { host: sourceId, port: 993, username: 'u', mailbox: 'INBOX', pollIntervalSeconds: 60 }
+      return { organizationId, sourceId, imap, password: 'p', checkpoint: null }
+    },
+    failed: () => Promise.resolve(),
+  } as unknown as PolledMailboxes
+  const look = (name: string): Promise<never[]> => {
+    asked.push(name.split('-')[0] ?? '')
+    return held.promise
+  }
+  const resolver = { resolve4: look, resolve6: () => Promise.resolve([]) }
+  const events = { polled() {}, failed() {}, defect: (error: unknown) => t.fail(String(error)) }
+  const network = { resolver, guard: () => true, trusted: null, stepMs: 1000 }
+  const poller = new Poller({ mailboxes, network, readReport: readTestReport, clock, random: () => 0.5, events })
   poller.start()
   await until('ten looks', () => {
-    house.clock.advance(0)
+    clock.advance(0)
     return asked.length === 10
   })
-  await advance(house, 30)
-  t.is(asked.length, 10)
+  for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+  t.deepEqual(asked.toSorted(), [...Array<string>(5).fill('other'), ...Array<string>(5).fill('slow')])
   const stopped = poller.stop()
-  held.resolve()
+  held.resolve([])
   await stopped
   t.is(asked.length, 10)
-  t.is(house.clock.pending, 0)
+  t.is(clock.pending, 0)
 })
 
 /** In steps, so that what a timer begins ends before the next one. */
