@@ -65,6 +65,20 @@ test('a key changes with everything that tells events apart, and with nothing el
   )
 })
 
+test('a time with its zone is told, and one without says nothing', (t) => {
+  const timeOf = (createdAt: string) =>
+    readable(readStalwartWebhook(Buffer.from(JSON.stringify([{ type: 'delivery.delivered', createdAt, data: { to: 'a@b.example' } }]))))
+      .events[0]?.event.occurredAt
+  const at = Date.parse('2026-08-21T10:15:00Z')
+  t.deepEqual(['2026-08-21T10:15:00Z', '2026-08-21T12:15:00+02:00', '2026-08-21T10:15:00', '2026', ''].map(timeOf), [
+    at,
+    at,
+    null,
+    null,
+    null,
+  ])
+})
+
 test('queue ids of 64 bits stay exact, in decimal and as the reply to us has them', (t) => {
   const body = `{"type":"delivery.delivered","createdAt":"","data":{"queueId" : 264519374110880001,"details":"a \\"queueId\\":12345678901234567 b"}}`
   const found = readable(readStalwartWebhook(Buffer.from(body))).events[0]?.event
