@@ -153,7 +153,7 @@ test('of reports that fit nothing, so many wait for an organization; those whose
   answered.resolve()
 })
 
-test('a report about a recipient who still waits when its time is over is told all the same', async (t) => {
+test('a report about a recipient who still waits when its time is over is told all the same, and one of the next copy counts', async (t) => {
   const house = await sendingHouse(t)
   const answered = Promise.withResolvers<void>()
   house.transport.script = async (call) => {
@@ -170,4 +170,14 @@ test('a report about a recipient who still waits when its time is over is told a
   t.regex((await house.story(traceId)).at(-1) ?? '', /^bounced: /)
   t.deepEqual(await house.keys('feedback.pending'), [])
   answered.resolve()
+  await until('the second copy is sent', async () => (await house.trace(traceId)).status === 'sent')
+  const { updatedAt } = await house.trace(traceId)
+  const tell = async (changes: Parameters<typeof event>[0]): Promise<readonly unknown[]> => {
+    const [outcome] = await feedback.take(signed, [event({ clues: tokenOf(await house.trace(traceId)), ...changes })])
+    return [outcome?.result, (await house.trace(traceId)).status]
+  }
+  t.deepEqual(await tell({ occurredAt: updatedAt - 1, diagnostic: 'the first copy once more' }), ['duplicate', 'sent'])
+  t.deepEqual(await tell({ occurredAt: updatedAt + 1, diagnostic: 'the second copy' }), ['duplicate', 'bounced'])
+  t.is((await house.story(traceId)).filter((line) => line.startsWith('bounced: ')).length, 1)
+  await sound(t, house)
 })
