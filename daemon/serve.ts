@@ -111,7 +111,8 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'openings and clicks', start: async () => {}, stop: () => engagements.settled() })
-  const { pendingReports } = ingest
+  const { pendingReports, reports } = ingest
+  await lifecycle.start({ name: 'report reader', start: async () => {}, stop: async () => reports[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'early reports', start: async () => pendingReports.wake(), stop: () => pendingReports.stop() })
   const { backgroundRead, inboxNotifier } = inboxes
   await lifecycle.start({ name: 'notifications of inboxes', start: async () => {}, stop: () => inboxNotifier.stop() })

@@ -117,12 +117,16 @@ export class ImapMailbox {
   async read(uid: number): Promise<Buffer | undefined> {
     const query = { uid: true, source: { start: 0, maxLength: readOctetsMax } }
     const found = await this.#ask(() =>
-      this.#client.fetchOne(String(uid), query, { uid: true }).catch((error: unknown) => {
-        if ((error as { readonly responseStatus?: unknown }).responseStatus === 'NO') return false
+      this.#client.fetchAll(String(uid), query, { uid: true }).catch((error: unknown) => {
+        if ((error as { readonly responseStatus?: unknown }).responseStatus === 'NO') return []
         throw error
       }),
     )
-    return typeof found === 'object' ? found.source : undefined
+    // a server may tell of the flags of other mails in between (RFC 9051 §7.5.2)
+    const mail = found.find((one) => one.uid === uid && one.source)
+    // when the connection is gone, the library answers as if the mail were
+    if (!mail && !(this.#client.usable && this.#client.mailbox)) throw new PollFailure('server')
+    return mail?.source
   }
 
   /** Says goodbye. Never throws. */
