@@ -40,7 +40,7 @@ export class PageSends {
     const key = await keys.get(scope, scope.grantId)
     const recipients = [...given.to, ...given.cc, ...given.bcc]
     passPageGates(key, { origin: visit.origin, recipients, from: given.from, attachments: given.attachments.length })
-    assertOwnProject(given, key)
+    assertOwnChoice(given, key)
     const order = { ...given, from: lockedSender(key), idempotencyKey: ownIdempotencyKey(key, given.idempotencyKey) }
     const earlier = await accept.earlier({ scope, projectId: key.projectId, idempotencyKey: order.idempotencyKey })
     if (earlier) return earlier // its captcha was solved, and it is counted
@@ -70,15 +70,17 @@ const lockedSender = ({ lockedFrom }: PublishableKey): Mailbox | undefined => pa
 const ownIdempotencyKey = ({ id }: PublishableKey, given: string | undefined): string | undefined =>
   given === undefined ? undefined : `${id}\0${given}`
 
-/** What the key does not name is not for the page to choose. */
-function assertOwnProject({ projectId, destinationId }: SendOrder, key: PublishableKey): void {
-  const problems = [
-    ...(projectId === undefined || projectId === key.projectId
-      ? []
-      : [{ path: 'project_id', message: 'is not the project of this key; leave it out' }]),
-    ...(destinationId === undefined
-      ? []
-      : [{ path: 'destination_id', message: 'cannot be chosen with a publishable key; routing rules decide' }]),
+/**
+ * What the key does not name is not for the page to choose. Header fields least of all: some are orders to the provider that
+ * relays the message, such as further recipients (X-SMTPAPI, X-MC-BccAddress).
+ */
+function assertOwnChoice({ projectId, destinationId, headers, listUnsubscribe }: SendOrder, key: PublishableKey): void {
+  const choices: readonly (readonly [string, boolean, string])[] = [
+    ['project_id', projectId !== undefined && projectId !== key.projectId, 'is not the project of this key; leave it out'],
+    ['destination_id', destinationId !== undefined, 'cannot be chosen with a publishable key; routing rules decide'],
+    ['headers', headers.length > 0, 'cannot be set with a publishable key; leave them out'],
+    ['list_unsubscribe', listUnsubscribe === true, 'cannot be set with a publishable key; leave it out'],
   ]
+  const problems = choices.flatMap(([path, isMade, message]) => (isMade ? [{ path, message }] : []))
   if (problems.length > 0) throw invalid(problems)
 }
