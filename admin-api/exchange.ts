@@ -146,7 +146,7 @@ export class Exchange {
       body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault)
     } else if (operation.body) {
       const { maxBodyBytes: bytesMax = bodyBytesDefault, maxBodySetting: setting } = operation
-      const pageMax = this.#scope?.isPublishable ? operation.pageKeys?.maxBodyBytes : undefined
+      const pageMax = this.#scope?.publishableToken !== undefined ? operation.pageKeys?.maxBodyBytes : undefined
       const limits = { ...(pageMax === undefined ? { bytesMax, setting } : { bytesMax: pageMax }), depthMax: this.#around.depthMax }
       const read = await readJsonBody(req, res, limits, this.#around.bodyMemory)
       this.#bodyBytes = read.bytes

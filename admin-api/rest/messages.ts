@@ -71,7 +71,7 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
     },
     async handle({ body, scope, headers, remoteAddress }) {
       const order = toSendOrder(body, idempotencyKey(body.idempotency_key, headers['idempotency-key']))
-      if (!scope.isPublishable) return toWireAcceptance(await core.sendMessages.send(scope, order))
+      if (scope.publishableToken === undefined) return toWireAcceptance(await core.sendMessages.send(scope, order))
       const visit = { origin: headers.origin, remoteAddress, captchaToken: oneOf(headers[captchaHeader]) }
       return toWireAcceptance(await core.publishable.sends.send(scope, order, visit))
     },

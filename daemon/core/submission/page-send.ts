@@ -37,7 +37,7 @@ export class PageSends {
   /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
   async send(scope: Scope, given: SendOrder, visit: Visit): Promise<Acceptance> {
     const { accept, keys, sendMessages } = this.#options
-    const key = await keys.get(scope, scope.grantId)
+    const key = await keys.ofBearer(scope)
     const recipients = [...given.to, ...given.cc, ...given.bcc]
     passPageGates(key, { origin: visit.origin, recipients, from: given.from, attachments: given.attachments.length })
     assertOwnChoice(given, key)
@@ -46,7 +46,8 @@ export class PageSends {
     if (earlier) return earlier // its captcha was solved, and it is counted
     await this.#windows(scope, key, recipients, visit)
     await verifyCaptcha(this.#options, key, { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
-    const windows = await this.#windows(scope, key, recipients, visit) // as they are after the wait for the provider
+    await keys.ofBearer(scope) // it can have ended during the wait for the provider
+    const windows = await this.#windows(scope, key, recipients, visit) // and they can have filled
     return sendMessages.send(scope, order, { windows, once: this.#once(scope, key, visit) })
   }
 

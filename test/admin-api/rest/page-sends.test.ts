@@ -1,6 +1,8 @@
 /** What a web page may ask for with its key, beyond the gates: hostile fields, and keys that end while a send is under way. */
+import { request } from 'node:http'
 import test from 'ava'
-import { codeOf, firstField, page, siteOf, tracesOf } from './page-site.ts'
+import { codeOf, firstField, origin, page, plain, siteOf, tracesOf, type Site } from './page-site.ts'
+import { captchaDouble, type Said } from './publishable.ts'
 
 test('a page adds no header fields, by which providers take further recipients', async (t) => {
   const { send, rest } = await siteOf(t)
@@ -32,3 +34,52 @@ test('a domain that may be written to is no way through it to another one', asyn
     t.is(codeOf(await send({ to })), '403 recipient_not_allowed', to)
   t.is(codeOf(await send({ to: 'A%B@team.example.ch' })), 200, 'what the key names in full is meant')
 })
+
+const endings = [
+  ['rotated', (site: Site) => site.rest.must('POST', `/v1/publishable-keys/${site.id}/rotate`)],
+  ['revoked', (site: Site) => site.rest.must('DELETE', `/v1/publishable-keys/${site.id}`)],
+] as const
+
+for (const [what, end] of endings) {
+  test(`a send whose key is ${what} while its body is under way is refused`, async (t) => {
+    const site = await siteOf(t)
+    const { status, code } = await slowSend(site, () => end(site))
+    t.deepEqual([status, code], [401, 'invalid_key'])
+    t.deepEqual(await tracesOf(site.rest), [])
+  })
+
+  test(`a send whose key is ${what} while its captcha is verified is refused`, async (t) => {
+    const double = await captchaDouble(t)
+    const site = await siteOf(t, { captcha_provider: 'turnstile', captcha_secret: 'right' }, { captcha: double.urls })
+    const asked = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<Said>()
+    double.say = () => (asked.resolve(), held.promise)
+    const sent = site.send({}, { 'x-service-captcha-token': 'solved' })
+    await asked.promise
+    await end(site)
+    held.resolve({ text: '{"success": true}' })
+    t.is(codeOf(await sent), '401 invalid_key')
+    t.deepEqual(await tracesOf(site.rest), [])
+  })
+}
+
+/** A send whose body comes when the server has let its key in and `meanwhile` is over. */
+function slowSend({ address, token }: Site, meanwhile: () => Promise<unknown>) {
+  const [host, port] = address.split(':')
+  const body = JSON.stringify(plain)
+  const headers = { ...{ authorization: `Bearer ${token}`, origin, expect: '100-continue' }, 'content-type': 'application/json' }
+  return new Promise<{ status: number | undefined; code: unknown }>((resolve, reject) => {
+    const options = { host, port, method: 'POST', path: '/v1/messages', headers: { ...headers, 'content-length': body.length } }
+    const sent = request(options, (answer) => {
+      let text = ''
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
+      answer.on('end', () => {
+        const { error } = JSON.parse(text) as { error?: { code: unknown } }
+        resolve({ status: answer.statusCode, code: error?.code })
+      })
+    })
+    sent.on('error', reject)
+    sent.on('continue', () => void meanwhile().then(() => sent.end(body), reject))
+    sent.flushHeaders()
+  })
+}
