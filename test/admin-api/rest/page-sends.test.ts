@@ -35,6 +35,15 @@ test('a domain that may be written to is no way through it to another one', asyn
   t.is(codeOf(await send({ to: 'A%B@team.example.ch' })), 200, 'what the key names in full is meant')
 })
 
+test('a visitor is one, whatever port or spelling the proxy writes', async (t) => {
+  const { send } = await siteOf(t, { rates: { per_ip_hour: 1 } })
+  const from = (address: string) => send({}, { 'x-forwarded-for': address })
+  t.is(codeOf(await from('198.51.100.7:5001')), 200)
+  for (const again of ['198.51.100.7:5002', '198.51.100.7', '::FFFF:198.51.100.7'])
+    t.is(codeOf(await from(again)), '429 rate_limit_exceeded', again)
+  t.is(codeOf(await from('::FFFF:198.51.100.8')), 200, 'and another one is another')
+})
+
 const endings = [
   ['rotated', (site: Site) => site.rest.must('POST', `/v1/publishable-keys/${site.id}/rotate`)],
   ['revoked', (site: Site) => site.rest.must('DELETE', `/v1/publishable-keys/${site.id}`)],

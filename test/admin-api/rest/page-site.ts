@@ -24,7 +24,8 @@ export async function siteOf(t: ExecutionContext, changes: object = {}, options:
 
 export const codeOf = (answer: RestAnswer): unknown => (answer.status < 300 ? answer.status : `${answer.status} ${errorOf(answer).code}`)
 
-export const firstField = (answer: RestAnswer): unknown => (errorOf(answer).details as { fields: { path: string }[] } | undefined)?.fields[0]?.path
+export const firstField = (answer: RestAnswer): unknown =>
+  (errorOf(answer).details as { fields: { path: string }[] } | undefined)?.fields[0]?.path
 
 /** Traces there are. */
 export const tracesOf = async (rest: RestClient) => (await rest.must('GET', '/v1/traces?limit=200'))['data'] as Record<string, unknown>[]
