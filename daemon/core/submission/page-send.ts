@@ -6,7 +6,7 @@ import { captchaTokenMax, failed as captchaFailed, verifyCaptcha, type CaptchaOp
 import { passPageGates } from '../publishable/gates.ts'
 import type { PublishableKey } from '../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../publishable/publishable-keys.ts'
-import { openWindows } from '../publishable/windows.ts'
+import { KeyWindows, type Counted } from '../publishable/windows.ts'
 import { invalid } from '../refusals.ts'
 import type { SendMessages, SendOptions, SendOrder } from './send.ts'
 import type { Acceptance, Submission } from './submission.ts'
@@ -29,9 +29,11 @@ const captchaTokenMs = 3_600_000
 
 export class PageSends {
   readonly #options: PageSendOptions
+  readonly #windows: KeyWindows
 
   constructor(options: PageSendOptions) {
     this.#options = options
+    this.#windows = new KeyWindows(options)
   }
 
   /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
@@ -44,17 +46,13 @@ export class PageSends {
     const order = { ...given, from: lockedSender(key), idempotencyKey: ownIdempotencyKey(key, given.idempotencyKey) }
     const earlier = await accept.earlier({ scope, projectId: key.projectId, idempotencyKey: order.idempotencyKey })
     if (earlier) return earlier // its captcha was solved, and it is counted
-    await this.#windows(scope, key, recipients, visit)
+    const { organizationId } = scope
+    const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
+    await this.#windows.check(organizationId, key, counted)
     await verifyCaptcha(this.#options, key, { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
     await keys.ofBearer(scope) // it can have ended during the wait for the provider
-    const windows = await this.#windows(scope, key, recipients, visit) // and they can have filled
-    return sendMessages.send(scope, order, { windows, once: this.#once(scope, key, visit) })
-  }
-
-  #windows({ organizationId }: Scope, key: PublishableKey, recipients: readonly Mailbox[], { remoteAddress }: Visit) {
-    const { database, clock } = this.#options
-    const counted = { remoteAddress, recipients: recipients.map(({ address }) => address) }
-    return openWindows(database, organizationId, key, counted, clock.now())
+    const once = this.#once(scope, key, visit)
+    return this.#windows.during(organizationId, key, counted, (windows) => sendMessages.send(scope, order, { windows, once }))
   }
 
   /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */
