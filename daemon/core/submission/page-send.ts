@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Scope } from '../access/scope.ts'
 import { parseMailbox, type Mailbox } from '../addresses.ts'
-import { captchaTokenMax, failed as captchaFailed, verifyCaptcha, type CaptchaOptions } from '../publishable/captcha.ts'
+import { Captchas, captchaTokenMax, failed as captchaFailed, type CaptchaOptions } from '../publishable/captcha.ts'
 import { passPageGates } from '../publishable/gates.ts'
 import type { PublishableKey } from '../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../publishable/publishable-keys.ts'
@@ -30,10 +30,12 @@ const captchaTokenMs = 3_600_000
 export class PageSends {
   readonly #options: PageSendOptions
   readonly #windows: KeyWindows
+  readonly #captchas: Captchas
 
   constructor(options: PageSendOptions) {
     this.#options = options
     this.#windows = new KeyWindows(options)
+    this.#captchas = new Captchas(options)
   }
 
   /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
@@ -49,7 +51,7 @@ export class PageSends {
     const { organizationId } = scope
     const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
     await this.#windows.check(organizationId, key, counted)
-    await verifyCaptcha(this.#options, key, { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
+    await this.#captchas.verify(key, { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
     await keys.ofBearer(scope) // it can have ended during the wait for the provider
     const once = this.#once(scope, key, visit)
     return this.#windows.during(organizationId, key, counted, (windows) => sendMessages.send(scope, order, { windows, once }))
