@@ -15,7 +15,6 @@ test('windows, used captchas and open links survive the death of the process, an
   const env = {
     POSTERN_TURNSTILE_VERIFY_URL: double.urls.turnstileVerifyUrl,
     POSTERN_HCAPTCHA_VERIFY_URL: double.urls.hcaptchaVerifyUrl,
-    POSTERN_OUTBOUND_ALLOW: 'webhooks=127.0.0.1/32',
     POSTERN_BASE_URL: 'https://post.example.ch',
   }
   const options = { folder: folder.path, env }

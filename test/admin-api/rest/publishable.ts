@@ -32,7 +32,6 @@ export function sendingOf(
     config: {
       ...{ baseUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', captcha },
       http: { listen: { host: '127.0.0.1', port: 0 } },
-      outbound: { allow: { webhooks: [{ cidr: '127.0.0.1/32' }] } },
     },
   })
   const sendMessages = new SendMessages(base)
