@@ -1,6 +1,6 @@
 /** `POST /v1/messages`. Spec "POST /v1/messages". */
 import { publishablePrefix } from '#core/publishable/key-token.ts'
-import { pageOrigin } from '#core/publishable/origin.ts'
+import { anyOrigin } from '#core/publishable/origin.ts'
 import { invalid } from '#core/refusals.ts'
 import { operation, type Operation } from '../operation.ts'
 import { check } from '../validation.ts'
@@ -59,7 +59,7 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       prefix: publishablePrefix,
       maxBodyBytes: pageBodyBytesMax,
       requestHeaders: ['authorization', 'content-type', 'idempotency-key', captchaHeader],
-      readableFrom: pageOrigin,
+      readableFrom: anyOrigin,
       authenticate: (key, origin) => core.publishable.keys.authenticate(key, origin),
     },
     deadlineSeconds: sendDeadlineSeconds,
