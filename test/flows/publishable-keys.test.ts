@@ -16,6 +16,7 @@ test('windows, used captchas and open links survive the death of the process, an
     POSTERN_TURNSTILE_VERIFY_URL: double.urls.turnstileVerifyUrl,
     POSTERN_HCAPTCHA_VERIFY_URL: double.urls.hcaptchaVerifyUrl,
     POSTERN_BASE_URL: 'https://post.example.ch',
+    POSTERN_LOG_LEVEL: 'debug',
   }
   const options = { folder: folder.path, env }
   const admin = newAdminKey()
@@ -52,6 +53,8 @@ test('windows, used captchas and open links survive the death of the process, an
   )
   t.is((await daemon.rest.call('GET', '/v1/traces', undefined, { authorization: `Bearer ${token}` })).status, 401)
   await daemon.stop()
+  t.true(daemon.log.includes('"operationId":"reveal"'), 'the log tells of every request')
+  for (const secret of [token, link.split('.').at(-1) ?? '']) t.false(daemon.log.includes(secret), secret)
   const verified = await runCommand(options, 'verify')
   t.is(verified.code, 0, verified.output)
 })
