@@ -13,23 +13,31 @@ export interface SnippetSettings {
   readonly captchaField: string | null
 }
 
-/** What visitors are told, by code of the refusal; `{minutes}` is when to come again. */
+const broken = 'This form is out of order. Please reach us in another way.'
+const tooMany = 'Too many messages were sent. Please try again in {wait}.'
+
+/** What visitors are told, by code of the refusal; `{wait}` is when to come again. What is not here is `failed`. */
 const words = {
   sending: 'Sending …',
   sent: 'Thank you. Your message is on its way.',
   origin_not_allowed: 'This form does not work on this page.',
-  rate_limit_exceeded: 'Too many messages were sent. Please try again in {minutes} min.',
+  ...{ rate_limit_exceeded: tooMany, quota_exhausted: tooMany, project_budget_exhausted: tooMany },
   captcha_required: 'Please confirm that you are human.',
   captcha_failed: 'Please confirm once more that you are human.',
+  reply_to: 'Please look at your email address again.',
   validation_failed: 'Please look at your input again: {message}',
   request_too_large: 'Your message is too long.',
   failed: 'Your message could not be sent. Please try again later.',
+  // nothing that the visitor does would help
+  ...{ invalid_key: broken, key_kind_mismatch: broken, recipient_not_allowed: broken, from_locked: broken },
+  ...{ feature_unavailable: broken, captcha_not_configured: broken, suppressed: broken },
 }
 
 /** JavaScript for a `<script>` right after the form. */
 export const snippetScript = (settings: SnippetSettings): string => `  (() => {
     const settings = ${literal(settings)}
-    const words = ${literal(words)}
+    // what visitors are told: change it as you like
+    const words = ${literal(words, 2).replaceAll('\n', '\n    ')}
     const form = document.currentScript.previousElementSibling
     const button = form.querySelector('button')
     const status = form.querySelector('[role=status]')
@@ -37,10 +45,12 @@ export const snippetScript = (settings: SnippetSettings): string => `  (() => {
     // one for each message: sent again after a broken connection, it does not arrive twice
     let once
     form.addEventListener('input', () => { once = undefined })
-    const explain = ({ code, message, details }) =>
-      (words[code] ?? words.failed)
-        .replace('{minutes}', Math.ceil((details?.retry_after_seconds ?? 60) / 60))
-        .replace('{message}', message)
+    const explain = ({ code, message, details }) => {
+      if (details?.fields?.[0]?.path === 'reply_to') return words.reply_to
+      const minutes = Math.ceil((details?.retry_after_seconds ?? 60) / 60)
+      const wait = minutes > 90 ? Math.ceil(minutes / 60) + ' h' : minutes + ' min'
+      return (words[code] ?? words.failed).replace('{wait}', wait).replace('{message}', () => message)
+    }
     form.addEventListener('submit', async (event) => {
       event.preventDefault()
       const data = new FormData(form)
@@ -64,13 +74,12 @@ export const snippetScript = (settings: SnippetSettings): string => `  (() => {
       say(words.sending)
       try {
         const answer = await fetch(settings.url, { method: 'POST', headers, body: JSON.stringify(message) })
-        if (answer.ok) {
-          form.reset()
-          once = undefined
-          say(words.sent)
-        } else {
-          say(explain((await answer.json()).error))
-        }
+        const told = await answer.json()
+        if (!answer.ok) return say(explain(told.error))
+        if (told.status === 'suppressed') return say(words.suppressed)
+        form.reset()
+        once = undefined
+        say(words.sent)
       } catch {
         say(words.failed)
       } finally {
@@ -81,4 +90,4 @@ export const snippetScript = (settings: SnippetSettings): string => `  (() => {
   })()`
 
 /** JSON that ends no script element and begins no comment in one, whatever is in it. */
-const literal = (value: unknown): string => JSON.stringify(value).replaceAll('<', String.raw`\u003c`)
+const literal = (value: unknown, indent = 0): string => JSON.stringify(value, null, indent).replaceAll('<', String.raw`\u003c`)
