@@ -38,7 +38,8 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       'Answers as soon as the message is on disk and its outcome decided; the attempt to relay follows. ' +
       'When every recipient is suppressed, status is suppressed and nothing is sent. ' +
       'The header Idempotency-Key stands for the field idempotency_key. ' +
-      'A web page calls it with a publishable key: the body then has at most 65536 bytes and no attachments, the origin of the page, ' +
+      'A web page calls it with a publishable key: the body then has at most 65536 bytes, no attachments, headers, destination_id or ' +
+      'list_unsubscribe, the origin of the page, ' +
       'every recipient in to, cc and bcc and the sender must be those of the key, and a key with a captcha takes the token of a ' +
       'visitor in the header X-Service-Captcha-Token. Without from, the sender is that of the key.',
     tags: ['messages'],

@@ -2,9 +2,9 @@
 
 /** The origin that a text stands for, as a key may allow it; undefined unless it is one of https, or of http on this very machine. */
 export function pageOrigin(text: string): string | undefined {
-  const url = URL.parse(text)
+  const url = /^https?:\/\/[^/\\?#@\s]+\/?$/i.test(text) ? URL.parse(text) : null
   // a star is a letter of a host name to the URL standard, and a wildcard to people
-  if (!url || url.hostname.includes('*') || url.origin !== text.toLowerCase().replace(/\/$/, '')) return undefined
+  if (!url || url.hostname.includes('*')) return undefined
   return url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost') ? url.origin : undefined
 }
 
