@@ -44,6 +44,39 @@ test('a visitor is one, whatever port or spelling the proxy writes', async (t) =
   t.is(codeOf(await from('::FFFF:198.51.100.8')), 200, 'and another one is another')
 })
 
+test('a page sends with templates of its project, and of no other', async (t) => {
+  const { send, rest } = await siteOf(t)
+  const welcome = { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' }
+  const own = await rest.must('POST', '/v1/templates', welcome)
+  const project = await rest.must('POST', '/v1/projects', { name: 'Other' })
+  const foreign = await rest.must('POST', '/v1/templates', { ...welcome, project_id: project['id'] })
+  t.is(codeOf(await send({ text: undefined, template_id: own['id'] })), 200)
+  const answer = await send({ text: undefined, template_id: foreign['id'] })
+  t.is(codeOf(answer), '400 validation_failed')
+  t.is(firstField(answer), 'template_id')
+  t.is((await tracesOf(rest)).length, 1)
+})
+
+test('nothing that a visitor writes becomes a header field or another recipient', async (t) => {
+  const { send, rest } = await siteOf(t)
+  const crlf = '\r\nBcc: eve@example.net'
+  for (const [field, value] of [
+    ['reply_to', `visitor@example.net${crlf}`],
+    ['reply_to', { email: 'visitor@example.net', name: `V${crlf}` }],
+    ['reply_to', 'visitor@example.net, eve@example.net'],
+    ['reply_to', 'all: eve@example.net;'],
+    ['subject', `Hello${crlf}`],
+    ['to', 'ada@example.ch, eve@example.net'],
+    ['to', 'ada@example.ch <eve@example.net>'],
+    ['to', 'all: ada@example.ch, eve@example.net;'],
+    ['cc', `ada@example.ch${crlf}`],
+    ['from', `form@example.ch${crlf}`],
+    ['idempotency_key', `x${crlf}`],
+  ] as const)
+    t.is(codeOf(await send({ [field]: value })), '400 validation_failed', `${field}: ${JSON.stringify(value)}`)
+  t.deepEqual(await tracesOf(rest), [])
+})
+
 const endings = [
   ['rotated', (site: Site) => site.rest.must('POST', `/v1/publishable-keys/${site.id}/rotate`)],
   ['revoked', (site: Site) => site.rest.must('DELETE', `/v1/publishable-keys/${site.id}`)],
