@@ -33,7 +33,14 @@ interface Form extends Rig {
   readonly refused: string
 }
 
-async function formOf(t: ExecutionContext, changes: object = {}, options: RigOptions = {}, style = 'minimal'): Promise<Form> {
+/** `paste` is what the editor of the page makes of the snippet. */
+async function formOf(
+  t: ExecutionContext,
+  changes: object = {},
+  options: RigOptions = {},
+  style = 'minimal',
+  paste: (html: string) => string = (html) => html,
+): Promise<Form> {
   const rig = await startRig(t, options)
   const html = { current: '' }
   const [allowed, refused] = [await siteWith(t, html), await siteWith(t, html)]
@@ -41,7 +48,7 @@ async function formOf(t: ExecutionContext, changes: object = {}, options: RigOpt
   const { reveal_url } = await rig.rest.must('POST', '/v1/publishable-keys', { ...key, reveal: true })
   const request = { reveal_url, to_address: 'ada@example.ch', from_address: 'form@example.ch', template_style: style }
   const made = await rig.rest.must('POST', '/v1/publishable-keys/snippets', request)
-  html.current = String(made['html']).replace(baseUrl, `http://${rig.address}`)
+  html.current = paste(String(made['html']).replace(baseUrl, `http://${rig.address}`))
   return { ...rig, allowed, refused }
 }
 
@@ -107,6 +114,42 @@ test('a full window is told with the time to come again, and a program that fill
   t.regex(await sendAndRead(page), /on its way/)
   await fillIn(page)
   t.regex(await sendAndRead(page), /^Too many messages were sent\. Please try again in \d+ min\.$/)
+})
+
+for (const [what, paste] of [
+  [
+    'is moved away from its form, and runs late',
+    (html: string) =>
+      html.replace('<p role="status"', '<p></p>$&').replace(/<script>([^]*)<\/script>/, '<p></p><script type="module">$1</script>'),
+  ],
+  ['is there twice, with its form', (html: string) => html + html],
+] as const)
+  test(`a script that ${what}, still sends one message`, async (t) => {
+    const form = await formOf(t, {}, {}, 'minimal', paste)
+    const page = await openAt(t, form.allowed)
+    await fillIn(page)
+    t.regex(await sendAndRead(page), /on its way/)
+    t.is((await tracesOf(form)).length, 1)
+    const last = page.locator('form').last()
+    for (const [name, value] of [
+      ['name', 'Alan'],
+      ['email', 'alan@example.net'],
+      ['message', 'Me too'],
+    ] as const)
+      await last.locator(`[name=${name}]`).fill(value)
+    await last.locator('button').click()
+    await last.locator('[role=status]', { hasText: 'on its way' }).waitFor()
+    t.is((await tracesOf(form)).length, 2)
+  })
+
+test('where scripts do not run, nobody can believe to have sent something', async (t) => {
+  const form = await formOf(t)
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  await page.goto(form.allowed)
+  t.true(await page.isDisabled('button'))
+  t.regex(await page.innerText('form'), /This form needs JavaScript\./)
 })
 
 test('every refusal is told to visitors in words of theirs', async (t) => {

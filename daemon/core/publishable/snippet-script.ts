@@ -1,6 +1,8 @@
 /** The script of a pasted contact form: it posts what was filled in, and says what came of it in the form's status line. */
 
 export interface SnippetSettings {
+  /** Value of the attribute by which the script finds its form; of letters, digits, - and _. */
+  readonly mark: string
   readonly url: string
   readonly key: string
   readonly to: string
@@ -33,60 +35,69 @@ const words = {
   ...{ feature_unavailable: broken, captcha_not_configured: broken, suppressed: broken },
 }
 
-/** JavaScript for a `<script>` right after the form. */
+/** The attribute by which the script finds its form; it takes it away when it has. */
+export const markName = 'data-postern'
+
+/** JavaScript for a `<script>`, wherever and whenever the page runs it, and however often. */
 export const snippetScript = (settings: SnippetSettings): string => `  (() => {
     const settings = ${literal(settings)}
     // what visitors are told: change it as you like
     const words = ${literal(words, 2).replaceAll('\n', '\n    ')}
-    const form = document.currentScript.previousElementSibling
-    const button = form.querySelector('button')
-    const status = form.querySelector('[role=status]')
-    const say = (text) => { status.textContent = text }
-    // one for each message: sent again after a broken connection, it does not arrive twice
-    let once
-    form.addEventListener('input', () => { once = undefined })
-    const explain = ({ code, message, details }) => {
-      if (details?.fields?.[0]?.path === 'reply_to') return words.reply_to
-      const minutes = Math.ceil((details?.retry_after_seconds ?? 60) / 60)
-      const wait = minutes > 90 ? Math.ceil(minutes / 60) + ' h' : minutes + ' min'
-      return (words[code] ?? words.failed).replace('{wait}', wait).replace('{message}', () => message)
+    const start = (form) => {
+      const button = form.querySelector('button')
+      const status = form.querySelector('[role=status]')
+      const say = (text) => { status.textContent = text }
+      // one for each message: sent again after a broken connection, it does not arrive twice
+      let once
+      form.addEventListener('input', () => { once = undefined })
+      const explain = ({ code, message, details }) => {
+        if (details?.fields?.[0]?.path === 'reply_to') return words.reply_to
+        const minutes = Math.ceil((details?.retry_after_seconds ?? 60) / 60)
+        const wait = minutes > 90 ? Math.ceil(minutes / 60) + ' h' : minutes + ' min'
+        return (words[code] ?? words.failed).replace('{wait}', wait).replace('{message}', () => message)
+      }
+      form.addEventListener('submit', async (event) => {
+        event.preventDefault()
+        const data = new FormData(form)
+        const value = (name) => String(data.get(name) ?? '').trim()
+        if (value(settings.honeypot) !== '') return say(words.sent)
+        once ??= crypto.randomUUID()
+        const headers = { authorization: 'Bearer ' + settings.key, 'content-type': 'application/json', 'idempotency-key': once }
+        if (settings.captchaField) {
+          const token = value(settings.captchaField)
+          if (token === '') return say(words.captcha_required)
+          headers['x-service-captcha-token'] = token
+        }
+        const message = {
+          to: settings.to,
+          from: settings.from,
+          subject: 'Message from ' + location.hostname,
+          text: settings.fields.map(({ name, label }) => label + ': ' + value(name)).join('\\n') + '\\n',
+        }
+        if (settings.replyTo && value(settings.replyTo) !== '') message.reply_to = value(settings.replyTo)
+        button.disabled = true
+        say(words.sending)
+        try {
+          const answer = await fetch(settings.url, { method: 'POST', headers, body: JSON.stringify(message) })
+          const told = await answer.json()
+          if (!answer.ok) return say(explain(told.error))
+          if (told.status === 'suppressed') return say(words.suppressed)
+          form.reset()
+          once = undefined
+          say(words.sent)
+        } catch {
+          say(words.failed)
+        } finally {
+          button.disabled = false
+          for (const widget of [window.turnstile, window.hcaptcha]) if (settings.captchaField) widget?.reset?.()
+        }
+      })
+      button.disabled = false
     }
-    form.addEventListener('submit', async (event) => {
-      event.preventDefault()
-      const data = new FormData(form)
-      const value = (name) => String(data.get(name) ?? '').trim()
-      if (value(settings.honeypot) !== '') return say(words.sent)
-      once ??= crypto.randomUUID()
-      const headers = { authorization: 'Bearer ' + settings.key, 'content-type': 'application/json', 'idempotency-key': once }
-      if (settings.captchaField) {
-        const token = value(settings.captchaField)
-        if (token === '') return say(words.captcha_required)
-        headers['x-service-captcha-token'] = token
-      }
-      const message = {
-        to: settings.to,
-        from: settings.from,
-        subject: 'Message from ' + location.hostname,
-        text: settings.fields.map(({ name, label }) => label + ': ' + value(name)).join('\\n') + '\\n',
-      }
-      if (settings.replyTo && value(settings.replyTo) !== '') message.reply_to = value(settings.replyTo)
-      button.disabled = true
-      say(words.sending)
-      try {
-        const answer = await fetch(settings.url, { method: 'POST', headers, body: JSON.stringify(message) })
-        const told = await answer.json()
-        if (!answer.ok) return say(explain(told.error))
-        if (told.status === 'suppressed') return say(words.suppressed)
-        form.reset()
-        once = undefined
-        say(words.sent)
-      } catch {
-        say(words.failed)
-      } finally {
-        button.disabled = false
-        for (const widget of [window.turnstile, window.hcaptcha]) if (settings.captchaField) widget?.reset?.()
-      }
-    })
+    for (const form of document.querySelectorAll('[${markName}="' + settings.mark + '"]')) {
+      form.removeAttribute('${markName}')
+      start(form)
+    }
   })()`
 
 /** JSON that ends no script element and begins no comment in one, whatever is in it. */
