@@ -135,7 +135,7 @@ const imap = section({
 })
 
 const verifyUrl: TextForm<string> = { parse: (text) => parseAddress(text)?.href, format: (text) => text }
-const verifyUrlLimit = 'an http or https address'
+const verifyUrlLimit = 'an https address, or an http address in a private network'
 
 const captcha = section({
   turnstileVerifyUrl: written(
