@@ -20,6 +20,8 @@ export function checkDkim({ auth: { dkim }, mail, input }: Facts): Verdict {
     .reduce((best, findings) => (findings.length < best.length ? findings : best))
   if (fewest.length === 0)
     return { status: 'pass', summary: `Signed by ${valid.map(({ domain }) => domain).join(' and ')}, and the signature holds.`, evidence }
+  const silent = dkim.find(({ result }) => result === 'temperror')
+  if (silent) return unanswered(`the DKIM key of ${silent.domain}`, evidence)
   return {
     ...{ status: 'warn', points: 6, evidence },
     summary: `The signature holds, but: ${fewest.map(({ text }) => text).join(' ')}`,

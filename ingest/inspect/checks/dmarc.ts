@@ -1,5 +1,6 @@
 /** Checks 3 and 4: whether the From domain is proved, and what its policy asks for. */
 import type { Facts } from '../facts.ts'
+import type { Forwarder } from '../forwarders.ts'
 import { organizationOf, sameOrganization } from '../domains.ts'
 import { failedFor, unanswered, type Finding, type Verdict } from '../verdict.ts'
 
@@ -52,17 +53,24 @@ export function checkDmarc(facts: Facts): Verdict {
       summary: `The mail is proved to come from ${from}, but the domain has no DMARC record.`,
       fix: `Publish a TXT record at _dmarc.${organizationOf(from)}, to begin with "v=DMARC1; p=none; rua=mailto:dmarc@${organizationOf(from)}".`,
     }
-  const sealer = auth.arcSealedBy
-  if (record !== '' && sealer !== null && trustedSealers.has(organizationOf(sealer)) && auth.arcDmarc === 'pass')
+  if (record !== '' && auth.forwarders === 'unknown') return unanswered('who forwarded the mail', evidence)
+  const witness = record === '' || auth.forwarders === 'unknown' ? undefined : witnessOf(auth.forwarders)
+  if (witness !== undefined)
     return {
-      ...{ status: 'warn', points: 6, evidence: [...evidence, { label: 'ARC chain sealed by', value: sealer }], fix: align },
-      summary: `DMARC fails, but the chain of ${sealer} shows that it passed before the mail was forwarded.`,
+      ...{ status: 'warn', points: 6, evidence: [...evidence, { label: 'ARC chain sealed by', value: witness }], fix: align },
+      summary: `DMARC fails, but the chain of ${witness} shows that it passed before the mail was forwarded.`,
     }
   const summary =
     record === ''
       ? 'Nothing proves who wrote the mail, and there is no DMARC record.'
       : `Neither DKIM nor SPF proves that the mail comes from ${from}.`
   return { status: 'fail', summary, evidence, fix: align }
+}
+
+/** Who saw DMARC pass, of those that are believed: anybody may have written what is behind the first stranger. */
+function witnessOf(forwarders: readonly Forwarder[]): string | undefined {
+  const stranger = forwarders.findIndex(({ domain }) => !trustedSealers.has(organizationOf(domain)))
+  return forwarders.slice(0, stranger < 0 ? undefined : stranger).find(({ sawDmarcPass }) => sawDmarcPass)?.domain
 }
 
 interface Published {
