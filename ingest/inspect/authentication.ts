@@ -17,6 +17,9 @@ export interface SpfFacts {
   readonly comment: string
 }
 
+/** What `comment` says where the key is shorter than 1024 bits. */
+export const weakKey = 'weak-key'
+
 export interface DkimFacts {
   readonly result: string
   readonly domain: string
