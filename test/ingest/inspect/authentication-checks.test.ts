@@ -4,7 +4,7 @@ import test from 'ava'
 import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import { forwarded, type Hop } from './forwarded.ts'
 import { keyRecord, now, rsaKey, signed, type Changes } from './golden.ts'
-import { prove, resultOf } from './one-check.ts'
+import { prove, resultOf, type Fixture } from './one-check.ts'
 
 const spf = (record: string): Changes => ({ zone: { 'shop.example.com TXT': [[record]] } })
 const includes = (count: number): Changes => ({
@@ -124,6 +124,10 @@ prove([
     changes: { zone: { '_dmarc.example.com TXT': undefined } },
   },
   { what: 'neither aligned', check: 'dmarc', status: 'fail', points: 0, changes: stranger },
+  ...(['dmarc', 'dmarc_policy'] as const).map((check): Fixture => ({
+    ...{ what: 'no From', check, status: 'fail', points: 0, says: /no From domain/ },
+    changes: { header: { From: null }, sign: () => '' },
+  })),
   {
     what: 'neither aligned, and no record',
     check: 'dmarc',
@@ -151,6 +155,14 @@ prove([
   },
   { what: 'p=none', check: 'dmarc_policy', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=none; rua=mailto:d@example.com') },
   { what: 'no reports', check: 'dmarc_policy', status: 'warn', points: 2, changes: dmarc('v=DMARC1; p=reject'), says: /reports/ },
+  {
+    what: 'reports to what is no mail address',
+    check: 'dmarc_policy',
+    status: 'warn',
+    points: 2,
+    changes: dmarc('v=DMARC1; p=reject; rua=https://example.com/dmarc'),
+    says: /reports/,
+  },
   {
     what: 'pct=50',
     check: 'dmarc_policy',
