@@ -13,6 +13,8 @@ type Reach =
   /** It takes mail, but not as it should. */
   | { readonly kind: 'odd'; readonly why: string }
   | { readonly kind: 'none'; readonly why: string }
+  /** The domain exists, and nothing in DNS says where its mail goes. */
+  | { readonly kind: 'untold'; readonly why: string }
   | { readonly kind: 'fault' }
 
 /** How mail gets to a domain. */
@@ -27,7 +29,8 @@ async function reachOf(questions: Questions, domain: string): Promise<Reach> {
   const found = await hasAddress(questions, domain)
   if (found === 'fault') return { kind: 'fault' }
   if (found === 'yes') return { kind: 'odd', why: `${domain} has an address but no MX record.` }
-  return { kind: 'none', why: answer.exists ? `${domain} has neither MX nor address records.` : `${domain} does not exist in DNS.` }
+  if (answer.exists) return { kind: 'untold', why: `${domain} has neither MX nor address records.` }
+  return { kind: 'none', why: `${domain} does not exist in DNS.` }
 }
 
 async function judgeHosts(questions: Questions, domain: string, hosts: readonly string[]): Promise<Reach> {
@@ -62,8 +65,8 @@ export async function checkSenderDomain({ input, questions, mail, mailFromDomain
     },
   ]
   const reply = domainOf(addressList(valueOf(mail.fields, 'reply-to') ?? '')[0]?.address ?? '')
-  // answers may go elsewhere
-  const elsewhere = reply !== '' && reply !== from && reaches[0]?.kind === 'none' ? await reachOf(questions, reply) : undefined
+  // answers may go elsewhere, but a From domain that does not exist or says that it takes no mail is refused all the same
+  const elsewhere = reply !== '' && reply !== from && reaches[0]?.kind === 'untold' ? await reachOf(questions, reply) : undefined
   const findings: Finding[] = []
   let isFailure = false
   for (const [at, reach] of reaches.entries()) {
@@ -72,7 +75,7 @@ export async function checkSenderDomain({ input, questions, mail, mailFromDomain
     if (reach.kind === 'mx' || reach.kind === 'fault') continue
     findings.push({ text: reach.why, fix })
     const isElsewhere = domain === from && (elsewhere?.kind === 'mx' || elsewhere?.kind === 'fault')
-    isFailure ||= reach.kind === 'none' && !isElsewhere
+    isFailure ||= reach.kind === 'none' || (reach.kind === 'untold' && !isElsewhere)
   }
   if (isFailure) return { ...failedFor(findings), evidence }
   if ([...reaches, elsewhere].some((reach) => reach?.kind === 'fault')) return unanswered(`mail to ${domains.join(' and ')}`, evidence)

@@ -22,6 +22,12 @@ prove([
       changes: at({ [pointer]: [name], [`${name} A`]: ['203.0.113.25'] }),
     }),
   ),
+  ...['2001-db8--19.example.net', '2001-db8-0-0-0-0-0-19.example.net', '20010db8000000000000000000000019.example.net'].map(
+    (name): Fixture => ({
+      ...{ what: `the name ${name}`, check: 'fcrdns', status: 'warn', points: 4 },
+      changes: client('2001:db8::19', { [`${nibbles}.ip6.arpa PTR`]: [name], [`${name} AAAA`]: ['2001:db8::19'] }),
+    }),
+  ),
   {
     what: 'a name that merely holds the word pool inside',
     check: 'fcrdns',
@@ -158,7 +164,28 @@ prove([
   },
   {
     ...{ what: 'From without, Reply-To with MX', check: 'sender_domain', status: 'warn', points: 2 },
+    changes: {
+      header: { From: 'Shop <a@silent.example.com>', 'Reply-To': 'a@example.com' },
+      zone: { 'silent.example.com MX': 'ENODATA' },
+    },
+  },
+  {
+    ...{ what: 'From that does not exist, Reply-To with MX', check: 'sender_domain', status: 'fail', points: 0, says: /does not exist/ },
     changes: { header: { From: 'Shop <a@silent.example.com>', 'Reply-To': 'a@example.com' } },
+  },
+  {
+    ...{ what: 'From with a null MX, Reply-To with MX', check: 'sender_domain', status: 'fail', points: 0, says: /null MX/ },
+    changes: {
+      header: { From: 'Shop <a@silent.example.com>', 'Reply-To': 'a@example.com' },
+      zone: { 'silent.example.com MX': [{ exchange: '.', priority: 0 }] },
+    },
+  },
+  {
+    ...{ what: 'From and Reply-To without MX', check: 'sender_domain', status: 'fail', points: 0, says: /neither MX/ },
+    changes: {
+      header: { From: 'Shop <a@silent.example.com>', 'Reply-To': 'a@quiet.example.com' },
+      zone: { 'silent.example.com MX': 'ENODATA', 'quiet.example.com MX': 'ENODATA' },
+    },
   },
   {
     what: 'a null MX',
