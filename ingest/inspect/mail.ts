@@ -9,7 +9,6 @@ import { domainOf } from './domains.ts'
 export interface Attachment {
   readonly filename: string
   readonly type: string
-  /** The beginning of its octets. */
   readonly octets: Buffer
 }
 
@@ -47,7 +46,7 @@ export function openMail(octets: Uint8Array): Mail {
     text: joined(bodies.filter(({ type }) => type === 'text/plain')),
     html: joined(html),
     htmlOctets: html.reduce((sum, part) => sum + partOctets(part).length, 0),
-    attachments: parts.filter(isFile).map((part) => ({ filename: filenameOf(part), type: part.type, octets: partOctets(part) })),
+    attachments: parts.filter(isFile).map((part) => ({ filename: filenameOf(part), type: part.type, octets: partOctets(part, Infinity) })),
     from,
     fromDomain: domainOf(from.find(({ address }) => address !== '')?.address ?? ''),
     subject: decodeEncodedWords(valueOf(fields, 'subject') ?? ''),
