@@ -2,15 +2,15 @@
 import type { InspectReport, InspectSession } from '#core/inspect/report.ts'
 import type { DnsList, QuestionType } from './input.ts'
 
-/** To the thread: first the mail, then the answers. `code` is that of an error. */
+/** To the thread: first the mail, then the lists and the answers. `code` is that of an error. */
 export type ToThread =
   | {
       readonly kind: 'score'
       readonly raw: Uint8Array
       readonly session: InspectSession
-      readonly lists: readonly DnsList[]
       readonly now: number
     }
+  | { readonly kind: 'lists'; readonly lists: readonly DnsList[] }
   | { readonly kind: 'answer'; readonly number: number; readonly records: readonly unknown[] }
   | { readonly kind: 'fault'; readonly number: number; readonly code: string }
 

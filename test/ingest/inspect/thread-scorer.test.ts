@@ -46,6 +46,43 @@ test('a thread that does not come back is ended, and the next mail is scored', a
   t.is(stuck.running, 0)
 })
 
+test('a thread that fails tells people that there is no report, and the operator why', async (t) => {
+  const input = await letter()
+  const entry = new URL('data:text/javascript,throw new Error("out of order")')
+  await using broken = new ThreadScorer({ clock: systemClock, resolve: input.resolve, lists: [], entry })
+  const score = await broken.score(input.raw, input.session)
+  t.like(score, { ok: false, problem: 'The mail could not be checked.' })
+  t.regex(String(!score.ok && score.error), /out of order/)
+})
+
+test('block lists that hang take no time of other questions', async (t) => {
+  const input = await letter()
+  const resolve: Resolve = (name, type) => (name.endsWith('.ip.test') ? new Promise(() => {}) : input.resolve(name, type))
+  await using scorer = new ThreadScorer({
+    ...{ clock: systemClock, resolve, lists: input.lists },
+    limits: { dnsMs: 2000, allMs: 60_000, most: 1 },
+  })
+  const score = await scorer.score(input.raw, input.session)
+  const status = (id: string) => score.ok && score.report.checks.find((check) => check.id === id)?.status
+  t.deepEqual(['spf', 'dkim', 'fcrdns', 'ip_blocklist'].map(status), ['pass', 'pass', 'pass', 'na'])
+})
+
+test('a scorer that is closed gives no report and waits for no DNS, neither for the mail at work nor for those behind it', async (t) => {
+  const input = await letter()
+  const clock = new ManualClock()
+  const asked = Promise.withResolvers<void>()
+  const resolve: Resolve = () => {
+    asked.resolve()
+    return new Promise(() => {})
+  }
+  const scorer = new ThreadScorer({ clock, resolve, lists: input.lists, limits: { dnsMs: 5000, allMs: 60_000, most: 1 } })
+  const scores = [1, 2].map(() => scorer.score(input.raw, input.session))
+  await asked.promise
+  await scorer[Symbol.asyncDispose]()
+  for (const score of await Promise.all(scores)) t.like(score, { ok: false, problem: 'The service is shutting down.' })
+  t.is(scorer.running, 0)
+})
+
 test('mails beyond the number at a time wait for their turn, and all of them are scored', async (t) => {
   const input = await letter()
   await using scorer = new ThreadScorer({
