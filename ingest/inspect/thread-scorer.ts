@@ -20,12 +20,15 @@ export interface ThreadScorerOptions {
   readonly clock: Clock
   readonly resolve: Resolve
   readonly lists: readonly DnsList[]
+  /** The MTA-STS policy of a domain, within so many milliseconds; left out where none may be fetched. */
+  readonly fetchPolicy?: ((domain: string, deadlineMs: number) => Promise<string>) | undefined
   readonly limits?: ScorerLimits
   /** For tests. */
   readonly entry?: URL
 }
 
 const usual: ScorerLimits = { dnsMs: 8500, allMs: 20_000, most: 4 }
+const policyMs = 5000
 const heapMiB = 384
 const worker = new URL('./score-worker.ts', import.meta.url)
 
@@ -68,9 +71,10 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
   }
 
   async #score(raw: Uint8Array, session: InspectSession): Promise<InspectScore> {
-    const { clock, entry = worker } = this.#options
+    const { clock, entry = worker, fetchPolicy } = this.#options
     const end = clock.monotonic() + this.#limits.dnsMs
-    const resolve = boundedDns(this.#options.resolve, clock, () => end - clock.monotonic())
+    const left = (): number => end - clock.monotonic()
+    const resolve = boundedDns(this.#options.resolve, clock, left)
     const { promise, resolve: settle } = Promise.withResolvers<InspectScore>()
     // it reads hostile input: no environment, so no secret of it either
     const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
@@ -79,12 +83,13 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     const failed = (error: unknown): void => settle(this.#closed ? closing : { ok: false, problem: unreadable, error })
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'report') settle({ ok: true, report: message.report })
-      else void answer(thread, message, resolve)
+      else if (message.kind === 'question') void answer(thread, message.number, resolve(message.name, message.type))
+      else if (fetchPolicy) void answer(thread, message.number, fetchPolicy(message.domain, Math.max(1, Math.min(policyMs, left()))))
     })
     thread.on('error', failed)
     thread.on('exit', (code) => failed(new Error(`the thread that scores ended with ${code}`)))
     const tell = (message: ToThread): void => thread.postMessage(message)
-    tell({ kind: 'score', raw, session, now: session.receivedAt })
+    tell({ kind: 'score', raw, session, now: session.receivedAt, hasPolicies: fetchPolicy !== undefined })
     // all other questions go on while lists are looked at
     void this.#lists.current(resolve).then((lists) => tell({ kind: 'lists', lists }))
     try {
@@ -100,8 +105,8 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
 const unreadable = 'The mail could not be checked.'
 const closing: InspectScore = { ok: false, problem: 'The service is shutting down.' }
 
-async function answer(thread: Worker, { number, name, type }: FromThread & { kind: 'question' }, resolve: Resolve): Promise<void> {
-  const message = await resolve(name, type).then(
+async function answer(thread: Worker, number: number, found: Promise<unknown>): Promise<void> {
+  const message = await found.then(
     (records): ToThread => ({ kind: 'answer', number, records: plain(records) }),
     (error: unknown): ToThread => ({
       kind: 'fault',

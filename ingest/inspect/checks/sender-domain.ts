@@ -3,6 +3,8 @@ import { organizationOf, domainOf } from '../domains.ts'
 import type { Facts } from '../facts.ts'
 import { addressList } from '../../address-list.ts'
 import { valueOf } from '../mail.ts'
+import type { InspectInput } from '../input.ts'
+import { policyMode, type PolicyMode } from '../mta-sts.ts'
 import type { Questions } from '../questions.ts'
 import { failedFor, unanswered, type Finding, type Verdict } from '../verdict.ts'
 
@@ -99,9 +101,12 @@ export async function checkHardening({ input, questions, mail }: Facts): Promise
     starting(questions, `default._bimi.${domain}`, 'v=BIMI1'),
     daneOf(questions, domain),
   ])
-  const mode = sts === 'yes' && dane !== 'yes' ? await policyMode(input.fetchPolicy, domain) : 'unknown'
+  const mode = sts === 'yes' && dane !== 'yes' ? await modeOf(input.fetchPolicy, domain) : 'unknown'
   const evidence = [
-    { label: 'MTA-STS', value: sts === 'yes' ? `published, mode ${mode}` : sts },
+    {
+      label: 'MTA-STS',
+      value: sts !== 'yes' ? sts : mode === 'unknown' ? 'published; its policy was not read' : `published, mode ${mode}`,
+    },
     { label: 'DANE (TLSA of the first MX)', value: dane },
     { label: 'Reports about TLS', value: reports },
     { label: 'Logo (BIMI)', value: logo },
@@ -110,6 +115,12 @@ export async function checkHardening({ input, questions, mail }: Facts): Promise
   if (isProtected && reports === 'yes')
     return { status: 'pass', summary: `Mail to ${domain} must be encrypted, and failures are reported.`, evidence }
   const unclear = [sts, dane, reports].includes('no answer') || (sts === 'yes' && mode === 'unknown' && dane !== 'yes')
+  if (unclear && sts === 'yes' && !input.fetchPolicy)
+    return {
+      status: 'na',
+      summary: `This service fetches no MTA-STS policies, so that of ${domain} is not known; it does not count.`,
+      evidence,
+    }
   if (unclear)
     return { status: 'na', summary: `The protection of mail to ${domain} could not be found out in full; it does not count.`, evidence }
   const fix = `Publish an MTA-STS policy with mode: enforce (or TLSA records for your MX), and "v=TLSRPTv1; rua=mailto:tls@${domain}" as TXT record of _smtp._tls.${domain}.`
@@ -143,10 +154,11 @@ async function daneOf(questions: Questions, domain: string): Promise<Presence> {
   return answer.kind === 'records' ? 'yes' : answer.kind === 'none' ? 'no' : 'no answer'
 }
 
-async function policyMode(fetchPolicy: ((domain: string) => Promise<string>) | undefined, domain: string): Promise<string> {
+/** `unknown` when nobody may fetch the policy, or it could not be had. */
+async function modeOf(fetchPolicy: InspectInput['fetchPolicy'], domain: string): Promise<PolicyMode | 'unknown'> {
+  if (!fetchPolicy) return 'unknown'
   try {
-    const policy = (await fetchPolicy?.(domain)) ?? ''
-    return /^[ \t]*mode[ \t]*:[ \t]*(enforce|testing|none)[ \t]*\r?$/m.exec(policy.slice(0, 65_536))?.[1] ?? 'unknown'
+    return policyMode(await fetchPolicy(domain))
   } catch {
     return 'unknown'
   }

@@ -247,6 +247,17 @@ prove([
     points: 1,
     changes: { zone: sts, fetchPolicy: policy('testing') },
   },
+  {
+    what: 'a policy that cannot be read, with reports',
+    check: 'domain_hardening',
+    status: 'warn',
+    points: 1,
+    changes: { zone: sts, fetchPolicy: async () => 'mode: enforce' },
+  },
+  {
+    ...{ what: 'a policy that could not be had', check: 'domain_hardening', status: 'na', points: 0 },
+    changes: { zone: sts, fetchPolicy: () => Promise.reject(new Error('no answer')) },
+  },
   { what: 'reports alone', check: 'domain_hardening', status: 'warn', points: 1, changes: at(noDane) },
   {
     what: 'nothing',
@@ -256,7 +267,14 @@ prove([
     changes: at({ ...noDane, '_smtp._tls.example.com TXT': undefined }),
     says: /advice/,
   },
-  { what: 'MTA-STS whose policy may not be fetched', check: 'domain_hardening', status: 'na', points: 0, changes: at(sts) },
+  {
+    what: 'MTA-STS whose policy may not be fetched',
+    check: 'domain_hardening',
+    status: 'na',
+    points: 0,
+    changes: at(sts),
+    says: /fetches no MTA-STS policies/,
+  },
   {
     what: 'a fault of DNS',
     check: 'domain_hardening',

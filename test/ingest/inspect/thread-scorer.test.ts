@@ -32,6 +32,25 @@ test('a DNS that never answers holds no report up beyond its deadline', async (t
   t.true(score.ok && score.report.checks.filter(({ status }) => status === 'na').length >= 8)
 })
 
+test('a policy is fetched for the thread where that is wanted, in the time that is left', async (t) => {
+  const zone = { '_25._tcp.mx.example.com TLSA': undefined, '_mta-sts.example.com TXT': [['v=STSv1; id=1']] }
+  const input = await letter({ zone })
+  const asked: (readonly [domain: string, isBounded: boolean])[] = []
+  const fetchPolicy = async (domain: string, deadlineMs: number): Promise<string> => {
+    asked.push([domain, deadlineMs > 0 && deadlineMs <= 5000])
+    return 'version: STSv1\nmode: enforce\nmax_age: 1\n'
+  }
+  const status = async (more: object): Promise<string | undefined> => {
+    await using scorer = new ThreadScorer({ clock: systemClock, resolve: input.resolve, lists: [], ...more })
+    const score = await scorer.score(input.raw, input.session)
+    return score.ok ? score.report.checks.find(({ id }) => id === 'domain_hardening')?.status : undefined
+  }
+  t.is(await status({ fetchPolicy }), 'pass')
+  t.deepEqual(asked, [['example.com', true]])
+  t.is(await status({}), 'na')
+  t.is(await status({ fetchPolicy: () => Promise.reject(new Error('no')) }), 'na')
+})
+
 test('a thread that does not come back is ended, and the next mail is scored', async (t) => {
   const input = await letter()
   const clock = new ManualClock()
