@@ -122,6 +122,11 @@ const inspect = section({
       'domain/minor/multi.uribl.com',
     ],
   ),
+  mtaSts: oneOf(
+    'Whether deliverability tests fetch the MTA-STS policy of the From domain, over https from its own server. Without it, what the policy asks for is not known, and does not count.',
+    ['never', 'fetch'],
+    'never',
+  ),
 })
 
 const imap = section({
