@@ -85,12 +85,13 @@ export class BackgroundRead {
     const before = stored.record
     const result = await reader.read(await readWholeContent(database, organizationId, trace.record.content))
     const seen = result.ok ? result.message.addressesSeen : []
-    const addressesSeen = [...new Set([...before.addressesSeen, ...seen])].toSorted()
-    const hasMore = addressesSeen.length > before.addressesSeen.length
-    const capture = hasMore ? { ...before, addressesSeen } : before
-    if (hasMore) change.replace(captures, organizationId, stored, capture)
-    const told = await this.#toTell(organizationId, capture)
+    const addresses = seen.filter((address) => !before.addressesSeen.includes(address))
+    const known = { ...before, addressesSeen: [...before.addressesSeen, ...addresses].toSorted() }
+    const told = await this.#toTell(organizationId, known)
     for (const inbox of told) meter(change, 'vi_notifies', organizationId, inbox.projectId, clock.now())
+    const hasMore = addresses.length > 0
+    const capture = hasMore ? { ...known, foundLater: { place: database.orderedId('cap', clock.now()), addresses } } : before
+    if (hasMore) change.replace(captures, organizationId, stored, capture)
     if (!(await database.commit(change)).ok) return // it went meanwhile, or is read again with the next wake
     if (hasMore) bell.ring(capture, before)
     const subject = result.ok ? result.message.subject : trace.record.subject
