@@ -1,6 +1,6 @@
 /** Virtual inboxes, composed: themselves, their messages, who reads these, and who tells others of them. */
 import type { SecretBox } from '#core/access/secret-box.ts'
-import { BackgroundRead } from '#core/capture/background-read.ts'
+import { BackgroundRead, type BackgroundReadOptions } from '#core/capture/background-read.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import { InboxSettings, type InboxSettingsOptions } from '#core/capture/inbox-settings.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
@@ -12,6 +12,7 @@ import { guardedGet } from '../protocols/relay/http/guarded-get.ts'
 import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
 
 export interface InboxParts extends Omit<InboxSettingsOptions, 'guard'> {
+  readonly policies: BackgroundReadOptions['policies']
   readonly secrets: SecretBox
   readonly reader: MessageReader
   readonly bell: CaptureBell

@@ -154,7 +154,7 @@ export class House {
       onError,
     })
     this.notifier = new Notifier({ database, secrets, clock, post: options.post ?? noPost, baseUrl: 'https://post.example.ch', onError })
-    this.backgroundRead = new BackgroundRead({ database, reader, clock, bell: this.bell, notifier: this.notifier, onError })
+    this.backgroundRead = new BackgroundRead({ database, policies, reader, clock, bell: this.bell, notifier: this.notifier, onError })
     this.inboxes = new Inboxes({ database, reader, bell: this.bell, clock })
     this.traces = new TraceReader(database, secrets)
     const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test' } = options

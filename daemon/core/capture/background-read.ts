@@ -8,6 +8,7 @@ import type { Database } from '#store/database.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { traces } from '../trace/trace.ts'
 import type { Clock } from '../clock.ts'
+import { isSwitchedOn, type FeatureSettings } from '../features.ts'
 import { meter } from '../tenancy/counters.ts'
 import type { CaptureBell } from './bell.ts'
 import { captures, inboxes, type Capture, type Inbox } from './capture.ts'
@@ -18,6 +19,7 @@ import { pendingReadKey, pendingReadsKey } from './pending-read.ts'
 
 export interface BackgroundReadOptions {
   readonly database: Database
+  readonly policies: { of(organizationId: string): Promise<{ organization: FeatureSettings; projects: ReadonlyMap<string, unknown> }> }
   readonly reader: MessageReader
   readonly clock: Clock
   readonly bell: CaptureBell
@@ -98,7 +100,10 @@ export class BackgroundRead {
     for (const inbox of told) notifier.send({ organizationId, inbox, capture, subject })
   }
 
+  /** Nobody while virtual inboxes are switched off, or when the project is being deleted. */
   async #toTell(organizationId: string, capture: Capture): Promise<readonly Inbox[]> {
+    const { organization, projects } = await this.#options.policies.of(organizationId)
+    if (!isSwitchedOn(organization, 'virtual_inboxes') || !projects.has(capture.projectId)) return []
     const wanted = { index: 'notified', values: [capture.projectId], limit: notifiedMax }
     const { rows } = await this.#options.database.list(inboxes, { organizationId }, wanted)
     return rows.map(({ record }) => record).filter((inbox) => landsIn(inbox, capture))
