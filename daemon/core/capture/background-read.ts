@@ -9,6 +9,7 @@ import { unpack, within } from '#store/tuple.ts'
 import { traces } from '../trace/trace.ts'
 import type { Clock } from '../clock.ts'
 import { isSwitchedOn, type FeatureSettings } from '../features.ts'
+import { Rounds } from '../rounds.ts'
 import { meter } from '../tenancy/counters.ts'
 import type { CaptureBell } from './bell.ts'
 import { captures, inboxes, type Capture, type Inbox } from './capture.ts'
@@ -32,42 +33,26 @@ const notifiedMax = 1000
 
 export class BackgroundRead {
   readonly #options: BackgroundReadOptions
-  #running: Promise<void> | undefined
-  #again = false
-  #stopping = false
+  readonly #rounds: Rounds
 
   constructor(options: BackgroundReadOptions) {
     this.#options = options
+    this.#rounds = new Rounds({ round: () => this.#readAll(), onError: (error) => options.onError(error, '') })
   }
 
   /** Something may be waiting; also called at start for what an earlier process left. */
   wake(): void {
-    if (this.#stopping) return
-    this.#again = true
-    this.#running ??= this.#run()
+    this.#rounds.wake()
   }
 
   /** Begins nothing new; what is left waits in the store for the next start. */
-  async stop(): Promise<void> {
-    this.#stopping = true
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    while (this.#again && !this.#stopping) {
-      this.#again = false
-      try {
-        await this.#readAll()
-      } catch (error) {
-        this.#options.onError(error, '')
-      }
-    }
-    this.#running = undefined // in the same tick as the last look at `#again`
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   async #readAll(): Promise<void> {
     for await (const { key, version } of this.#options.database.kv.range(within(pendingReadsKey))) {
-      if (this.#stopping) return
+      if (this.#rounds.stopping) return
       const [, , organizationId, captureId] = unpack(key).map(String)
       try {
         await this.#read(organizationId ?? '', captureId ?? '', version)
