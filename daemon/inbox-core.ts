@@ -7,6 +7,7 @@ import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import { MessageViews } from '#core/capture/message-views.ts'
 import { Notifier } from '#core/capture/notifier.ts'
+import { Readings } from '#core/capture/readings.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { guardedGet } from '../protocols/relay/http/guarded-get.ts'
 import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
@@ -41,11 +42,12 @@ export interface InboxCore {
 export function inboxCore({ allowed, trusted = [], imagesAllowed = [], ...parts }: InboxParts): InboxCore {
   const guard = addressGuard(allowed)
   const inboxNotifier = new Notifier({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
+  const readings = new Readings(parts.database, parts.reader)
   return {
-    inboxes: new Inboxes(parts),
+    inboxes: new Inboxes({ ...parts, readings }),
     inboxSettings: new InboxSettings({ ...parts, guard }),
     inboxNotifier,
     messageViews: new MessageViews({ ...parts, origin: parts.pagesUrl, get: guardedGet({ ...parts, guard: addressGuard(imagesAllowed) }) }),
-    backgroundRead: new BackgroundRead({ ...parts, notifier: inboxNotifier }),
+    backgroundRead: new BackgroundRead({ ...parts, readings, notifier: inboxNotifier }),
   }
 }

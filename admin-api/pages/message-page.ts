@@ -8,7 +8,7 @@ import { remoteImages } from './message-frame.ts'
 
 export interface ShownMessage {
   readonly message: CapturedMessage
-  readonly source: Uint8Array
+  readonly source: Source
   /** Path of the page itself, for its tabs. */
   readonly self: string
   /** Path under which the parts of the message are, without a slash at the end. */
@@ -19,7 +19,15 @@ export interface ShownMessage {
   readonly back?: { readonly path: string; readonly title: string }
 }
 
-const sourceShownMax = 256 * 1024
+/** The message as it would have been sent. */
+export interface Source {
+  readonly size: number
+  /** As much of it as is shown. */
+  readonly beginning: Uint8Array
+}
+
+/** Octets. */
+export const sourceShownMax = 256 * 1024
 
 const tabs = [
   ['html', 'HTML'],
@@ -78,9 +86,9 @@ function contentOf(tab: Tab, shown: ShownMessage): Html {
   const { base, source } = shown
   const { read } = shown.message
   if (tab === 'source' || !read.ok) {
-    const text = Buffer.from(source.subarray(0, sourceShownMax)).toString('utf8')
+    const text = Buffer.from(source.beginning).toString('utf8')
     return html`<p><a class="button quiet" href="${base}/raw">Download the message</a></p>
-      ${source.length > sourceShownMax && html`<p class="meta">The first ${sourceShownMax / 1024} KiB:</p>`}
+      ${source.size > sourceShownMax && html`<p class="meta">The first ${sourceShownMax / 1024} KiB:</p>`}
       <pre tabindex="0">${text}</pre>`
   }
   const { message } = read

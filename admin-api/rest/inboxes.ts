@@ -1,4 +1,5 @@
 /** Virtual inboxes, their captured messages, and the long poll. Spec "Virtual inboxes". */
+import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Scope } from '#core/access/scope.ts'
 import type { Inbox } from '#core/capture/capture.ts'
@@ -229,8 +230,11 @@ const downloads = (core: RestCore): readonly Operation[] => [
     params: messageParams,
     response: media('message/rfc822'),
     async handle({ scope, params }) {
-      const bytes = await core.inboxes.raw(scope, params.id, params.message_id)
-      return raw(bytes, { contentType: 'message/rfc822', headers: attachmentHeaders(`${params.message_id}.eml`) })
+      const { size, pieces } = await core.inboxes.raw(scope, params.id, params.message_id)
+      return raw(Readable.from(pieces, { objectMode: false }), {
+        contentType: 'message/rfc822',
+        headers: { 'content-length': String(size), ...attachmentHeaders(`${params.message_id}.eml`) },
+      })
     },
   }),
   operation({

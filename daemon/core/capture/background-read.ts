@@ -3,9 +3,7 @@
  * of a message are known, and who wants to hear of it is told. The write that ends a reading comes first, so nobody hears twice.
  */
 import { Change } from '#store/change.ts'
-import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { unpack, within } from '#store/tuple.ts'
 import { traces } from '../trace/trace.ts'
 import type { Clock } from '../clock.ts'
 import { isSwitchedOn, type FeatureSettings } from '../features.ts'
@@ -13,15 +11,15 @@ import { Rounds } from '../rounds.ts'
 import { meter } from '../tenancy/counters.ts'
 import type { CaptureBell } from './bell.ts'
 import { captures, inboxes, type Capture, type Inbox } from './capture.ts'
-import type { MessageReader } from './message-reader.ts'
 import type { Notifier } from './notifier.ts'
 import { landsIn } from './pattern.ts'
-import { pendingReadKey, pendingReadsKey } from './pending-read.ts'
+import { pendingReadKey, pendingReads, type PendingRead } from './pending-read.ts'
+import type { Readings } from './readings.ts'
 
 export interface BackgroundReadOptions {
   readonly database: Database
   readonly policies: { of(organizationId: string): Promise<{ organization: FeatureSettings; projects: ReadonlyMap<string, unknown> }> }
-  readonly reader: MessageReader
+  readonly readings: Readings
   readonly clock: Clock
   readonly bell: CaptureBell
   readonly notifier: Pick<Notifier, 'send'>
@@ -51,26 +49,26 @@ export class BackgroundRead {
   }
 
   async #readAll(): Promise<void> {
-    for await (const { key, version } of this.#options.database.kv.range(within(pendingReadsKey))) {
+    for await (const pending of pendingReads(this.#options.database.kv)) {
       if (this.#rounds.stopping) return
-      const [, , organizationId, captureId] = unpack(key).map(String)
       try {
-        await this.#read(organizationId ?? '', captureId ?? '', version)
+        await this.#read(pending)
       } catch (error) {
-        this.#options.onError(error, captureId ?? '')
+        this.#options.onError(error, pending.captureId)
       }
     }
   }
 
-  async #read(organizationId: string, captureId: string, version: bigint): Promise<void> {
-    const { database, reader, bell, clock, notifier } = this.#options
+  async #read({ organizationId, captureId, version }: PendingRead): Promise<void> {
+    const { database, readings, bell, clock, notifier } = this.#options
     const pending = pendingReadKey(organizationId, captureId)
     const change = new Change().check(pending, version).delete(pending)
     const stored = await database.get(captures, { organizationId }, captureId)
     const trace = stored && (await database.get(traces, { organizationId }, stored.record.traceId))
     if (!stored || !trace) return void (await database.commit(change))
     const before = stored.record
-    const result = await reader.read(await readWholeContent(database, organizationId, trace.record.content))
+    const result = await readings.read(organizationId, trace.record)
+    if (!result.ok && this.#rounds.stopping) return // a reader that was stopped calls every message unreadable
     const seen = result.ok ? result.message.addressesSeen : []
     const addresses = seen.filter((address) => !before.addressesSeen.includes(address))
     const known = { ...before, addressesSeen: [...before.addressesSeen, ...addresses].toSorted() }

@@ -1,5 +1,5 @@
 /** Virtual inboxes: which captures are in them, one capture in full, and the long poll. Spec "Virtual inboxes". */
-import { readWholeContent } from '#store/content.ts'
+import { readContent } from '#store/content.ts'
 import type { Database, Page } from '#store/database.ts'
 import { indexPrefix, type Stored } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
@@ -11,13 +11,14 @@ import { traces, type Trace } from '../trace/trace.ts'
 import type { CaptureBell } from './bell.ts'
 import { captures, inboxes, type Capture, type Inbox } from './capture.ts'
 import { readLastNotify, type LastNotify } from './last-notify.ts'
-import type { MessageReader, ReadResult } from './message-reader.ts'
+import type { ReadResult } from './message-reader.ts'
 import { arrivals, catchAll, landsIn, looksLikePattern, parsePattern } from './pattern.ts'
+import type { Readings } from './readings.ts'
 import { retainedFrom } from './retained.ts'
 
 export interface InboxOptions {
   readonly database: Database
-  readonly reader: MessageReader
+  readonly readings: Readings
   readonly bell: CaptureBell
   readonly clock: Clock
 }
@@ -33,6 +34,12 @@ export interface CapturedMessage {
 export interface CaptureSummary {
   readonly capture: Capture
   readonly trace: Trace
+}
+
+/** `size`: in octets. */
+export interface RawMessage {
+  readonly size: number
+  readonly pieces: AsyncIterable<Uint8Array>
 }
 
 /** Where a list or a wait begins: after this time, or after the capture with this id. */
@@ -124,22 +131,25 @@ export class Inboxes {
   }
 
   async message(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {
-    const { capture, trace, raw } = await this.#raw(scope, inboxId, captureId)
-    const read = await this.#options.reader.read(raw)
+    const { capture, trace } = await this.#found(scope, inboxId, captureId)
+    const read = await this.#options.readings.read(scope.organizationId, trace)
     // the reading in the background may still have to come
     const seen = read.ok ? read.message.addressesSeen : []
     return { capture: { ...capture, addressesSeen: [...new Set([...capture.addressesSeen, ...seen])].toSorted() }, trace, read }
   }
 
-  /** The message as it would have been sent. */
-  async raw(scope: Scope, inboxId: string, captureId: string): Promise<Uint8Array> {
-    return (await this.#raw(scope, inboxId, captureId)).raw
+  /** The message as it would have been sent, piece by piece. */
+  async raw(scope: Scope, inboxId: string, captureId: string): Promise<RawMessage> {
+    const { trace } = await this.#found(scope, inboxId, captureId)
+    const prefix = Buffer.from(trace.prefix)
+    const pieces = readContent(this.#options.database, scope.organizationId, trace.content)
+    return { size: prefix.length + trace.content.size, pieces: prefix.length === 0 ? pieces : after(prefix, pieces) }
   }
 
   /** The decoded bytes of one attachment, by its place in the message detail. */
   async attachment(scope: Scope, inboxId: string, captureId: string, index: number): Promise<Uint8Array> {
-    const { raw } = await this.#raw(scope, inboxId, captureId)
-    const bytes = await this.#options.reader.attachment(raw, index)
+    const { trace } = await this.#found(scope, inboxId, captureId)
+    const bytes = await this.#options.readings.attachment(scope.organizationId, trace, index)
     if (!bytes) throw new Refusal('not_found', 'The message has no such attachment.')
     return bytes
   }
@@ -155,7 +165,8 @@ export class Inboxes {
   ): Promise<CapturedMessage | undefined> {
     const inbox = await this.get(scope, inboxId)
     const release = this.#takeWait(scope, inbox.projectId)
-    const { bell, clock } = this.#options
+    const { bell, clock, readings } = this.#options
+    const unexpect = readings.expect()
     const { promise, resolve } = Promise.withResolvers<Capture | undefined>()
     const hear = (capture: Capture, before: Capture | undefined): void => {
       const isNews = landsIn(inbox, capture) && !(before && landsIn(inbox, before))
@@ -174,6 +185,7 @@ export class Inboxes {
       silence()
       timer.cancel()
       options.signal.removeEventListener('abort', leave)
+      unexpect()
       release()
     }
   }
@@ -209,14 +221,12 @@ export class Inboxes {
     return reading
   }
 
-  async #raw(scope: Scope, inboxId: string, captureId: string): Promise<CaptureSummary & { readonly raw: Uint8Array }> {
+  async #found(scope: Scope, inboxId: string, captureId: string): Promise<CaptureSummary> {
     const inbox = await this.get(scope, inboxId)
     const stored = await this.#options.database.get(captures, scope, captureId)
     const isThere = stored && landsIn(inbox, stored.record) && stored.record.capturedAt >= retainedFrom(inbox, this.#options.clock.now())
     if (!isThere) throw new Refusal('not_found', 'No message of this inbox has this id.')
-    const trace = await this.#trace(scope, stored.record)
-    const content = await readWholeContent(this.#options.database, scope.organizationId, trace.content)
-    return { capture: stored.record, trace, raw: trace.prefix === '' ? content : Buffer.concat([Buffer.from(trace.prefix), content]) }
+    return { capture: stored.record, trace: await this.#trace(scope, stored.record) }
   }
 
   async #trace(scope: Scope, capture: Capture): Promise<Trace> {
@@ -241,6 +251,11 @@ export class Inboxes {
       else this.#waitsByGrant.delete(grantId)
     }
   }
+}
+
+async function* after(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  yield first
+  yield* rest
 }
 
 interface Walk {

@@ -137,7 +137,9 @@ test('Inboxes.message(), raw() and attachment() show what was submitted, read by
   const prefix = 'Received: from x by y; z\r\n'
   await house.submit({ content, facts: { prefix, subject: '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=' } as never })
   const id = house.captured[0]?.id ?? ''
-  t.is(Buffer.from(await house.inboxes.raw(scope, 'inb_1', id)).toString(), prefix + content)
+  const { size, pieces } = await house.inboxes.raw(scope, 'inb_1', id)
+  t.is(Buffer.concat(await Array.fromAsync(pieces)).toString(), prefix + content)
+  t.is(size, (prefix + content).length)
   const { capture, trace, read } = await house.inboxes.message(scope, 'inb_1', id)
   t.is(capture.traceId, trace.id)
   if (!read.ok) return t.fail(read.unreadable)

@@ -15,6 +15,7 @@ const never = new AbortController().signal
 /** Finds one more address in every body. */
 const findingReader: MessageReader = {
   read: async () => ({ ok: true, message: { subject: 'hi', addressesSeen: ['body@example.org'] } as unknown as ReadMessage }),
+  expect: () => () => {},
   attachment: async () => undefined,
   async [Symbol.asyncDispose]() {},
 }
