@@ -13,7 +13,7 @@ import { attachmentHeaders, servedType } from '../rest/download.ts'
 import { html } from './html.ts'
 import { page } from './layout.ts'
 import { messageFrame } from './message-frame.ts'
-import { messagePage, sourceShownMax, type Source } from './message-page.ts'
+import { messagePage, recipients, shortened, sourceShownMax, type Source } from './message-page.ts'
 import type { Pages, SignedInRequest } from './page-operation.ts'
 import { strangerRefusalPage } from './refusal-page.ts'
 
@@ -42,8 +42,10 @@ function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
       const list = rows.map(
         ({ capture, trace }) =>
           html`<li>
-            <a href="${inboxPath(id, inboxId)}/messages/${capture.id}">${decodeEncodedWords(trace.subject) || 'Without a subject'}</a>
-            <span class="meta">${capture.intendedTo.join(', ')} · ${new Date(capture.capturedAt).toISOString().slice(0, 16)}</span>
+            <a href="${inboxPath(id, inboxId)}/messages/${capture.id}" dir="auto"
+              >${shortened(decodeEncodedWords(trace.subject)) || 'Without a subject'}</a
+            >
+            <span class="meta">${recipients(capture.intendedTo)} · ${new Date(capture.capturedAt).toISOString().slice(0, 16)}</span>
           </li>`,
       )
       return page({

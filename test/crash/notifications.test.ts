@@ -19,6 +19,7 @@ test('however often the daemon is killed, a capture is told to an inbox at most 
   const options = { folder: folder.path, env: { POSTERN_OUTBOUND_ALLOW: 'webhooks=127.0.0.1/32' } }
   const acknowledged = new Set<string>()
   let daemon = await Daemon.start(options)
+  t.teardown(() => daemon.kill())
   const { id } = await daemon.rest.must('POST', '/v1/inboxes', { address_pattern: '@example.net', notify_webhook_url: receiver.url })
   const send = async (): Promise<string> => {
     const { trace_id } = await daemon.rest.must('POST', '/v1/messages', { from: 'shop@example.com', to: 'ada@example.net', text: 'x' })
