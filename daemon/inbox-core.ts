@@ -8,7 +8,7 @@ import type { MessageReader } from '#core/capture/message-reader.ts'
 import { MessageViews } from '#core/capture/message-views.ts'
 import { Notifier } from '#core/capture/notifier.ts'
 import { Readings } from '#core/capture/readings.ts'
-import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
+import { addressGuard, webPortsOnly, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { guardedGet } from '../protocols/relay/http/guarded-get.ts'
 import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
 
@@ -47,7 +47,11 @@ export function inboxCore({ allowed, trusted = [], imagesAllowed = [], ...parts 
     inboxes: new Inboxes({ ...parts, readings }),
     inboxSettings: new InboxSettings({ ...parts, guard }),
     inboxNotifier,
-    messageViews: new MessageViews({ ...parts, origin: parts.pagesUrl, get: guardedGet({ ...parts, guard: addressGuard(imagesAllowed) }) }),
+    messageViews: new MessageViews({
+      ...parts,
+      origin: parts.pagesUrl,
+      get: guardedGet({ ...parts, guard: webPortsOnly(addressGuard(imagesAllowed)) }),
+    }),
     backgroundRead: new BackgroundRead({ ...parts, readings, notifier: inboxNotifier }),
   }
 }
