@@ -32,10 +32,17 @@ export function parsePattern(text: string): string | undefined {
 export const looksLikePattern = (text: string): boolean => text === catchAll || text.includes('@')
 
 /** Every pattern but `*` under which the capture is found: the addresses that were seen or meant, and their domains. */
-export function patternsOf({ addressesSeen, intendedTo }: Pick<Addressed, 'addressesSeen' | 'intendedTo'>): ReadonlySet<string> {
-  const addresses = [...addressesSeen, ...intendedTo].map(foldAddress)
-  return new Set([...addresses, ...addresses.map((address) => address.slice(address.lastIndexOf('@')))])
+export function patternsOf(capture: Pick<Addressed, 'addressesSeen' | 'intendedTo'>): ReadonlySet<string> {
+  const known = knownPatterns.get(capture)
+  if (known) return known
+  const addresses = [...capture.addressesSeen, ...capture.intendedTo].map(foldAddress)
+  const patterns = new Set([...addresses, ...addresses.map((address) => address.slice(address.lastIndexOf('@')))])
+  knownPatterns.set(capture, patterns)
+  return patterns
 }
+
+/** A capture can have a thousand addresses, and is compared with every inbox that somebody waits for. */
+const knownPatterns = new WeakMap<object, ReadonlySet<string>>()
 
 /**
  * The same patterns, each with what stands before the id of the capture in the order of those inboxes: nothing, unless it came into
