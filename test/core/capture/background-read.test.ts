@@ -167,6 +167,23 @@ test('BackgroundRead.stop() waits for the message under way, and begins no other
   t.is(reader.reads, 1)
 })
 
+test('BackgroundRead leaves for the next start what a reader that was stopped could not read', async (t) => {
+  const reader = new NoReader()
+  const gate = Promise.withResolvers<void>()
+  reader.read = async () => {
+    reader.reads++
+    await gate.promise
+    return { ok: false, unreadable: 'The service is shutting down.' }
+  }
+  const house = await houseOf(t, { reader })
+  await house.submit()
+  await until('reading', () => reader.reads === 1)
+  const stopping = house.backgroundRead.stop()
+  gate.resolve()
+  await stopping
+  t.is(await pending(house), 1)
+})
+
 test('BackgroundRead survives a store that cannot be read', async (t) => {
   const house = await houseOf(t)
   const range = house.kv.range.bind(house.kv)
