@@ -1,17 +1,19 @@
 /** Virtual inboxes, composed: themselves, their messages, who reads these, and who tells others of them. */
 import type { SecretBox } from '#core/access/secret-box.ts'
-import { BackgroundRead } from '#core/capture/background-read.ts'
+import { BackgroundRead, type BackgroundReadOptions } from '#core/capture/background-read.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import { InboxSettings, type InboxSettingsOptions } from '#core/capture/inbox-settings.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import { MessageViews } from '#core/capture/message-views.ts'
 import { Notifier } from '#core/capture/notifier.ts'
-import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
+import { Readings } from '#core/capture/readings.ts'
+import { addressGuard, webPortsOnly, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { guardedGet } from '../protocols/relay/http/guarded-get.ts'
 import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
 
 export interface InboxParts extends Omit<InboxSettingsOptions, 'guard'> {
+  readonly policies: BackgroundReadOptions['policies']
   readonly secrets: SecretBox
   readonly reader: MessageReader
   readonly bell: CaptureBell
@@ -40,11 +42,16 @@ export interface InboxCore {
 export function inboxCore({ allowed, trusted = [], imagesAllowed = [], ...parts }: InboxParts): InboxCore {
   const guard = addressGuard(allowed)
   const inboxNotifier = new Notifier({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
+  const readings = new Readings(parts.database, parts.reader)
   return {
-    inboxes: new Inboxes(parts),
+    inboxes: new Inboxes({ ...parts, readings }),
     inboxSettings: new InboxSettings({ ...parts, guard }),
     inboxNotifier,
-    messageViews: new MessageViews({ ...parts, origin: parts.pagesUrl, get: guardedGet({ ...parts, guard: addressGuard(imagesAllowed) }) }),
-    backgroundRead: new BackgroundRead({ ...parts, notifier: inboxNotifier }),
+    messageViews: new MessageViews({
+      ...parts,
+      origin: parts.pagesUrl,
+      get: guardedGet({ ...parts, guard: webPortsOnly(addressGuard(imagesAllowed)) }),
+    }),
+    backgroundRead: new BackgroundRead({ ...parts, readings, notifier: inboxNotifier }),
   }
 }

@@ -21,6 +21,10 @@ export class WorkerMessageReader implements MessageReader {
     return this.#thread.running
   }
 
+  expect(): () => void {
+    return this.#thread.keep()
+  }
+
   async read(raw: Uint8Array): Promise<ReadResult> {
     const answer = await this.#thread.askInTurn(() => ({ kind: 'read', ...portion(raw) }))
     if (answer.kind === 'message') return { ok: true, message: answer.message }

@@ -53,6 +53,7 @@ export class ParserThread implements AsyncDisposable {
   readonly #limits: ParserThreadLimits
   #running: Running | undefined
   #idle: Timer | undefined
+  #kept = 0
   #last: Promise<unknown> = Promise.resolve()
   #closed = false
 
@@ -65,6 +66,20 @@ export class ParserThread implements AsyncDisposable {
   /** Whether a thread exists at the moment. */
   get running(): boolean {
     return this.#running !== undefined
+  }
+
+  /** Starts the thread, and ends it for no idleness until the returned function is called, once. */
+  keep(): () => void {
+    this.#kept++
+    this.#idle?.cancel()
+    if (!this.#running && !this.#closed) {
+      this.#running = this.#start()
+      this.#running.worker.unref()
+    }
+    return () => {
+      this.#kept--
+      if (this.#running && !this.#running.answer) this.#rest(this.#running)
+    }
   }
 
   /** Asks when everything before has its answer. The request is made then, so that what waits costs no more than its caller holds. */
@@ -85,8 +100,13 @@ export class ParserThread implements AsyncDisposable {
     this.#idle?.cancel()
     const running = (this.#running ??= this.#start())
     const answer = await this.#answer(running, request)
-    if (this.#running === running) this.#idle = this.#clock.after(this.#limits.idleMs, () => void this.#end(running))
+    if (this.#running === running) this.#rest(running)
     return answer
+  }
+
+  #rest(running: Running): void {
+    this.#idle?.cancel()
+    if (this.#kept === 0) this.#idle = this.#clock.after(this.#limits.idleMs, () => void this.#end(running))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 /** Records over the ordered map: typed reads inside one organization, lists by cursor, and commits of a `Change`. */
 import { Change, decode, fillName } from './change.ts'
+import { OrderedIds } from './ids.ts'
 import type { Entry, Kv, WriteResult } from './kv.ts'
 import {
   globalKey,
@@ -48,6 +49,7 @@ export class Database {
   readonly #generations = new Map<string, number>()
   readonly #workers = new Map<string, (places: ReadonlySet<string>) => void>()
   #commits = 0
+  readonly #orderedIds = new Map<string, OrderedIds>()
   /** What is known to be empty, and how many writes that fill have begun or ended. */
   readonly #empty = new Set<string>()
   #fillings = 0
@@ -59,6 +61,16 @@ export class Database {
   /** Grows whenever settings of the organization are written by this process; caches compare it. */
   generation(organizationId: string): number {
     return this.#generations.get(organizationId) ?? 0
+  }
+
+  /**
+   * A new id that sorts after every one of its prefix that this process asked for here. Commit at once what carries it: then
+   * records become visible in the order of their ids, and who has seen the latest has missed none before it.
+   */
+  orderedId(prefix: string, nowMs: number): string {
+    const ids = this.#orderedIds.get(prefix) ?? new OrderedIds(prefix)
+    this.#orderedIds.set(prefix, ids)
+    return ids.next(nowMs)
   }
 
   /** How many changes this process has committed. */

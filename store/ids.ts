@@ -37,5 +37,24 @@ function nextInMillisecond(nowMs: number): number {
 const sequences = new Map<number, number>()
 const sequencesMax = 100
 
+/** Ids of one prefix that sort in the order in which this made them, also when the clock goes back. */
+export class OrderedIds {
+  readonly #prefix: string
+  #latest = ''
+  #latestMs = 0
+
+  constructor(prefix: string) {
+    this.#prefix = prefix
+  }
+
+  /** Its time is `nowMs`, or later where that is needed for the order. */
+  next(nowMs: number): string {
+    this.#latestMs = Math.max(this.#latestMs, nowMs)
+    const id = newId(this.#prefix, this.#latestMs)
+    this.#latest = id > this.#latest ? id : newId(this.#prefix, ++this.#latestMs)
+    return this.#latest
+  }
+}
+
 /** A new public trace id: UUIDv4 (RFC 9562 §5.4). */
 export const newTraceId = (): string => randomUUID()

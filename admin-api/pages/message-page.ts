@@ -1,6 +1,7 @@
 /** A captured message for people: as HTML in a sandboxed frame, as text, its headers, its source and its files. Works without scripts. */
 import type { CapturedMessage } from '#core/capture/inboxes.ts'
 import type { ReadMessage } from '#core/capture/message-reader.ts'
+import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 import type { Answer } from '../answer.ts'
 import { html, type Html } from './html.ts'
 import { page, type Visitor } from './layout.ts'
@@ -8,7 +9,7 @@ import { remoteImages } from './message-frame.ts'
 
 export interface ShownMessage {
   readonly message: CapturedMessage
-  readonly source: Uint8Array
+  readonly source: Source
   /** Path of the page itself, for its tabs. */
   readonly self: string
   /** Path under which the parts of the message are, without a slash at the end. */
@@ -19,7 +20,18 @@ export interface ShownMessage {
   readonly back?: { readonly path: string; readonly title: string }
 }
 
-const sourceShownMax = 256 * 1024
+/** The message as it would have been sent. */
+export interface Source {
+  readonly size: number
+  /** As much of it as is shown. */
+  readonly beginning: Uint8Array
+}
+
+/** Octets. */
+export const sourceShownMax = 256 * 1024
+
+const subjectShownMax = 200
+const recipientsShownMax = 20
 
 const tabs = [
   ['html', 'HTML'],
@@ -34,21 +46,21 @@ type Tab = (typeof tabs)[number][0]
 export function messagePage(shown: ShownMessage): Answer {
   const { message, visitor, back, self } = shown
   const { capture, trace, read } = message
-  const subject = (read.ok ? read.message.subject : trace.subject) || 'Without a subject'
+  const subject = shortened((read.ok ? read.message.subject : decodeEncodedWords(trace.subject)) || 'Without a subject')
   const available = tabs.filter(([name]) => isThere(name, read.ok ? read.message : undefined))
   const chosen = available.find(([name]) => name === shown.tab)?.[0] ?? available[0]?.[0] ?? 'source'
   return page({
-    title: subject.slice(0, 200),
+    title: subject,
     width: 'wide',
     visitor,
     hasFrames: true,
     content: html`${back && html`<p class="meta"><a class="back" href="${back.path}">← ${back.title}</a></p>`}
-      <h1>${subject}</h1>
+      <h1 dir="auto">${subject}</h1>
       <dl class="mail">
         <dt>From</dt>
         <dd>${capture.intendedFrom}</dd>
         <dt>To</dt>
-        <dd>${capture.intendedTo.join(', ')}</dd>
+        <dd>${recipients(capture.intendedTo)}</dd>
         <dt>Captured</dt>
         <dd>${new Date(capture.capturedAt).toISOString().replace('T', ' ').slice(0, 19)} UTC, ${reasons[capture.captureReason]}</dd>
       </dl>
@@ -60,6 +72,18 @@ export function messagePage(shown: ShownMessage): Answer {
       </nav>
       <section class="sheet" aria-label="${tabs.find(([name]) => name === chosen)?.[1]}">${contentOf(chosen, shown)}</section>`,
   })
+}
+
+/** Subjects are as long as their writers want; all of it stands under Headers. */
+export function shortened(subject: string): string {
+  const characters = [...subject.slice(0, 2 * subjectShownMax + 2)]
+  return characters.length > subjectShownMax ? `${characters.slice(0, subjectShownMax).join('')}…` : subject
+}
+
+/** The first of them, and how many more there are. */
+export function recipients(addresses: readonly string[]): string {
+  const more = addresses.length - recipientsShownMax
+  return addresses.slice(0, recipientsShownMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
 const reasons = {
@@ -78,9 +102,9 @@ function contentOf(tab: Tab, shown: ShownMessage): Html {
   const { base, source } = shown
   const { read } = shown.message
   if (tab === 'source' || !read.ok) {
-    const text = Buffer.from(source.subarray(0, sourceShownMax)).toString('utf8')
+    const text = Buffer.from(source.beginning).toString('utf8')
     return html`<p><a class="button quiet" href="${base}/raw">Download the message</a></p>
-      ${source.length > sourceShownMax && html`<p class="meta">The first ${sourceShownMax / 1024} KiB:</p>`}
+      ${source.size > sourceShownMax && html`<p class="meta">The first ${sourceShownMax / 1024} KiB:</p>`}
       <pre tabindex="0">${text}</pre>`
   }
   const { message } = read

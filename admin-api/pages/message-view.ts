@@ -1,7 +1,8 @@
 /** Where captured messages are shown: to members of the organization, and to whoever holds a short-lived link; and the parts of such a view. */
+import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Scope } from '#core/access/scope.ts'
-import type { CapturedMessage, Inboxes } from '#core/capture/inboxes.ts'
+import type { CapturedMessage, Inboxes, RawMessage } from '#core/capture/inboxes.ts'
 import type { ReadMessage } from '#core/capture/message-reader.ts'
 import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/message-views.ts'
 import { Refusal } from '#core/refusals.ts'
@@ -12,7 +13,7 @@ import { attachmentHeaders, servedType } from '../rest/download.ts'
 import { html } from './html.ts'
 import { page } from './layout.ts'
 import { messageFrame } from './message-frame.ts'
-import { messagePage } from './message-page.ts'
+import { messagePage, recipients, shortened, sourceShownMax, type Source } from './message-page.ts'
 import type { Pages, SignedInRequest } from './page-operation.ts'
 import { strangerRefusalPage } from './refusal-page.ts'
 
@@ -41,8 +42,10 @@ function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
       const list = rows.map(
         ({ capture, trace }) =>
           html`<li>
-            <a href="${inboxPath(id, inboxId)}/messages/${capture.id}">${decodeEncodedWords(trace.subject) || 'Without a subject'}</a>
-            <span class="meta">${capture.intendedTo.join(', ')} · ${new Date(capture.capturedAt).toISOString().slice(0, 16)}</span>
+            <a href="${inboxPath(id, inboxId)}/messages/${capture.id}" dir="auto"
+              >${shortened(decodeEncodedWords(trace.subject)) || 'Without a subject'}</a
+            >
+            <span class="meta">${recipients(capture.intendedTo)} · ${new Date(capture.capturedAt).toISOString().slice(0, 16)}</span>
           </li>`,
       )
       return page({
@@ -98,7 +101,7 @@ async function show(core: MessageViewCore, scope: Scope, viewed: ViewedMessage, 
   const { inboxes, messageViews } = core
   const [message, source] = await Promise.all([
     inboxes.message(scope, viewed.inboxId, viewed.captureId),
-    inboxes.raw(scope, viewed.inboxId, viewed.captureId),
+    inboxes.raw(scope, viewed.inboxId, viewed.captureId).then(beginning),
   ])
   const base = `/view/${messageViews.token(viewed)}`
   return messagePage({ ...presented, message, source, base, tab: query('tab'), showsRemote: query('images') === '1' })
@@ -161,9 +164,10 @@ function parts(core: MessageViewCore): readonly Operation[] {
       const known = readOf(await read(asked)).attachments[index]
       return download(bytes, servedType(known?.contentType ?? ''), known?.filename ?? `attachment-${index + 1}`)
     }),
-    part('/raw', 'viewMessageRaw', 'Download a message', async ({ scope, viewed }) =>
-      download(await inboxes.raw(scope, viewed.inboxId, viewed.captureId), 'message/rfc822', `${viewed.captureId}.eml`),
-    ),
+    part('/raw', 'viewMessageRaw', 'Download a message', async ({ scope, viewed }) => {
+      const { size, pieces } = await inboxes.raw(scope, viewed.inboxId, viewed.captureId)
+      return download(Readable.from(pieces, { objectMode: false }), 'message/rfc822', `${viewed.captureId}.eml`, size)
+    }),
   ]
 }
 
@@ -178,5 +182,25 @@ const apart = { 'content-security-policy': "default-src 'none'; sandbox", 'refer
 const imageAnswer = ({ bytes, contentType }: ShownImage): Answer =>
   raw(bytes, { contentType, headers: { ...apart, 'cache-control': 'private, max-age=600' } })
 
-const download = (bytes: Uint8Array, contentType: string, filename: string): Answer =>
-  raw(bytes, { contentType, headers: { ...apart, 'cache-control': 'no-store', ...attachmentHeaders(filename) } })
+const download = (body: Uint8Array | Readable, contentType: string, filename: string, size?: number): Answer =>
+  raw(body, {
+    contentType,
+    headers: {
+      ...apart,
+      'cache-control': 'no-store',
+      ...(size !== undefined && { 'content-length': String(size) }),
+      ...attachmentHeaders(filename),
+    },
+  })
+
+/** As much of it as a page shows. */
+async function beginning({ size, pieces }: RawMessage): Promise<Source> {
+  const taken: Uint8Array[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    taken.push(piece)
+    length += piece.length
+    if (length >= sourceShownMax) break
+  }
+  return { size, beginning: Buffer.concat(taken).subarray(0, sourceShownMax) }
+}

@@ -1,9 +1,10 @@
 /** Virtual inboxes, their captured messages, and the long poll. Spec "Virtual inboxes". */
+import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Scope } from '#core/access/scope.ts'
 import type { Inbox } from '#core/capture/capture.ts'
 import type { CapturedMessage } from '#core/capture/inboxes.ts'
-import { media, noBody, raw } from '../answer.ts'
+import { media, noBody, raw, type Answer } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import {
   inboxChangesBody,
@@ -229,8 +230,11 @@ const downloads = (core: RestCore): readonly Operation[] => [
     params: messageParams,
     response: media('message/rfc822'),
     async handle({ scope, params }) {
-      const bytes = await core.inboxes.raw(scope, params.id, params.message_id)
-      return raw(bytes, { contentType: 'message/rfc822', headers: attachmentHeaders(`${params.message_id}.eml`) })
+      const { size, pieces } = await core.inboxes.raw(scope, params.id, params.message_id)
+      return raw(Readable.from(pieces, { objectMode: false }), {
+        contentType: 'message/rfc822',
+        headers: { 'content-length': String(size), ...attachmentHeaders(`${params.message_id}.eml`) },
+      })
     },
   }),
   operation({
@@ -260,8 +264,15 @@ const downloads = (core: RestCore): readonly Operation[] => [
   }),
 ]
 
-const wait = (core: RestCore): Operation =>
-  operation({
+function wait(core: RestCore): Operation {
+  const rendered = new WeakMap<CapturedMessage, Uint8Array>()
+  /** A message that many wait for is written out once. */
+  const told = (scope: Scope, inboxId: string, message: CapturedMessage): Answer => {
+    const body = rendered.get(message) ?? Buffer.from(JSON.stringify(wireMessage(core, scope, inboxId, message)))
+    rendered.set(message, body)
+    return raw(body, { contentType: 'application/json' })
+  }
+  return operation({
     method: 'POST',
     path: '/v1/inboxes/{id}/wait',
     operationId: 'waitForInboxMessage',
@@ -276,11 +287,12 @@ const wait = (core: RestCore): Operation =>
     response: z.union([z.object({ timeout: z.literal(true) }), messageShape]),
     async handle({ scope, params, query, signal }) {
       const found = await core.inboxes.wait(scope, params.id, { since: query.since, timeoutMs: query.timeout * 1000, signal })
-      if (found) return wireMessage(core, scope, params.id, found)
+      if (found) return told(scope, params.id, found)
       signal.throwIfAborted()
       return { timeout: true as const }
     },
   })
+}
 
 const wireMessage = ({ baseUrl, messageViews }: RestCore, { organizationId }: Scope, inboxId: string, message: CapturedMessage) => {
   const captureId = message.capture.id

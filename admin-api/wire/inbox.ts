@@ -121,7 +121,11 @@ export const since = z
     context.addIssue({ code: 'custom', message: 'must be a time such as 2026-11-21T13:00:00Z, or the id of a captured message' })
     return z.NEVER
   })
-  .meta({ description: 'RFC 3339 time, or id of a captured message; only what came after it.' })
+  .meta({
+    description:
+      'RFC 3339 time, or id of a captured message; only what came after it. After an id nothing is missed, also where an address was ' +
+      'found late, in the body; a time is compared with captured_at.',
+  })
 
 export const toWireInbox = (inbox: Inbox): z.input<typeof inboxShape> => ({
   id: inbox.id,

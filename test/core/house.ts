@@ -16,6 +16,7 @@ import { inboxes, type Capture, type Inbox } from '#core/capture/capture.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
 import { Notifier } from '#core/capture/notifier.ts'
+import { Readings } from '#core/capture/readings.ts'
 import type { Post } from '#core/outbound/post.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
@@ -123,6 +124,7 @@ export class House {
     const policies = (this.policies = new Policies(database))
     this.writes = new SettingWrites(database, new Audit({ database, clock }))
     const reader = (this.reader = options.reader ?? new NoReader())
+    const readings = new Readings(database, reader)
     const onError = (error: unknown): void => void this.errors.push(error)
     this.board = new HealthBoard({
       clock,
@@ -154,8 +156,8 @@ export class House {
       onError,
     })
     this.notifier = new Notifier({ database, secrets, clock, post: options.post ?? noPost, baseUrl: 'https://post.example.ch', onError })
-    this.backgroundRead = new BackgroundRead({ database, reader, clock, bell: this.bell, notifier: this.notifier, onError })
-    this.inboxes = new Inboxes({ database, reader, bell: this.bell, clock })
+    this.backgroundRead = new BackgroundRead({ database, policies, readings, clock, bell: this.bell, notifier: this.notifier, onError })
+    this.inboxes = new Inboxes({ database, readings, bell: this.bell, clock })
     this.traces = new TraceReader(database, secrets)
     const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test' } = options
     const limits = { recipientsMax, messageBytesMax, bounceDomain }

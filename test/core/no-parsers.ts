@@ -16,6 +16,10 @@ export class NoReader implements MessageReader {
     return Promise.resolve({ ok: true, message: { ...message, addressesSeen: this.addresses } })
   }
 
+  expect(): () => void {
+    return () => {}
+  }
+
   attachment(): Promise<undefined> {
     return Promise.resolve(undefined)
   }

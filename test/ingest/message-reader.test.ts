@@ -159,6 +159,29 @@ test('the thread sees no environment', async (t) => {
   t.true(result.ok && (result.message as { secret?: string }).secret === undefined)
 })
 
+test('who expects messages has a thread before the first one comes, and it rests when nobody does', async (t) => {
+  const clock = new HeldClock()
+  const made = reader(t, clock, misbehaving)
+  const [one, other] = [made.expect(), made.expect()]
+  t.true(made.running)
+  t.is(clock.pending.size, 0, 'nothing ends it')
+  t.is(await subject(made, 'one'), 'one')
+  one()
+  t.is(clock.pending.size, 0)
+  other()
+  t.is(clock.pending.size, 1)
+  const again = made.expect()
+  t.is(clock.pending.size, 0)
+  const reading = subject(made, 'two')
+  again()
+  t.is(await reading, 'two')
+  clock.run(limits.idleMs)
+  t.false(made.running)
+  await made[Symbol.asyncDispose]()
+  made.expect()()
+  t.false(made.running)
+})
+
 test('closing answers what waits, and later calls', async (t) => {
   const made = reader(t, systemClock, misbehaving)
   const stuck = subject(made, 'loop')

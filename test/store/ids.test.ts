@@ -1,5 +1,5 @@
 import test from 'ava'
-import { newId, newTraceId } from '#store/ids.ts'
+import { newId, newTraceId, OrderedIds } from '#store/ids.ts'
 
 test('newId() is the prefix and a UUIDv7 of the time (RFC 9562 §5.7)', (t) => {
   for (let i = 0; i < 2000; i++) t.regex(newId('prj', 0x1935c7a1b2c + i), /^prj_0[0-9a-f]{11}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/)
@@ -26,4 +26,15 @@ test('newTraceId() is a UUIDv4 that never repeats (RFC 9562 §5.4)', (t) => {
   const ids = Array.from({ length: 2000 }, newTraceId)
   for (const id of ids) t.regex(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   t.is(new Set(ids).size, ids.length)
+})
+
+test('OrderedIds sort in the order in which they were made, whatever the clock does, also more than a millisecond can tell apart', (t) => {
+  const ids = new OrderedIds('cap')
+  const made = [5, 5, 7, 1, 1, 6, 7, 8].map((ms) => ids.next(1_900_000_000_000 + ms))
+  for (let i = 0; i < 10_000; i++) made.push(ids.next(1_900_000_000_008))
+  for (let i = 0; i < 300; i++) newId('dst', 1_950_000_000_000 + i) // ids of other kinds and times
+  made.push(ids.next(1_900_000_000_000))
+  t.deepEqual(made, made.toSorted())
+  t.is(new Set(made).size, made.length)
+  t.is(made[0]?.slice(4, 16), (1_900_000_000_005).toString(16).padStart(12, '0'))
 })

@@ -2,6 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
+import { Rounds } from '../rounds.ts'
 import { projectRemovalKey, removalsKey } from '../tenancy/removal-key.ts'
 import { removeOrganization } from './remove-organization.ts'
 import { removeProject, type RemovalWork } from './remove-project.ts'
@@ -20,13 +21,12 @@ const everyMs = 3_600_000
 
 export class Removals {
   readonly #options: RemovalOptions
-  #running: Promise<void> | undefined
+  readonly #rounds: Rounds
   #timer: Timer | undefined
-  #again = false
-  #stopping = false
 
   constructor(options: RemovalOptions) {
     this.#options = options
+    this.#rounds = new Rounds({ round: () => this.#round(), onError: (error) => options.onError(error, '') })
   }
 
   /** Takes up what an earlier process left, and looks about every hour. */
@@ -37,42 +37,27 @@ export class Removals {
 
   /** Something was deleted. */
   wake(): void {
-    if (this.#stopping) return
-    this.#again = true
-    this.#running ??= this.#run()
+    this.#rounds.wake()
   }
 
   /** Resolves when nothing is being removed. */
   async idle(): Promise<void> {
-    await this.#running
+    await this.#rounds.idle()
   }
 
   /** Ends between two writes; the next start goes on. */
   async stop(): Promise<void> {
-    this.#stopping = true
     this.#timer?.cancel()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    while (this.#again && !this.#stopping) {
-      this.#again = false
-      try {
-        await this.#round()
-      } catch (error) {
-        this.#options.onError(error, '')
-      }
-    }
-    this.#running = undefined // in the same tick as the last look at `#again`
+    await this.#rounds.stop()
   }
 
   async #round(): Promise<void> {
     const { database, clock, settled, onError } = this.#options
     const nowMs = clock.now()
     const { start } = within(removalsKey)
-    const work: RemovalWork = { database, nowMs, stopping: () => this.#stopping, keepsLinks: true }
+    const work: RemovalWork = { database, nowMs, stopping: () => this.#rounds.stopping, keepsLinks: true }
     for await (const { key } of database.kv.range({ start, end: pack([...removalsKey, nowMs + 1]) })) {
-      if (this.#stopping) return
+      if (this.#rounds.stopping) return
       const [, , at, organization, project] = unpack(key)
       const organizationId = String(organization)
       const projectId = project === undefined ? undefined : String(project)

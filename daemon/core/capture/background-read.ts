@@ -3,22 +3,23 @@
  * of a message are known, and who wants to hear of it is told. The write that ends a reading comes first, so nobody hears twice.
  */
 import { Change } from '#store/change.ts'
-import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { unpack, within } from '#store/tuple.ts'
 import { traces } from '../trace/trace.ts'
 import type { Clock } from '../clock.ts'
+import { isSwitchedOn, type FeatureSettings } from '../features.ts'
+import { Rounds } from '../rounds.ts'
 import { meter } from '../tenancy/counters.ts'
 import type { CaptureBell } from './bell.ts'
 import { captures, inboxes, type Capture, type Inbox } from './capture.ts'
-import type { MessageReader } from './message-reader.ts'
 import type { Notifier } from './notifier.ts'
 import { landsIn } from './pattern.ts'
-import { pendingReadKey, pendingReadsKey } from './pending-read.ts'
+import { pendingReadKey, pendingReads, type PendingRead } from './pending-read.ts'
+import type { Readings } from './readings.ts'
 
 export interface BackgroundReadOptions {
   readonly database: Database
-  readonly reader: MessageReader
+  readonly policies: { of(organizationId: string): Promise<{ organization: FeatureSettings; projects: ReadonlyMap<string, unknown> }> }
+  readonly readings: Readings
   readonly clock: Clock
   readonly bell: CaptureBell
   readonly notifier: Pick<Notifier, 'send'>
@@ -30,74 +31,62 @@ const notifiedMax = 1000
 
 export class BackgroundRead {
   readonly #options: BackgroundReadOptions
-  #running: Promise<void> | undefined
-  #again = false
-  #stopping = false
+  readonly #rounds: Rounds
 
   constructor(options: BackgroundReadOptions) {
     this.#options = options
+    this.#rounds = new Rounds({ round: () => this.#readAll(), onError: (error) => options.onError(error, '') })
   }
 
   /** Something may be waiting; also called at start for what an earlier process left. */
   wake(): void {
-    if (this.#stopping) return
-    this.#again = true
-    this.#running ??= this.#run()
+    this.#rounds.wake()
   }
 
   /** Begins nothing new; what is left waits in the store for the next start. */
-  async stop(): Promise<void> {
-    this.#stopping = true
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    while (this.#again && !this.#stopping) {
-      this.#again = false
-      try {
-        await this.#readAll()
-      } catch (error) {
-        this.#options.onError(error, '')
-      }
-    }
-    this.#running = undefined // in the same tick as the last look at `#again`
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   async #readAll(): Promise<void> {
-    for await (const { key, version } of this.#options.database.kv.range(within(pendingReadsKey))) {
-      if (this.#stopping) return
-      const [, , organizationId, captureId] = unpack(key).map(String)
+    for await (const pending of pendingReads(this.#options.database.kv)) {
+      if (this.#rounds.stopping) return
       try {
-        await this.#read(organizationId ?? '', captureId ?? '', version)
+        await this.#read(pending)
       } catch (error) {
-        this.#options.onError(error, captureId ?? '')
+        this.#options.onError(error, pending.captureId)
       }
     }
   }
 
-  async #read(organizationId: string, captureId: string, version: bigint): Promise<void> {
-    const { database, reader, bell, clock, notifier } = this.#options
+  async #read({ organizationId, captureId, version }: PendingRead): Promise<void> {
+    const { database, readings, bell, clock, notifier } = this.#options
     const pending = pendingReadKey(organizationId, captureId)
     const change = new Change().check(pending, version).delete(pending)
     const stored = await database.get(captures, { organizationId }, captureId)
     const trace = stored && (await database.get(traces, { organizationId }, stored.record.traceId))
     if (!stored || !trace) return void (await database.commit(change))
     const before = stored.record
-    const result = await reader.read(await readWholeContent(database, organizationId, trace.record.content))
+    const result = await readings.read(organizationId, trace.record)
+    if (!result.ok && this.#rounds.stopping) return // a reader that was stopped calls every message unreadable
     const seen = result.ok ? result.message.addressesSeen : []
-    const addressesSeen = [...new Set([...before.addressesSeen, ...seen])].toSorted()
-    const hasMore = addressesSeen.length > before.addressesSeen.length
-    const capture = hasMore ? { ...before, addressesSeen } : before
-    if (hasMore) change.replace(captures, organizationId, stored, capture)
-    const told = await this.#toTell(organizationId, capture)
+    const addresses = seen.filter((address) => !before.addressesSeen.includes(address))
+    const known = { ...before, addressesSeen: [...before.addressesSeen, ...addresses].toSorted() }
+    const told = await this.#toTell(organizationId, known)
     for (const inbox of told) meter(change, 'vi_notifies', organizationId, inbox.projectId, clock.now())
+    const hasMore = addresses.length > 0
+    const capture = hasMore ? { ...known, foundLater: { place: database.orderedId('cap', clock.now()), addresses } } : before
+    if (hasMore) change.replace(captures, organizationId, stored, capture)
     if (!(await database.commit(change)).ok) return // it went meanwhile, or is read again with the next wake
     if (hasMore) bell.ring(capture, before)
     const subject = result.ok ? result.message.subject : trace.record.subject
     for (const inbox of told) notifier.send({ organizationId, inbox, capture, subject })
   }
 
+  /** Nobody while virtual inboxes are switched off, or when the project is being deleted. */
   async #toTell(organizationId: string, capture: Capture): Promise<readonly Inbox[]> {
+    const { organization, projects } = await this.#options.policies.of(organizationId)
+    if (!isSwitchedOn(organization, 'virtual_inboxes') || !projects.has(capture.projectId)) return []
     const wanted = { index: 'notified', values: [capture.projectId], limit: notifiedMax }
     const { rows } = await this.#options.database.list(inboxes, { organizationId }, wanted)
     return rows.map(({ record }) => record).filter((inbox) => landsIn(inbox, capture))

@@ -1,7 +1,7 @@
 /** Captured sends and the virtual inboxes they land in. Spec "Captured message", "Virtual inbox". */
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { placesOf } from './pattern.ts'
+import { arrivals, type FoundLater } from './pattern.ts'
 
 export const captureReasons = ['captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
 export type CaptureReason = (typeof captureReasons)[number]
@@ -18,6 +18,8 @@ export interface Capture {
   readonly intendedTo: readonly string[]
   /** Every address in headers and bodies; those of the bodies are added as soon as the message was read. */
   readonly addressesSeen: readonly string[]
+  /** Those that only the body has, and where in the order of capture ids they were found. */
+  readonly foundLater?: FoundLater | undefined
   readonly capturedAt: number
 }
 
@@ -46,12 +48,13 @@ export const captures = defineRecord<Capture>({
     intendedFrom: z.string(),
     intendedTo: z.array(z.string()),
     addressesSeen: z.array(z.string()),
+    foundLater: z.strictObject({ place: z.string(), addresses: z.array(z.string()) }).optional(),
     capturedAt: z.int(),
   }),
   indexes: {
     project: (capture) => [[capture.projectId]],
     trace: (capture) => [[capture.traceId]],
-    address: (capture) => [...placesOf(capture)].map((place) => [capture.projectId, place]),
+    address: (capture) => [...arrivals(capture)].map(([pattern, at]) => [capture.projectId, pattern, ...at]),
   },
   projectOf: (capture) => capture.projectId,
 })

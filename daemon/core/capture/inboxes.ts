@@ -1,5 +1,5 @@
 /** Virtual inboxes: which captures are in them, one capture in full, and the long poll. Spec "Virtual inboxes". */
-import { readWholeContent } from '#store/content.ts'
+import { readContent } from '#store/content.ts'
 import type { Database, Page } from '#store/database.ts'
 import { indexPrefix, type Stored } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
@@ -11,13 +11,14 @@ import { traces, type Trace } from '../trace/trace.ts'
 import type { CaptureBell } from './bell.ts'
 import { captures, inboxes, type Capture, type Inbox } from './capture.ts'
 import { readLastNotify, type LastNotify } from './last-notify.ts'
-import type { MessageReader, ReadResult } from './message-reader.ts'
-import { catchAll, landsIn, looksLikePattern, parsePattern } from './pattern.ts'
+import type { ReadResult } from './message-reader.ts'
+import { arrivals, catchAll, landsIn, looksLikePattern, parsePattern } from './pattern.ts'
+import type { Readings } from './readings.ts'
 import { retainedFrom } from './retained.ts'
 
 export interface InboxOptions {
   readonly database: Database
-  readonly reader: MessageReader
+  readonly readings: Readings
   readonly bell: CaptureBell
   readonly clock: Clock
 }
@@ -33,6 +34,12 @@ export interface CapturedMessage {
 export interface CaptureSummary {
   readonly capture: Capture
   readonly trace: Trace
+}
+
+/** `size`: in octets. */
+export interface RawMessage {
+  readonly size: number
+  readonly pieces: AsyncIterable<Uint8Array>
 }
 
 /** Where a list or a wait begins: after this time, or after the capture with this id. */
@@ -102,44 +109,47 @@ export class Inboxes {
   async messages(scope: Scope, inboxId: string, wanted: MessagesWanted): Promise<Page<CaptureSummary>> {
     const { database, clock } = this.#options
     const inbox = await this.get(scope, inboxId)
+    const { since } = wanted
     const oldest = retainedFrom(inbox, clock.now())
-    const since = wanted.since && notBefore(wanted.since, oldest)
     const walk = walkOf(inbox, wanted.address === undefined ? undefined : (parsePattern(wanted.address) ?? wanted.address))
     const page = await database.list(captures, scope, {
       ...walk,
       limit: wanted.limit,
       ascending: since !== undefined,
-      cursor: wanted.cursor ?? (since && cursorAfter(scope, walk, since)),
+      cursor: wanted.cursor ?? (since && (await this.#cursorAfter(scope, walk, notBefore(since, oldest)))),
     })
-    const kept = page.rows.filter(({ record }) => record.capturedAt >= oldest)
-    const rows = kept.filter(({ record }) => landsIn(inbox, record))
+    const rows = page.rows.filter(({ record }) => record.capturedAt >= oldest && landsIn(inbox, record) && isAfter(record, since))
     const found = await Promise.all(rows.map(({ record }) => database.get(traces, scope, record.traceId)))
     // a trace that is not there went with its capture after that was listed
     const summaries = rows.flatMap(({ record }, i) => {
       const trace = found[i]
       return trace ? [{ capture: record, trace: trace.record }] : []
     })
-    const isAtEnd = since === undefined && kept.length < page.rows.length // everything further is older
+    const last = page.rows.at(-1)?.record
+    const isAtEnd = since === undefined && last && arrivalIn(walk, last).join() < firstOf(oldest) // everything further came before
     return { rows: summaries, nextCursor: isAtEnd ? undefined : page.nextCursor }
   }
 
   async message(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {
-    const { capture, trace, raw } = await this.#raw(scope, inboxId, captureId)
-    const read = await this.#options.reader.read(raw)
+    const { capture, trace } = await this.#found(scope, inboxId, captureId)
+    const read = await this.#options.readings.read(scope.organizationId, trace)
     // the reading in the background may still have to come
     const seen = read.ok ? read.message.addressesSeen : []
     return { capture: { ...capture, addressesSeen: [...new Set([...capture.addressesSeen, ...seen])].toSorted() }, trace, read }
   }
 
-  /** The message as it would have been sent. */
-  async raw(scope: Scope, inboxId: string, captureId: string): Promise<Uint8Array> {
-    return (await this.#raw(scope, inboxId, captureId)).raw
+  /** The message as it would have been sent, piece by piece. */
+  async raw(scope: Scope, inboxId: string, captureId: string): Promise<RawMessage> {
+    const { trace } = await this.#found(scope, inboxId, captureId)
+    const prefix = Buffer.from(trace.prefix)
+    const pieces = readContent(this.#options.database, scope.organizationId, trace.content)
+    return { size: prefix.length + trace.content.size, pieces: prefix.length === 0 ? pieces : after(prefix, pieces) }
   }
 
   /** The decoded bytes of one attachment, by its place in the message detail. */
   async attachment(scope: Scope, inboxId: string, captureId: string, index: number): Promise<Uint8Array> {
-    const { raw } = await this.#raw(scope, inboxId, captureId)
-    const bytes = await this.#options.reader.attachment(raw, index)
+    const { trace } = await this.#found(scope, inboxId, captureId)
+    const bytes = await this.#options.readings.attachment(scope.organizationId, trace, index)
     if (!bytes) throw new Refusal('not_found', 'The message has no such attachment.')
     return bytes
   }
@@ -155,11 +165,12 @@ export class Inboxes {
   ): Promise<CapturedMessage | undefined> {
     const inbox = await this.get(scope, inboxId)
     const release = this.#takeWait(scope, inbox.projectId)
-    const { bell, clock } = this.#options
+    const { bell, clock, readings } = this.#options
+    const unexpect = readings.expect()
     const { promise, resolve } = Promise.withResolvers<Capture | undefined>()
     const hear = (capture: Capture, before: Capture | undefined): void => {
       const isNews = landsIn(inbox, capture) && !(before && landsIn(inbox, before))
-      if (isNews && isWanted(capture, options.since)) resolve(capture)
+      if (isNews && isAfter(capture, options.since)) resolve(capture)
     }
     const silence = bell.listen(inbox.projectId, hear)
     const timer = clock.after(options.timeoutMs, () => resolve(undefined))
@@ -174,6 +185,7 @@ export class Inboxes {
       silence()
       timer.cancel()
       options.signal.removeEventListener('abort', leave)
+      unexpect()
       release()
     }
   }
@@ -181,9 +193,23 @@ export class Inboxes {
   async #firstAfter(scope: Scope, inbox: Inbox, since: Since): Promise<Capture | undefined> {
     const { database, clock } = this.#options
     const walk = walkOf(inbox)
-    const cursor = cursorAfter(scope, walk, notBefore(since, retainedFrom(inbox, clock.now())))
-    const { rows } = await database.list(captures, scope, { ...walk, limit: 1, ascending: true, cursor })
-    return rows[0]?.record
+    const oldest = retainedFrom(inbox, clock.now())
+    let cursor: string | undefined = await this.#cursorAfter(scope, walk, notBefore(since, oldest))
+    while (cursor !== undefined) {
+      const page: Page<Stored<Capture>> = await database.list(captures, scope, { ...walk, limit: 10, ascending: true, cursor })
+      const found = page.rows.find(({ record }) => record.capturedAt >= oldest && isAfter(record, since))
+      if (found) return found.record
+      cursor = page.nextCursor
+    }
+    return undefined
+  }
+
+  /** Behind everything up to `since`. */
+  async #cursorAfter(scope: Scope, walk: Walk, since: Since): Promise<string> {
+    const { index, values } = walk
+    const known = 'at' in since ? undefined : (await this.#options.database.get(captures, scope, since.captureId))?.record
+    const last = 'at' in since ? [lastOf(since.at)] : known ? arrivalIn(walk, known) : [since.captureId]
+    return Buffer.from(pack([...indexPrefix(captures.name, scope.organizationId, index), ...values, ...last])).toString('base64url')
   }
 
   #readOnce(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {
@@ -195,14 +221,12 @@ export class Inboxes {
     return reading
   }
 
-  async #raw(scope: Scope, inboxId: string, captureId: string): Promise<CaptureSummary & { readonly raw: Uint8Array }> {
+  async #found(scope: Scope, inboxId: string, captureId: string): Promise<CaptureSummary> {
     const inbox = await this.get(scope, inboxId)
     const stored = await this.#options.database.get(captures, scope, captureId)
     const isThere = stored && landsIn(inbox, stored.record) && stored.record.capturedAt >= retainedFrom(inbox, this.#options.clock.now())
     if (!isThere) throw new Refusal('not_found', 'No message of this inbox has this id.')
-    const trace = await this.#trace(scope, stored.record)
-    const content = await readWholeContent(this.#options.database, scope.organizationId, trace.content)
-    return { capture: stored.record, trace, raw: trace.prefix === '' ? content : Buffer.concat([Buffer.from(trace.prefix), content]) }
+    return { capture: stored.record, trace: await this.#trace(scope, stored.record) }
   }
 
   async #trace(scope: Scope, capture: Capture): Promise<Trace> {
@@ -229,28 +253,37 @@ export class Inboxes {
   }
 }
 
+async function* after(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  yield first
+  yield* rest
+}
+
 interface Walk {
+  readonly pattern: string
   readonly index: string
   readonly values: readonly Element[]
 }
 
-/** The captures of an inbox by id, which is the order in which they were made. */
-const walkOf = ({ projectId, addressPattern }: Inbox, address: string = addressPattern): Walk =>
-  address === catchAll ? { index: 'project', values: [projectId] } : { index: 'address', values: [projectId, foldAddress(address)] }
+/** The captures of an inbox in the order in which they came into it. */
+function walkOf({ projectId, addressPattern }: Inbox, address: string = addressPattern): Walk {
+  const pattern = foldAddress(address)
+  return pattern === catchAll
+    ? { pattern, index: 'project', values: [projectId] }
+    : { pattern, index: 'address', values: [projectId, pattern] }
+}
+
+/** Where a capture stands in a walk. */
+const arrivalIn = ({ pattern }: Walk, capture: Capture): readonly string[] => [...(arrivals(capture).get(pattern) ?? []), capture.id]
 
 const notBefore = (since: Since, oldest: number): Since => ('at' in since && since.at < oldest ? { at: oldest - 1 } : since)
 
-/** A cursor behind everything up to `since`. Ids begin with their time in hexadecimal (`newId`), in which there is no `g`. */
-function cursorAfter({ organizationId }: Scope, { index, values }: Walk, since: Since): string {
-  const last =
-    'at' in since
-      ? `cap_${Math.min(Math.max(since.at, 0), 2 ** 48 - 1)
-          .toString(16)
-          .padStart(12, '0')}g`
-      : since.captureId
-  return Buffer.from(pack([...indexPrefix(captures.name, organizationId, index), ...values, last])).toString('base64url')
-}
+/** Ids begin with their time in hexadecimal (`newId`), in which there is no `g`. */
+const firstOf = (ms: number): string =>
+  `cap_${Math.min(Math.max(ms, 0), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, '0')}`
+const lastOf = (ms: number): string => `${firstOf(ms)}g`
 
-/** Capture ids grow with time, so they compare like times. */
-const isAfter = (capture: Capture, since: Since): boolean => ('at' in since ? capture.capturedAt > since.at : capture.id > since.captureId)
-const isWanted = (capture: Capture, since: Since | undefined): boolean => since === undefined || isAfter(capture, since)
+/** Of what comes later in a walk, or is new. What was found late can have been captured before a time. */
+const isAfter = (capture: Capture, since: Since | undefined): boolean =>
+  since === undefined || ('at' in since ? capture.capturedAt > since.at : capture.id !== since.captureId)

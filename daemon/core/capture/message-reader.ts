@@ -37,6 +37,8 @@ export interface ReadMessage {
 export type ReadResult = { readonly ok: true; readonly message: ReadMessage } | { readonly ok: false; readonly unreadable: string }
 
 export interface MessageReader extends AsyncDisposable {
+  /** Makes itself ready, and stays so until the returned function is called: what comes meanwhile does not wait for a start. */
+  expect(): () => void
   read(raw: Uint8Array): Promise<ReadResult>
   /** The decoded bytes of the attachment at `index` of `ReadMessage.attachments`; undefined when there is none. */
   attachment(raw: Uint8Array, index: number): Promise<Uint8Array | undefined>

@@ -29,12 +29,14 @@ export interface ShownImage {
 /** How long a link works: at least so many milliseconds, and less than twice as many. */
 const validMs = 15 * 60_000
 const imageLimits = { deadlineMs: 10_000, bytesMax: 5 * 1024 * 1024 }
-const fetchesMax = 16
+const fetchesMax = 32
+const fetchesOfOrganizationMax = 12
 const addressMax = 4096
 const macBytes = 16
 
 export class MessageViews {
   readonly #options: MessageViewOptions
+  readonly #fetchesOf = new Map<string, number>()
   #fetches = 0
 
   constructor(options: MessageViewOptions) {
@@ -79,16 +81,24 @@ export class MessageViews {
   }
 
   /** Throws `not_found` for what nobody may ask, and for what is no image, and `overloaded` while many are being fetched. */
-  async image({ captureId }: ViewedMessage, address: string, mac: string, signal: AbortSignal): Promise<ShownImage> {
+  async image({ organizationId, captureId }: ViewedMessage, address: string, mac: string, signal: AbortSignal): Promise<ShownImage> {
     const isAsked = address.length <= addressMax && this.#isMac('message-view.image.v1', `${captureId} ${address}`, mac)
     if (!isAsked || !/^https?:\/\//.test(address)) throw noImage()
-    if (this.#fetches >= fetchesMax) throw new Refusal('overloaded', 'Many images are being loaded; try again.', { retryAfterSeconds: 2 })
-    this.#fetches++
+    if (this.#fetches >= fetchesMax || (this.#fetchesOf.get(organizationId) ?? 0) >= fetchesOfOrganizationMax)
+      throw new Refusal('overloaded', 'Many images are being loaded; try again.', { retryAfterSeconds: 2 })
+    this.#count(organizationId, 1)
     try {
       return shown(await this.#options.get(address, imageLimits, signal))
     } finally {
-      this.#fetches--
+      this.#count(organizationId, -1)
     }
+  }
+
+  #count(organizationId: string, by: 1 | -1): void {
+    this.#fetches += by
+    const fetches = (this.#fetchesOf.get(organizationId) ?? 0) + by
+    if (fetches > 0) this.#fetchesOf.set(organizationId, fetches)
+    else this.#fetchesOf.delete(organizationId)
   }
 
   #mac(purpose: string, data: string): string {

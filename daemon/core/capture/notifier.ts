@@ -7,9 +7,10 @@ import { newId } from '#store/ids.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import type { Post, PostLimits, PostOutcome } from '../outbound/post.ts'
-import type { Capture, Inbox } from './capture.ts'
+import { inboxes, type Capture, type Inbox } from './capture.ts'
 import { noteNotify, type LastNotify } from './last-notify.ts'
 import { notifySecret, notifySignature } from './notify-signature.ts'
+import { landsIn } from './pattern.ts'
 
 export interface NotifierOptions {
   readonly database: Database
@@ -114,9 +115,13 @@ export class Notifier {
     else this.#activeOf.delete(organizationId)
   }
 
-  async #run(notice: Notice): Promise<void> {
-    const { clock, post, secrets, sharedSecret, baseUrl } = this.#options
-    const { inbox } = notice
+  async #run(asked: Notice): Promise<void> {
+    const { database, clock, post, secrets, sharedSecret, baseUrl } = this.#options
+    const { organizationId } = asked
+    // it may have waited long enough for its inbox to change
+    const inbox = (await database.get(inboxes, { organizationId }, asked.inbox.id))?.record
+    if (inbox?.notifyWebhookUrl === undefined || !landsIn(inbox, asked.capture)) return
+    const notice = { ...asked, inbox }
     const at = clock.now()
     const body = Buffer.from(JSON.stringify(bodyOf(notice, baseUrl, at)))
     const headers = {
@@ -126,7 +131,7 @@ export class Notifier {
       'service-virtual-inbox-signature': notifySignature(sharedSecret ?? notifySecret(secrets, inbox.id), at, body),
     }
     const begun = clock.monotonic()
-    const outcome = await post({ url: inbox.notifyWebhookUrl ?? '', headers, body }, limits, this.#abort.signal)
+    const outcome = await post({ url: inbox.notifyWebhookUrl, headers, body }, limits, this.#abort.signal)
     await this.#note(notice, { at, milliseconds: Math.round(clock.monotonic() - begun), ...endOf(outcome) })
   }
 

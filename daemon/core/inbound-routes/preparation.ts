@@ -11,6 +11,7 @@ import { unpack, within } from '#store/tuple.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { MessageReader } from '../capture/message-reader.ts'
 import type { Clock } from '../clock.ts'
+import { Rounds } from '../rounds.ts'
 import { addDelivery } from '../webhooks/add-delivery.ts'
 import type { Authenticate } from './authentication.ts'
 import { linkToken } from './links.ts'
@@ -41,46 +42,27 @@ export class Preparation {
   readonly #options: PreparationOptions
   readonly #underWay = new Map<string, Promise<void>>()
   #octets = 0
-  #running: Promise<void> | undefined
-  #again = false
-  #stopping = false
+  readonly #rounds: Rounds
   readonly #stopped = Promise.withResolvers<undefined>()
 
   constructor(options: PreparationOptions) {
     this.#options = options
+    this.#rounds = new Rounds({ round: () => this.#beginAll(), onError: (error) => options.onError(error, '') })
   }
 
   /** Takes up what an earlier process left, and from now on whatever comes in. */
   start(): void {
-    this.#options.database.onWork(preparationWork, () => this.#wake())
-    this.#wake()
+    this.#options.database.onWork(preparationWork, () => this.#rounds.wake())
+    this.#rounds.wake()
   }
 
   /** What is under way is left for the next start. */
   async stop(): Promise<void> {
-    this.#stopping = true
+    const stopped = this.#rounds.stop()
     this.#stopped.resolve(undefined)
-    await this.#running
+    await stopped
     await Promise.all(this.#underWay.values())
     await this.#options.reader[Symbol.asyncDispose]()
-  }
-
-  #wake(): void {
-    if (this.#stopping) return
-    this.#again = true
-    this.#running ??= this.#run()
-  }
-
-  async #run(): Promise<void> {
-    while (this.#again && !this.#stopping) {
-      this.#again = false
-      try {
-        await this.#beginAll()
-      } catch (error) {
-        this.#options.onError(error, '')
-      }
-    }
-    this.#running = undefined // in the same tick as the last look at `#again`
   }
 
   async #beginAll(): Promise<void> {
@@ -92,7 +74,7 @@ export class Preparation {
       const octets = stored?.record.content.size ?? 0
       while (this.#underWay.size >= atATimeMax || (this.#underWay.size > 0 && this.#octets + octets > octetsMax))
         await Promise.race(this.#underWay.values())
-      if (this.#stopping) return
+      if (this.#rounds.stopping) return
       this.#octets += octets
       const work = this.#prepare(organizationId, id, stored)
         .catch((error: unknown) => onError(error, id))
@@ -117,7 +99,7 @@ export class Preparation {
     const both = Promise.all([reader.read(raw), authenticate({ raw, mailFrom, remoteAddress, helo })])
     const found = await Promise.race([both, this.#stopped.promise])
     // a reader that was stopped calls every mail unreadable
-    if (!found || this.#stopping) return
+    if (!found || this.#rounds.stopping) return
     const [read, authentication] = found
     const at = clock.now()
     const eventId = newId('evt', at)

@@ -3,6 +3,7 @@ import { Change, decode, encode } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
+import { Rounds } from '../rounds.ts'
 import { inspectReportKey, inspectTests, pendingScoreKey, pendingScoresKey, setPendingScore } from './inspect-test.ts'
 import type { InspectScore, InspectScorer } from './report.ts'
 
@@ -20,45 +21,30 @@ const triesMax = 3
 export class InspectScoring {
   readonly #options: InspectScoringOptions
   readonly #busy = new Map<string, Promise<void>>()
-  #running: Promise<void> | undefined
-  #again = false
-  #stopping = false
+  readonly #rounds: Rounds
 
   constructor(options: InspectScoringOptions) {
     this.#options = options
+    this.#rounds = new Rounds({ round: () => this.#startAll(), onError: (error) => options.onError(error, '') })
   }
 
   /** Something may be waiting; also called at start for what an earlier process left. */
   wake(): void {
-    if (this.#stopping) return
-    this.#again = true
-    this.#running ??= this.#run()
+    this.#rounds.wake()
   }
 
   /** Breaks off what is under way; it waits in the store for the next start. */
   async stop(): Promise<void> {
-    this.#stopping = true
+    const stopped = this.#rounds.stop()
     await this.#options.scorer[Symbol.asyncDispose]()
-    await this.#running
+    await stopped
     await Promise.all(this.#busy.values())
-  }
-
-  async #run(): Promise<void> {
-    while (this.#again && !this.#stopping) {
-      this.#again = false
-      try {
-        await this.#startAll()
-      } catch (error) {
-        this.#options.onError(error, '')
-      }
-    }
-    this.#running = undefined // in the same tick as the last look at `#again`
   }
 
   async #startAll(): Promise<void> {
     for await (const { key, value } of this.#options.database.kv.range(within(pendingScoresKey))) {
       while (this.#busy.size >= most) await Promise.race(this.#busy.values())
-      if (this.#stopping) return
+      if (this.#rounds.stopping) return
       const [, , organizationId = '', id = ''] = unpack(key).map(String)
       if (this.#busy.has(id)) continue
       const work = this.#score(organizationId, id, decode<number>(value))
@@ -79,7 +65,7 @@ export class InspectScoring {
       tries >= triesMax || !mail
         ? { ok: false, problem: unreadable, error: new Error(`the mail of ${id} ended the process ${tries} times`) }
         : await scorer.score(await readWholeContent(database, organizationId, mail.content), mail.session)
-    if (this.#stopping && !score.ok) return
+    if (this.#rounds.stopping && !score.ok) return
     if (!score.ok && score.error !== undefined) this.#options.onError(score.error, id)
     await this.#store(organizationId, id, score)
   }

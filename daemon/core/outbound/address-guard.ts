@@ -45,6 +45,14 @@ export function addressGuard(allowed: readonly AllowedRange[]): AddressGuard {
   }
 }
 
+const webPorts: ReadonlySet<number> = new Set([80, 443, 8080, 8443])
+
+/** Of what a guard permits, on the public internet only ports of web servers: for addresses that strangers wrote. */
+export const webPortsOnly =
+  (guard: AddressGuard): AddressGuard =>
+  (address, port) =>
+    guard(address, port) && (webPorts.has(port) || !isPublicAddress(address))
+
 function isPublic(parsed: Address): boolean {
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || covers(globalUnicast, parsed))
 }

@@ -1,7 +1,7 @@
 /** Captured messages that every inbox they are in has let go: they are removed like traces that the plan keeps no longer. */
 import type { Database } from '#store/database.ts'
 import { captures, inboxes, type Inbox } from '../capture/capture.ts'
-import { catchAll, placesOf } from '../capture/pattern.ts'
+import { catchAll, patternsOf } from '../capture/pattern.ts'
 import { retainedFrom } from '../capture/retained.ts'
 import { removeTrace } from './remove-trace.ts'
 
@@ -23,7 +23,7 @@ export async function sweepInboxes(
       const wanted = { index: 'project', values: [projectId], limit: batch, ascending: true, cursor }
       const { rows, nextCursor } = await database.list(captures, { organizationId }, wanted)
       const old = rows.map(({ record }) => record).filter(({ capturedAt }) => capturedAt < latest)
-      const due = old.filter((capture) => isLetGo(its, placesOf(capture), capture.capturedAt, nowMs))
+      const due = old.filter((capture) => isLetGo(its, patternsOf(capture), capture.capturedAt, nowMs))
       const gone = await Promise.all(due.map(({ traceId }) => removeTrace(database, organizationId, traceId, nowMs)))
       removed += gone.filter(Boolean).length
       cursor = nextCursor
@@ -33,7 +33,7 @@ export async function sweepInboxes(
   return removed
 }
 
-function isLetGo(its: readonly Inbox[], places: ReadonlySet<string>, capturedAt: number, nowMs: number): boolean {
-  const holding = its.filter(({ addressPattern }) => addressPattern === catchAll || places.has(addressPattern))
+function isLetGo(its: readonly Inbox[], patterns: ReadonlySet<string>, capturedAt: number, nowMs: number): boolean {
+  const holding = its.filter(({ addressPattern }) => addressPattern === catchAll || patterns.has(addressPattern))
   return holding.length > 0 && holding.every((inbox) => capturedAt < retainedFrom(inbox, nowMs))
 }

@@ -1,7 +1,6 @@
 /** Takes responsibility for a message: read, decide, one durable write. Every door ends here. */
 import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { enqueue, type QueueEntry } from '#store/queue.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
@@ -198,11 +197,28 @@ export class Accept {
         listener.queued(entry, content)
       }
     }
-    const capture = captureOf(trace, trace.outcome, submission.facts.headerAddresses)
+    const capture = this.#captureOf(trace, trace.outcome, submission.facts.headerAddresses)
     change.insertUnchecked(captures, organizationId, capture).set(pendingReadKey(organizationId, capture.id))
     return () => {
       listener.accepted(trace)
       listener.captured(capture)
+    }
+  }
+
+  /** Made and timed just before it is written, so that captures become visible in the order of their ids and times. */
+  #captureOf(trace: Trace, captureReason: CaptureReason, headerAddresses: readonly string[]): Capture {
+    const intendedTo = trace.recipients.map(({ address }) => address)
+    const capturedAt = this.#options.clock.now()
+    return {
+      id: this.#options.database.orderedId('cap', capturedAt),
+      traceId: trace.id,
+      projectId: trace.projectId,
+      captureReason,
+      destinationId: captureReason === 'captured.sandbox_destination' ? trace.destinationId : null,
+      intendedFrom: trace.headerFrom || trace.mailFrom,
+      intendedTo,
+      addressesSeen: [...new Set([...headerAddresses, ...[trace.mailFrom, ...intendedTo].map(foldAddress)])].toSorted(),
+      capturedAt,
     }
   }
 
@@ -269,21 +285,6 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     unknownAttempts: 0,
     nextAttemptAt: relayed ? (submission.sendAt ?? nowMs) : null,
     ...(submission.sendAt !== undefined && { sendAt: submission.sendAt }),
-  }
-}
-
-function captureOf(trace: Trace, captureReason: CaptureReason, headerAddresses: readonly string[]): Capture {
-  const intendedTo = trace.recipients.map(({ address }) => address)
-  return {
-    id: newId('cap', trace.createdAt),
-    traceId: trace.id,
-    projectId: trace.projectId,
-    captureReason,
-    destinationId: captureReason === 'captured.sandbox_destination' ? trace.destinationId : null,
-    intendedFrom: trace.headerFrom || trace.mailFrom,
-    intendedTo,
-    addressesSeen: [...new Set([...headerAddresses, ...[trace.mailFrom, ...intendedTo].map(foldAddress)])].toSorted(),
-    capturedAt: trace.createdAt,
   }
 }
 

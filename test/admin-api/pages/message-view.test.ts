@@ -25,7 +25,7 @@ interface Made {
 }
 
 /** A captured message with this HTML, an image inside it, a text and a file. */
-async function captured(site: Site, html: string): Promise<Made> {
+async function captured(site: Site, html: string, { subject = 'Your order <b>4711</b>', rcptTo = ['ada@example.ch'] } = {}): Promise<Made> {
   const { database, organizationId, accept, inboxCore } = site
   const [inbox] = await database.all(inboxes, { organizationId })
   if (!inbox) throw new Error('no inbox')
@@ -33,7 +33,7 @@ async function captured(site: Site, html: string): Promise<Made> {
   const content = [
     'From: Shop <shop@example.ch>',
     'To: Ada <ada@example.ch>',
-    'Subject: Your order <b>4711</b>',
+    `Subject: ${subject}`,
     'X-Shop: 1',
     'MIME-Version: 1.0',
     'Content-Type: multipart/mixed; boundary=m',
@@ -74,10 +74,10 @@ async function captured(site: Site, html: string): Promise<Made> {
   const bytes = Buffer.from(content)
   for (let at = 0; at < bytes.length; at += 100_000) await draft.write(bytes.subarray(at, at + 100_000))
   await accept.accept({
-    ...{ door: 'rest', projectId, mailFrom: 'shop@example.ch', rcptTo: ['ada@example.ch'], submittedBy: 'key_1', traceId, draft },
+    ...{ door: 'rest', projectId, mailFrom: 'shop@example.ch', rcptTo, submittedBy: 'key_1', traceId, draft },
     scope: { organizationId, projectId, bound: false, rights: ['api:admin'], grantId: 'key_1' },
     facts: {
-      ...{ prefix: '', subject: 'Your order <b>4711</b>', messageId: 'm@example.ch', headerFrom: 'shop@example.ch' },
+      ...{ prefix: '', subject, messageId: 'm@example.ch', headerFrom: 'shop@example.ch' },
       ...{ headerAddresses: ['shop@example.ch', 'ada@example.ch'], eightBit: false, utf8Headers: false },
     },
   })
@@ -165,6 +165,25 @@ test('hostile HTML runs nothing, asks nobody for anything, and opens nothing', a
   const csp = String((await asked(`${view}/html`)).headers['content-security-policy'])
   t.regex(csp, /^sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; /)
   t.notRegex(csp, /allow-scripts|allow-same-origin|script-src|https:/)
+})
+
+test('a message with an endless subject and many recipients leaves room for itself, and no layout of its own leaves its frame', async (t) => {
+  const site = await startSite(t)
+  const layout =
+    '<div style="position:fixed;top:0;left:0;width:9999px;height:9999px;background:red">over</div><p style="width:5000px">wide</p>' +
+    `<p style="font-size:400px">HUGE</p><p>${'w'.repeat(5000)}</p><table width="3000"><tr>${'<td>cell</td>'.repeat(60)}</tr></table>`
+  const rcptTo = Array.from({ length: 90 }, (_, i) => `ada${i}@example.ch`)
+  const { view } = await captured(site, layout, { subject: `\u202e${'Looong'.repeat(100)}`, rcptTo })
+  const tab = await watchedTab(t, site)
+  await tab.open(view)
+  for (const width of [360, 768, 1280]) {
+    await tab.page.setViewportSize({ width, height: 900 })
+    t.true(Number(await tab.page.evaluate('document.documentElement.scrollWidth')) <= width)
+    const frame = await tab.page.locator('iframe').boundingBox()
+    t.true(frame !== null && frame.x >= 0 && frame.x + frame.width <= width)
+  }
+  t.is([...(await tab.page.innerText('h1'))].length, 201)
+  t.regex(await tab.page.innerText('.mail'), /ada19@example\.ch and 70 more/)
 })
 
 test('remote images come with consent only, through the service, and nothing of the reader reaches their server', async (t) => {

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import test from 'ava'
-import { baseUrl, errorOf, objectOf, refusal, startRig, type Rig } from './rig.ts'
+import { adminKey, baseUrl, errorOf, objectOf, refusal, startRig, type Rig } from './rig.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Write to help@example.ch.' }
 
@@ -132,8 +134,64 @@ test('waitForInboxMessage answers the next message, or one since a time that is 
   const { trace_id } = await rig.rest.must('POST', '/v1/messages', plain)
   const message = await waiting
   t.like(message, { trace_id, subject: 'Your order', text: message['text'] })
+  t.deepEqual(message, await rig.rest.must('GET', `/v1/inboxes/${inbox}/messages/${String(message['id'])}`))
   t.true(String(message['raw_url']).startsWith(`${baseUrl}/v1/inboxes/${inbox}/messages/cap_`))
   t.deepEqual(await rig.rest.must('POST', `/v1/inboxes/${inbox}/wait?since=${before}&timeout=5`), message)
+})
+
+/** A wait on a connection of its own, and the status of its answer. */
+function waitingSocket({ address }: Rig, inbox: string, key: string): { readonly socket: Socket; readonly answered: Promise<string> } {
+  const [host, port] = address.split(':')
+  const socket = connect(Number(port), host).setEncoding('latin1')
+  socket.write(`POST /v1/inboxes/${inbox}/wait HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 0\r\n\r\n`)
+  return { socket, answered: once(socket, 'data').then(([text]) => String(text).slice(0, 12)) }
+}
+
+test('waitForInboxMessage waits 30 seconds unless told, and at most 120', async (t) => {
+  const rig = await startRig(t)
+  const inbox = await catchAll(rig)
+  const { project_id } = await rig.rest.must('GET', '/v1/projects/me')
+  for (const [query, seconds] of [
+    ['', 30],
+    ['?timeout=120', 120],
+  ] as const) {
+    let isOver = false
+    const waiting = rig.rest.must('POST', `/v1/inboxes/${inbox}/wait${query}`).finally(() => (isOver = true))
+    while (rig.bell.waiting(String(project_id)) === 0) await rig.rest.must('GET', '/v1/inboxes')
+    rig.clock.advance(seconds * 1000 - 1)
+    await rig.rest.must('GET', '/v1/inboxes')
+    t.false(isOver)
+    rig.clock.advance(1)
+    t.deepEqual(await waiting, { timeout: true })
+  }
+})
+
+test('a key may wait 20 times at once; who goes away makes room', async (t) => {
+  const rig = await startRig(t)
+  const inbox = await catchAll(rig)
+  const project = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
+  const isWaiting = async (times: number) => {
+    while (rig.bell.waiting(project) !== times) await rig.rest.must('GET', '/v1/inboxes')
+  }
+  const open = Array.from({ length: 20 }, () => waitingSocket(rig, inbox, adminKey))
+  await isWaiting(20)
+  const [status, code, message] = refusal(await rig.rest.call('POST', `/v1/inboxes/${inbox}/wait`))
+  t.deepEqual([status, code], [429, 'rate_limit_exceeded'])
+  t.is(message, 'At most 20 waits of a key and 200 of a project may be open at a time.')
+  t.is((await rig.rest.call('POST', `/v1/inboxes/${inbox}/wait`)).headers['retry-after'], '5')
+  const other = await rig.withKey(['api:read'])
+  const others = other.must('POST', `/v1/inboxes/${inbox}/wait`)
+  await isWaiting(21)
+  open[0]?.socket.destroy()
+  await isWaiting(20)
+  const again = rig.rest.must('POST', `/v1/inboxes/${inbox}/wait`)
+  await isWaiting(21)
+  const { trace_id } = await rig.rest.must('POST', '/v1/messages', plain)
+  t.like(await again, { trace_id })
+  t.like(await others, { trace_id })
+  for (const { answered } of open.slice(1)) t.is(await answered, 'HTTP/1.1 200')
+  t.is(rig.bell.waiting(project), 0)
+  for (const { socket } of open) socket.destroy()
 })
 
 test('waitForInboxMessage answers timeout when nothing comes', async (t) => {

@@ -1,8 +1,11 @@
 /** Bodies of captures are read for addresses after the acknowledgement, each once, and through crashes. */
 import test from 'ava'
 import { captures } from '#core/capture/capture.ts'
+import { pendingReadKey } from '#core/capture/pending-read.ts'
 import { traces } from '#core/trace/trace.ts'
-import { houseOf, organizationId, quiet, until, type House } from '../house.ts'
+import { Change } from '#store/change.ts'
+import { pack, unpack } from '#store/tuple.ts'
+import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
 import { NoReader } from '../no-parsers.ts'
 
 const pending = async (house: House): Promise<number> => (await house.keys('capture.pending')).length
@@ -41,6 +44,71 @@ test('BackgroundRead reads what comes while it reads, and nothing twice', async 
   await until('read', async () => (await pending(house)) === 0)
   await quiet(house)
   t.is(reader.reads, 50)
+})
+
+test('BackgroundRead takes the captures of organizations in turn', async (t) => {
+  const house = await houseOf(t)
+  await house.backgroundRead.stop()
+  for (let i = 0; i < 3; i++) await house.submit()
+  const others = ['org_0', 'org_2', 'org_2'].map((of, i) => pendingReadKey(of, `cap_${i}`)) // of captures that are gone
+  await house.database.commit(others.reduce((change, key) => change.set(key), new Change()))
+  const next = await house.crash()
+  const order: string[] = []
+  next.kv.beforeWrite = ({ deletes }) => void order.push(String(unpack(deletes[0] ?? pack([]))[2]))
+  next.backgroundRead.wake()
+  await until('read', async () => (await pending(next)) === 0)
+  t.deepEqual(order, ['org_0', 'org_1', 'org_2', 'org_1', 'org_2', 'org_1'])
+})
+
+test('who waits for a message and the reading in the background share one reading of it', async (t) => {
+  const reader = new NoReader()
+  const gate = Promise.withResolvers<void>()
+  const read = reader.read.bind(reader)
+  reader.read = async (raw) => {
+    const result = read(raw)
+    await gate.promise
+    return result
+  }
+  const house = await houseOf(t, { reader })
+  await house.inbox()
+  const never = new AbortController().signal
+  const waits = Array.from({ length: 20 }, () => house.inboxes.wait(scope, 'inb_1', { timeoutMs: 30_000, signal: never }))
+  await until('all wait', () => house.bell.waiting(projectId) === 20)
+  await house.submit()
+  await until('it is read', () => reader.reads === 1)
+  await quiet(house)
+  gate.resolve()
+  const answers = await Promise.all(waits)
+  await until('read', async () => (await pending(house)) === 0)
+  t.is(new Set(answers).size, 1)
+  t.is(reader.reads, 1)
+})
+
+test('of many messages that are read at a time one is in memory', async (t) => {
+  const reader = new NoReader()
+  const house = await houseOf(t, { reader })
+  await house.inbox()
+  for (let i = 0; i < 5; i++) await house.submit({ content: `Subject: ${i}\r\n\r\n${'x'.repeat(200_000)}` })
+  await until('read', async () => (await pending(house)) === 0)
+  let [held, most] = [0, 0]
+  const get = house.kv.get.bind(house.kv)
+  house.kv.get = (key) => {
+    if (unpack(key)[1] === 'content' && unpack(key).at(-1) === 0) most = Math.max(most, ++held)
+    return get(key)
+  }
+  const read = reader.read.bind(reader)
+  reader.read = async (raw) => {
+    await new Promise(setImmediate)
+    const result = await read(raw)
+    held--
+    return result
+  }
+  const all = await Promise.all(house.captured.map(({ id }) => house.inboxes.message(scope, 'inb_1', id)))
+  t.deepEqual(
+    all.map((one) => one.read.ok && one.read.message.subject),
+    ['0', '1', '2', '3', '4'],
+  )
+  t.is(most, 1)
 })
 
 test('BackgroundRead goes on after one message that cannot be read, and tries that again later', async (t) => {
@@ -97,6 +165,23 @@ test('BackgroundRead.stop() waits for the message under way, and begins no other
   house.backgroundRead.wake()
   await quiet(house)
   t.is(reader.reads, 1)
+})
+
+test('BackgroundRead leaves for the next start what a reader that was stopped could not read', async (t) => {
+  const reader = new NoReader()
+  const gate = Promise.withResolvers<void>()
+  reader.read = async () => {
+    reader.reads++
+    await gate.promise
+    return { ok: false, unreadable: 'The service is shutting down.' }
+  }
+  const house = await houseOf(t, { reader })
+  await house.submit()
+  await until('reading', () => reader.reads === 1)
+  const stopping = house.backgroundRead.stop()
+  gate.resolve()
+  await stopping
+  t.is(await pending(house), 1)
 })
 
 test('BackgroundRead survives a store that cannot be read', async (t) => {

@@ -1,11 +1,13 @@
 /** Notifications of virtual inboxes: signed as Stripe signs, once each whatever happens, and harmless to others when nobody answers. */
 import test, { type ExecutionContext } from 'ava'
 import Stripe from 'stripe'
+import { inboxes } from '#core/capture/capture.ts'
 import { readLastNotify } from '#core/capture/last-notify.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Post, PostOutcome, PostRequest } from '#core/outbound/post.ts'
 import { usageCounter } from '#core/tenancy/counters.ts'
+import { organizations } from '#core/tenancy/organization.ts'
 import { pack } from '#store/tuple.ts'
 import { verify } from '#store/verify.ts'
 import { guardedPost } from '../../../protocols/relay/http/guarded-post.ts'
@@ -69,6 +71,46 @@ test('only inboxes in which the capture is hear of it', async (t) => {
   await noted(house)
   t.is(receiver.received.length, 1)
   t.is(await metered(house), 1)
+})
+
+test('while virtual inboxes are switched off for the organization nobody is told, and nothing is metered', async (t) => {
+  const receiver = await receiverOf(t)
+  const house = await housed(t)
+  await house.inbox({ notifyWebhookUrl: receiver.url })
+  const [organization] = await house.database.all(organizations, { organizationId })
+  if (!organization) return t.fail()
+  const switched = (isOn: boolean) => house.put(organizations, { ...organization.record, flags: { virtual_inboxes: isOn } })
+  await switched(false)
+  await house.submit()
+  await until('the body was read', async () => (await house.keys('capture.pending')).length === 0)
+  await switched(true)
+  const { traceId } = await house.submit()
+  await noted(house)
+  t.deepEqual(
+    receiver.received.map(({ body }) => JSON.parse(body).message.trace_id),
+    [traceId],
+  )
+  t.is(await metered(house), 1)
+})
+
+test('who took the address away, or gave another one, is believed at once: what still waits goes there, or nowhere', async (t) => {
+  const open: { readonly url: string; readonly end: (outcome: PostOutcome) => void }[] = []
+  const post: Post = ({ url }) => new Promise((end) => void open.push({ url, end }))
+  const house = await housed(t, post)
+  const inbox = await house.inbox({ notifyWebhookUrl: 'https://old.example.ch/' })
+  for (let i = 0; i < 5; i++) await house.submit()
+  await until('two are under way', () => open.length === 2)
+  await until('the bodies were read', async () => (await house.keys('capture.pending')).length === 0)
+  await house.inbox({ notifyWebhookUrl: 'https://new.example.ch/' })
+  open[0]?.end({ status: 204, answer: new Uint8Array() })
+  await until('the third is under way', () => open.length === 3)
+  t.is(open[2]?.url, 'https://new.example.ch/')
+  await house.put(inboxes, { ...inbox, notifyWebhookUrl: undefined })
+  for (const { end } of open) end({ status: 204, answer: new Uint8Array() })
+  await quiet(house)
+  t.is(open.length, 3)
+  await house.remove(inboxes, inbox.id)
+  t.deepEqual(house.errors, [])
 })
 
 test('a refusal is noted and nothing is sent again', async (t) => {

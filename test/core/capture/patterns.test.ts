@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { captures } from '#core/capture/capture.ts'
 import { parsePattern } from '#core/capture/pattern.ts'
+import type { Since } from '#core/capture/inboxes.ts'
 import type { MessageReader, ReadMessage } from '#core/capture/message-reader.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Retention } from '#core/retention/retention.ts'
@@ -14,6 +15,7 @@ const never = new AbortController().signal
 /** Finds one more address in every body. */
 const findingReader: MessageReader = {
   read: async () => ({ ok: true, message: { subject: 'hi', addressesSeen: ['body@example.org'] } as unknown as ReadMessage }),
+  expect: () => () => {},
   attachment: async () => undefined,
   async [Symbol.asyncDispose]() {},
 }
@@ -82,6 +84,58 @@ test('an address that only the body has brings the capture in, and wakes who wai
   const id = await captureTo(house, ['anna@example.net'])
   t.is((await waiting)?.capture.id, id)
   t.deepEqual(await listed(house, 'inb_1'), [id])
+})
+
+test('an address that only the body has comes after what was in the inbox before it was found', async (t) => {
+  const { promise: mayRead, resolve: read } = Promise.withResolvers<void>()
+  const reader = { ...findingReader, read: async (raw: Uint8Array) => (await mayRead, findingReader.read(raw)) }
+  const house = await housed(t, ['@example.org', '*'], { reader })
+  const inbox = (id: string, since?: Since) => house.inboxes.messages(scope, id, { limit: 9, since })
+  const submit = async (to: string): Promise<string> => {
+    house.clock.advance(1000)
+    await house.submit({ rcptTo: [to], facts: { headerAddresses: [] } as never })
+    return house.captured.at(-1)?.id ?? ''
+  }
+  const late = await submit('anna@example.net') // in the inbox by its body alone
+  const first = await submit('bea@example.org')
+  const ids = (page: Awaited<ReturnType<typeof inbox>>) => page.rows.map(({ capture }) => capture.id)
+  t.deepEqual(ids(await inbox('inb_0')), [first])
+  const told = house.clock.now()
+  house.clock.advance(1000)
+  const waiting = house.inboxes.wait(scope, 'inb_0', { since: { captureId: first }, timeoutMs: 30_000, signal: never })
+  await until('it waits', () => house.bell.waiting(projectId) === 1)
+  read()
+  t.is((await waiting)?.capture.id, late)
+  await until('the bodies were read', async () => (await house.keys('capture.pending')).length === 0)
+  t.deepEqual(ids(await inbox('inb_0', { captureId: first })), [late])
+  t.is((await house.inboxes.wait(scope, 'inb_0', { since: { captureId: first }, timeoutMs: 1, signal: never }))?.capture.id, late)
+  const next = await submit('bea@example.org')
+  t.deepEqual(ids(await inbox('inb_0', { captureId: late })), [next])
+  t.deepEqual(ids(await inbox('inb_0')), [next, late, first])
+  t.deepEqual(ids(await inbox('inb_1', { captureId: late })), [first, next], 'the other inbox had it from the start')
+  t.deepEqual(ids(await inbox('inb_0', { at: told })), [next], 'a time is compared with that of the capture')
+  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+})
+
+test('a message that was read late is gone from an inbox after its days, and hides none behind it', async (t) => {
+  const house = await housed(t, [], { reader: findingReader })
+  await house.inbox({ id: 'inb_short', addressPattern: '@example.org', retentionDays: 1 })
+  await house.backgroundRead.stop()
+  await house.submit({ facts: { headerAddresses: [] } as never })
+  house.clock.advance(2 * dayMs)
+  await house.submit({ rcptTo: ['bea@example.org'] })
+  const young = house.captured.at(-1)?.id ?? ''
+  const next = await house.crash()
+  next.backgroundRead.wake()
+  await until('the bodies were read', async () => (await next.keys('capture.pending')).length === 0)
+  const seen: string[] = []
+  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+    const page = await next.inboxes.messages(scope, 'inb_short', { limit: 1, cursor })
+    seen.push(...page.rows.map(({ capture }) => capture.id))
+    cursor = page.nextCursor
+  }
+  t.deepEqual(seen, [young])
+  t.is((await next.inboxes.wait(scope, 'inb_short', { since: { at: 0 }, timeoutMs: 1, signal: never }))?.capture.id, young)
 })
 
 test('who begins to wait between a capture and the reading of its body does not get it as new', async (t) => {

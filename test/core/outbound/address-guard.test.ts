@@ -1,5 +1,5 @@
 import test from 'ava'
-import { addressGuard, isLoopbackAddress, isPublicAddress } from '#core/outbound/address-guard.ts'
+import { addressGuard, webPortsOnly, isLoopbackAddress, isPublicAddress } from '#core/outbound/address-guard.ts'
 
 const publicOnes = [
   '1.1.1.1',
@@ -93,4 +93,12 @@ test('addressGuard() refuses what is not a range', (t) => {
       },
     )
   }
+})
+
+test('webPortsOnly() lets to the public internet by ports of web servers alone, and elsewhere as the guard says', (t) => {
+  const guard = webPortsOnly(addressGuard([{ cidr: '10.0.0.0/8' }]))
+  for (const port of [80, 443, 8080, 8443]) t.true(guard('93.184.216.34', port))
+  for (const port of [22, 25, 465, 587, 3306, 6379]) t.false(guard('93.184.216.34', port))
+  t.true(guard('10.1.1.1', 5000))
+  t.false(guard('127.0.0.1', 80))
 })

@@ -1,0 +1,34 @@
+/** Links to captured messages and the images that views ask for, where no browser is needed. */
+import test from 'ava'
+import { MessageViews } from '#core/capture/message-views.ts'
+import { FakeClock } from '../fake-clock.ts'
+import { secrets } from '../house.ts'
+
+const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
+const viewed = (organizationId: string) => ({ organizationId, inboxId: 'inb_1', captureId: 'cap_1' })
+
+test('images of one organization that never come leave room for those of others', async (t) => {
+  const open: (() => void)[] = []
+  const get = (url: string) =>
+    url.includes('slow') ? new Promise<Uint8Array>((resolve) => void open.push(() => resolve(png))) : Promise.resolve(png)
+  const views = new MessageViews({ secrets, clock: new FakeClock(), get, origin: 'https://post.example.ch' })
+  const image = (organizationId: string, address: string) => {
+    const asked = new URLSearchParams(views.imageQuery(viewed(organizationId), address))
+    return views.image(viewed(organizationId), asked.get('u') ?? '', asked.get('s') ?? '', new AbortController().signal)
+  }
+  const hanging = Array.from({ length: 12 }, () => image('org_1', 'https://slow.example/'))
+  await t.throwsAsync(image('org_1', 'https://quick.example/'), { code: 'overloaded' })
+  t.is((await image('org_2', 'https://quick.example/')).contentType, 'image/png')
+  for (const end of open) end()
+  await Promise.all(hanging)
+  t.is((await image('org_1', 'https://quick.example/')).contentType, 'image/png')
+})
+
+test('a link names one message of one organization, and nobody makes one up', (t) => {
+  const clock = new FakeClock()
+  const views = new MessageViews({ secrets, clock, get: async () => undefined, origin: 'https://post.example.ch' })
+  const token = views.token(viewed('org_1'))
+  t.deepEqual(views.read(token), viewed('org_1'))
+  for (const made of [token.replace('org_1', 'org_2'), token.replace('cap_1', 'cap_2'), token.slice(0, -1), `${token}A`, '', '.', 'a.b'])
+    t.throws(() => views.read(made), { message: /does not work any more/ }, made)
+})

@@ -1,0 +1,68 @@
+/** Notifications of virtual inboxes when the daemon is killed again and again: each at most once, and those not begun are made up for. */
+import test from 'ava'
+import { Daemon, runCommand } from '../support/daemon.ts'
+import { eventually, within } from '../support/deadline.ts'
+import { Seeded } from '../support/seeded.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { temporaryFolder } from '../support/workspace.ts'
+
+const lives = 6
+const sendsOfLife = 30
+
+test('however often the daemon is killed, a capture is told to an inbox at most once', async (t) => {
+  t.timeout(150_000)
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  t.log(`seed ${String(seed)}`)
+  const random = new Seeded(seed)
+  await using folder = await temporaryFolder('notifications')
+  await using receiver = await new WebhookReceiver().listen()
+  const options = { folder: folder.path, env: { POSTERN_OUTBOUND_ALLOW: 'webhooks=127.0.0.1/32' } }
+  const acknowledged = new Set<string>()
+  let daemon = await Daemon.start(options)
+  t.teardown(() => daemon.kill())
+  const { id } = await daemon.rest.must('POST', '/v1/inboxes', { address_pattern: '@example.net', notify_webhook_url: receiver.url })
+  const send = async (): Promise<string> => {
+    const { trace_id } = await daemon.rest.must('POST', '/v1/messages', { from: 'shop@example.com', to: 'ada@example.net', text: 'x' })
+    acknowledged.add(String(trace_id))
+    return String(trace_id)
+  }
+  for (let life = 0; life < lives; life++) {
+    // in every other life it dies in the middle of requests that have arrived and are never answered
+    const isSilent = life % 2 === 0
+    receiver.answer = (response) => (isSilent ? undefined : response.writeHead(204).end())
+    const [told, taken] = [receiver.received.length, acknowledged.size]
+    const sends = Array.from({ length: sendsOfLife }, () => send().catch(() => undefined))
+    const enough = random.between(1, sendsOfLife - 1)
+    if (isSilent) await within(60_000, 'requests are under way', receiver.hasReceived(told + random.between(1, 2)))
+    else await eventually(60_000, 'some sends are acknowledged', async () => acknowledged.size >= taken + enough || undefined)
+    await daemon.kill()
+    await Promise.all(sends)
+    daemon = await Daemon.start(options, daemon.adminKey)
+  }
+  receiver.answer = (response) => response.writeHead(204).end()
+  const last = await send() // nothing waits behind it
+  await eventually(60_000, 'the last one is told', async () => {
+    const { last_notify } = await daemon.rest.must('GET', `/v1/inboxes/${String(id)}`)
+    const [newest] = (await daemon.rest.must('GET', `/v1/inboxes/${String(id)}/messages?limit=1`))['data'] as {
+      id: string
+      trace_id: string
+    }[]
+    return (newest?.trace_id === last && (last_notify as { message_id: string } | null)?.message_id === newest.id) || undefined
+  })
+  const messages = receiver.received.map(({ body }) => (JSON.parse(body) as { message: { id: string; trace_id: string } }).message)
+  t.is(new Set(messages.map((message) => message.id)).size, messages.length, 'told twice')
+  const captured: string[] = []
+  for await (const row of daemon.rest.rows(`/v1/inboxes/${String(id)}/messages`)) captured.push(String(row['id']))
+  t.true(captured.length >= acknowledged.size)
+  t.deepEqual(
+    messages.filter((message) => !captured.includes(message.id)),
+    [],
+    'told of what was not captured',
+  )
+  // a life takes at most what was read and not yet sent with it
+  t.true(messages.length > lives, `${String(messages.length)} of ${String(captured.length)} were told`)
+  t.log(`${String(messages.length)} of ${String(captured.length)} were told`)
+  await daemon.stop()
+  const { code, output } = await runCommand(options, 'verify')
+  t.is(code, 0, output)
+})
