@@ -1,30 +1,15 @@
 /** The thread that scores one mail. It has no network of its own: it asks the main thread about names. */
 import { parentPort } from 'node:worker_threads'
-import type { QuestionType } from './input.ts'
+import { AskedQuestions } from '../thread-questions.ts'
 import { inspectMail } from './score.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
-const waiting = new Map<number, PromiseWithResolvers<readonly unknown[]>>()
 const tell = (message: FromThread): void => parentPort?.postMessage(message)
-let asked = 0
-
-function resolve(name: string, type: QuestionType): Promise<readonly unknown[]> {
-  const number = ++asked
-  const question = Promise.withResolvers<readonly unknown[]>()
-  waiting.set(number, question)
-  tell({ kind: 'question', number, name, type })
-  return question.promise
-}
+const asked = new AskedQuestions(tell)
 
 parentPort?.on('message', (message: ToThread) => {
-  if (message.kind === 'score') {
-    const { raw, session, lists, now } = message
-    // what throws ends the thread, and the main thread hears of it
-    void inspectMail({ raw, session, lists, now, resolve }).then((report) => tell({ kind: 'report', report }))
-    return
-  }
-  const question = waiting.get(message.number)
-  waiting.delete(message.number)
-  if (message.kind === 'answer') question?.resolve(message.records)
-  else question?.reject(Object.assign(new Error(message.code), { code: message.code }))
+  if (message.kind !== 'score') return asked.hear(message)
+  const { raw, session, lists, now } = message
+  // what throws ends the thread, and the main thread hears of it
+  void inspectMail({ raw, session, lists, now, resolve: asked.resolve }).then((report) => tell({ kind: 'report', report }))
 })

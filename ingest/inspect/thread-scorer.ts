@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#core/clock.ts'
 import type { InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
+import { answerQuestion } from '../thread-questions.ts'
 import { boundedDns } from './bounded-dns.ts'
 import { WatchedLists } from './dns-lists.ts'
 import type { DnsList, Resolve } from './input.ts'
@@ -85,7 +86,7 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     const timer = clock.after(this.#limits.allMs, () => settle({ ok: false, problem: 'The mail took too long to be checked.' }))
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'report') settle({ ok: true, report: message.report })
-      else void answer(thread, message, resolve)
+      else void answerQuestion(message, resolve).then((answer) => thread.postMessage(answer))
     })
     thread.on('error', () => settle({ ok: false, problem: 'The mail could not be checked.' }))
     thread.on('exit', () => settle({ ok: false, problem: this.#closed ? closing : 'The mail could not be checked.' }))
@@ -101,18 +102,3 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
 }
 
 const closing = 'The service is shutting down.'
-
-async function answer(thread: Worker, { number, name, type }: FromThread & { kind: 'question' }, resolve: Resolve): Promise<void> {
-  const message = await resolve(name, type).then(
-    (records): ToThread => ({ kind: 'answer', number, records: plain(records) }),
-    (error: unknown): ToThread => ({
-      kind: 'fault',
-      number,
-      code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown',
-    }),
-  )
-  thread.postMessage(message)
-}
-
-/** Records as they can pass between threads, whatever a resolver made them of. */
-const plain = (records: unknown): readonly unknown[] => JSON.parse(JSON.stringify([records].flat())) as readonly unknown[]

@@ -12,7 +12,7 @@ import type { SecretBox } from '../access/secret-box.ts'
 import type { MessageReader } from '../capture/message-reader.ts'
 import type { Clock } from '../clock.ts'
 import { addDelivery } from '../webhooks/add-delivery.ts'
-import type { Authenticate } from './authentication.ts'
+import type { Authenticator } from './authentication.ts'
 import { linkToken } from './links.ts'
 import { inboundMessages, preparationWork, unpreparedKey, type InboundMessage } from './message.ts'
 import { inboundEventBody } from './webhook-body.ts'
@@ -21,9 +21,9 @@ export interface PreparationOptions {
   readonly database: Database
   readonly secrets: SecretBox
   readonly clock: Clock
-  /** Its own, which is disposed of with it. */
+  /** Its own, which is disposed of with it, like `authenticator`. */
   readonly reader: MessageReader
-  readonly authenticate: Authenticate
+  readonly authenticator: Authenticator
   /** Of the service, without a slash at the end. */
   readonly baseUrl: string
   readonly onError: (error: unknown, messageId: string) => void
@@ -62,7 +62,8 @@ export class Preparation {
     this.#stopped.resolve(undefined)
     await this.#running
     await Promise.all(this.#underWay.values())
-    await this.#options.reader[Symbol.asyncDispose]()
+    const { reader, authenticator } = this.#options
+    await Promise.all([reader[Symbol.asyncDispose](), authenticator[Symbol.asyncDispose]()])
   }
 
   #wake(): void {
@@ -105,7 +106,7 @@ export class Preparation {
   }
 
   async #prepare(organizationId: string, id: string, stored: Stored<InboundMessage> | undefined): Promise<void> {
-    const { database, reader, authenticate, clock } = this.#options
+    const { database, reader, authenticator, clock } = this.#options
     const change = new Change().delete(unpreparedKey(organizationId, id))
     if (!stored || stored.record.prepared !== null) {
       await database.commit(change)
@@ -114,7 +115,7 @@ export class Preparation {
     const { record } = stored
     const raw = await readWholeContent(database, organizationId, record.content)
     const { mailFrom, remoteAddress, helo } = record
-    const both = Promise.all([reader.read(raw), authenticate({ raw, mailFrom, remoteAddress, helo })])
+    const both = Promise.all([reader.read(raw), authenticator.authenticate({ raw, mailFrom, remoteAddress, helo })])
     const found = await Promise.race([both, this.#stopped.promise])
     // a reader that was stopped calls every mail unreadable
     if (!found || this.#stopping) return
