@@ -51,7 +51,7 @@ export class MxConnection extends ReceptionConnection {
     const { postmaster, door } = this.#context
     const { forPostmaster, test, routed } = this.#recipients()
     const draft = new MailDraft({
-      box: forPostmaster ? postmaster.openMail(this.#prefix()) : undefined,
+      box: forPostmaster ? postmaster.openMail(this.#sender(), this.#prefix()) : undefined,
       whole: test && door.openInspected(test),
       routed: routed.length > 0 ? door.openRouted(routed) : undefined,
     })

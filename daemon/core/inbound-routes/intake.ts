@@ -5,6 +5,7 @@ import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Clock } from '../clock.ts'
 import { isSwitchedOn } from '../features.ts'
+import { Refusal } from '../refusals.ts'
 import type { WebhookSettingsSource } from '../webhooks/settings.ts'
 import { inboundMessages, preparationWork, unpreparedKey, type InboundMessage } from './message.ts'
 import { patternsFor } from './pattern.ts'
@@ -61,10 +62,20 @@ export class RouteIntake {
   }
 }
 
+/** The mail for one route. */
+interface Copy {
+  readonly id: string
+  readonly draft: Draft
+  readonly routed: Routed
+}
+
+/** What changes at the same moment is tried again, so often. */
+const triesMax = 20
+
 /** Nothing of it counts before `commit`. */
 export class RoutedMail {
   readonly #options: RouteIntakeOptions
-  readonly #copies: readonly { readonly id: string; readonly draft: Draft; readonly routed: Routed }[]
+  readonly #copies: readonly Copy[]
   #isCommitted = false
 
   constructor(options: RouteIntakeOptions, routed: readonly Routed[]) {
@@ -81,30 +92,35 @@ export class RoutedMail {
   }
 
   /**
-   * Resolves with the ids of the messages when all of them are durable, and with them that they are to be told of. Throws when a route
-   * was deleted or changed meanwhile: the other server tries again, and is then told who is there.
+   * Resolves with the ids of the messages when all of them are durable, and with them that they are to be told of. Throws `conflict` when
+   * a route was deleted meanwhile: the other server tries again, and is then told who is there.
    */
   async commit(facts: ArrivalFacts): Promise<readonly string[]> {
-    const { database, clock } = this.#options
-    const change = new Change()
-    for (const { id, draft, routed } of this.#copies) {
-      const { organizationId, id: routeId } = routed.route
-      const route = await database.get(inboundRoutes, { organizationId }, routeId)
-      if (!route) throw new Error('a route was deleted while a mail for it came in')
-      const { projectId } = route.record
-      change.check([organizationId, inboundRoutes.name, routeId], route.version)
-      const content = draft.seal(change)
-      const message = { ...facts, id, routeId, projectId, recipients: routed.recipients, receivedAt: clock.now(), content, prepared: null }
-      change.insert(inboundMessages, organizationId, message)
-      change.set(unpreparedKey(organizationId, id)).leave(preparationWork, id)
+    for (let tries = 0; tries < triesMax && !this.#isCommitted; tries++) {
+      const change = new Change()
+      for (const copy of this.#copies) await this.#add(change, copy, facts)
+      this.#isCommitted = (await this.#options.database.commit(change)).ok
     }
-    if (!(await database.commit(change)).ok) throw new Error('a route was changed while a mail for it came in')
-    this.#isCommitted = true
+    if (!this.#isCommitted) throw new Error('a route changes all the time')
     return this.#copies.map(({ id }) => id)
   }
 
   /** Safe to call at any time; a mail that was committed stays. */
   async discard(): Promise<void> {
     for (const { draft } of this.#copies) await draft.discard(this.#isCommitted)
+  }
+
+  /** One copy for the route as it is now; the write fails when it changes before it. */
+  async #add(change: Change, { id, draft, routed: { route, recipients } }: Copy, facts: ArrivalFacts): Promise<void> {
+    const { database, clock } = this.#options
+    const { organizationId, id: routeId } = route
+    const stored = await database.get(inboundRoutes, { organizationId }, routeId)
+    if (!stored) throw new Refusal('conflict', 'A recipient went away while the message came in; send it again.')
+    const { projectId } = stored.record
+    change.check([organizationId, inboundRoutes.name, routeId], stored.version)
+    const content = draft.seal(change)
+    const message = { ...facts, id, routeId, projectId, recipients, receivedAt: clock.now(), content, prepared: null }
+    change.insert(inboundMessages, organizationId, message)
+    change.set(unpreparedKey(organizationId, id)).leave(preparationWork, id)
   }
 }

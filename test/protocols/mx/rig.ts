@@ -51,6 +51,8 @@ export interface Rig {
   connect(): Promise<LineClient>
   /** The mails in the box of the postmaster. */
   kept(): Promise<string[]>
+  /** Files of mails for the postmaster that did not come to their end. */
+  unfinished(): Promise<string[]>
 }
 
 export interface RigOptions {
@@ -104,6 +106,7 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
     const names = await readdir(join(folder.path, 'new')).catch((): string[] => [])
     return Promise.all(names.toSorted().map((name) => readFile(join(folder.path, 'new', name), 'latin1')))
   }
+  const unfinished = (): Promise<string[]> => readdir(join(folder.path, 'tmp')).catch(() => [])
   const [test, second] = [await inspectTests.create(scope, undefined), await inspectTests.create(scope, undefined)]
   const names = { ...namesOf(anna, ben), test: `${test.token}@${bounceDomain}`, second: `${second.token}@${bounceDomain}` }
   return {
@@ -119,6 +122,7 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
     box: folder.path,
     connect,
     kept,
+    unfinished,
   }
 }
 

@@ -1,10 +1,11 @@
 /** Mail that is for several kinds of recipients at once, and a route for every local part beside those that have their own. */
 import test from 'ava'
 import { inboundMessages } from '#core/inbound-routes/message.ts'
-import { inboundRoutes } from '#core/inbound-routes/route.ts'
+import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
 import { inspectTests } from '#core/inspect/inspect-test.ts'
 import { readWholeContent } from '#store/content.ts'
 import { Change } from '#store/change.ts'
+import type { Stored } from '#store/record-kind.ts'
 import { organizationId, projectId } from '../../core/house.ts'
 import { SmtpClient, type Answer } from '../../support/smtp-client.ts'
 import { startRig, type Rig } from './rig.ts'
@@ -55,4 +56,49 @@ test('a route for every local part gets neither the mail of the postmaster, nor 
   t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
   t.true((await send(rig, [`anybody@${domain}`])).accepted)
   t.is((await rig.database.all(inboundMessages, { organizationId })).length, 1)
+})
+
+/** A mail up to its final dot, with something done before the dot. */
+async function interrupted({ connect }: Rig, to: readonly string[], meanwhile: () => Promise<unknown>): Promise<string> {
+  const client = await connect()
+  await client.reply()
+  await client.command('EHLO peer.test')
+  await client.command('MAIL FROM:<ada@peer.test>')
+  for (const one of to) await client.command(`RCPT TO:<${one}>`)
+  await client.command('DATA')
+  await client.sendApart(content)
+  await meanwhile()
+  return client.command('.')
+}
+
+const routeOf = async ({ database }: Rig): Promise<Stored<InboundRoute>> =>
+  (await database.get(inboundRoutes, { organizationId }, 'inr_1'))!
+
+test('a mail whose route is deleted while it comes in is to be sent again, and the postmaster has it once', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const { domain = '' } = rig.names
+  const to = [`sales@${domain}`, `postmaster@${domain}`]
+  const reply = await interrupted(rig, to, async () =>
+    rig.database.commit(new Change().remove(inboundRoutes, organizationId, await routeOf(rig))),
+  )
+  t.regex(reply, /^451 4\.5\.0 /)
+  t.deepEqual(rig.events.defects, [], 'it is nothing unexpected')
+  t.like(await send(rig, [`sales@${domain}`]), { reply: { code: 550 } })
+  t.true((await send(rig, [`postmaster@${domain}`])).accepted)
+  t.is((await rig.kept()).length, 1)
+  t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
+  t.deepEqual(await rig.unfinished(), [])
+})
+
+test('a mail whose route is changed while it comes in is taken, for the route as it is now', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const reply = await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => {
+    const stored = await routeOf(rig)
+    await rig.database.commit(new Change().replace(inboundRoutes, organizationId, stored, { ...stored.record, projectId: 'prj_2' }))
+  })
+  t.regex(reply, /^250 /)
+  const [message] = await rig.database.all(inboundMessages, { organizationId })
+  t.is(message?.record.projectId, 'prj_2')
 })
