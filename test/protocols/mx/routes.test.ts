@@ -2,6 +2,8 @@
 import test from 'ava'
 import { inboundMessages } from '#core/inbound-routes/message.ts'
 import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
+import { Refusal } from '#core/refusals.ts'
+import { organizations } from '#core/tenancy/organization.ts'
 import { inspectTests } from '#core/inspect/inspect-test.ts'
 import { readWholeContent } from '#store/content.ts'
 import { Change } from '#store/change.ts'
@@ -101,4 +103,40 @@ test('a mail whose route is changed while it comes in is taken, for the route as
   t.regex(reply, /^250 /)
   const [message] = await rig.database.all(inboundMessages, { organizationId })
   t.is(message?.record.projectId, 'prj_2')
+})
+
+test('a recipient who keeps as much mail as he may is refused for now, and others of the same mail are not', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const { record, version } = (await rig.database.get(organizations, { organizationId }, organizationId))!
+  const small = { ...record, overrides: { inboundMebibytes: 0 } }
+  await rig.database.commit(new Change().replace(organizations, organizationId, { record, version }, small))
+  const { domain = '' } = rig.names
+  const client = await rig.connect()
+  await client.reply()
+  for (const line of ['EHLO peer.test', 'MAIL FROM:<ada@peer.test>']) await client.command(line)
+  t.regex(await client.command(`RCPT TO:<sales@${domain}>`), /^452 4\.3\.1 /)
+  t.regex(await client.command(`RCPT TO:<postmaster@${domain}>`), /^250 /)
+})
+
+test('while the disk is short, what would be stored is refused for now at each step', async (t) => {
+  const admission = { isShort: false, check: () => void 0 }
+  admission.check = () => {
+    if (admission.isShort) throw new Refusal('storage_full', 'No room.')
+  }
+  const rig = await startRig(t, { admission })
+  await addRoute(rig)
+  const client = await rig.connect()
+  await client.reply()
+  await client.command('EHLO peer.test')
+  const refused = async (line: string, reply: RegExp): Promise<void> => {
+    admission.isShort = true
+    t.regex(await client.command(line), reply, line)
+    admission.isShort = false
+  }
+  await refused('MAIL FROM:<ada@peer.test>', /^452 4\.3\.1 /)
+  await client.command('MAIL FROM:<ada@peer.test>')
+  await client.command(`RCPT TO:<sales@${rig.names['domain'] ?? ''}>`)
+  await refused('DATA', /^452 4\.3\.1 /)
+  t.regex(await client.command('DATA'), /^354 /)
 })
