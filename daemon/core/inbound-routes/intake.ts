@@ -7,11 +7,11 @@ import type { Clock } from '../clock.ts'
 import { isSwitchedOn } from '../features.ts'
 import { Refusal } from '../refusals.ts'
 import { storedInboundCounter } from '../tenancy/counters.ts'
-import type { WebhookSettingsSource } from '../webhooks/settings.ts'
+import type { WebhookSettings, WebhookSettingsSource } from '../webhooks/settings.ts'
 import { inboundMessages, preparationWork, unpreparedKey, weightOf, type InboundMessage } from './message.ts'
 import { patternsFor } from './pattern.ts'
 import { mostKept, Room } from './room.ts'
-import { inboundRoutes, patternKey } from './route.ts'
+import { inboundRoutes, patternKey, type InboundRoute } from './route.ts'
 
 export interface RouteIntakeOptions {
   readonly database: Database
@@ -34,6 +34,9 @@ export interface Routed {
 /** What the session knows of a mail. */
 export type ArrivalFacts = Pick<InboundMessage, 'mailFrom' | 'remoteAddress' | 'helo' | 'isEncrypted' | 'prefix'>
 
+const isLive = ({ organization, projects }: WebhookSettings, { projectId }: InboundRoute): boolean =>
+  organization.deletedAt === undefined && projects.has(projectId) && isSwitchedOn(organization, 'inbound_routes')
+
 export class RouteIntake {
   readonly #options: RouteIntakeOptions
   readonly #room: Room
@@ -53,10 +56,9 @@ export class RouteIntake {
       const stored = await database.lookup(inboundRoutes, 'pattern', patternKey(pattern))
       if (!stored) continue
       const { organizationId, record } = stored
-      const { organization, projects } = await policies.of(organizationId)
-      const isLive = organization.deletedAt === undefined && projects.has(record.projectId) && isSwitchedOn(organization, 'inbound_routes')
-      if (!isLive) return undefined
-      if (!(await this.#room.has(organizationId, organization))) throw full
+      const settings = await policies.of(organizationId)
+      if (!isLive(settings, record)) return undefined
+      if (!(await this.#room.has(organizationId, settings.organization))) throw full
       return { organizationId, id: record.id }
     }
     return undefined
@@ -105,7 +107,7 @@ export class RoutedMail {
 
   /**
    * Resolves with the ids of the messages when all of them are durable, and with them that they are to be told of. Throws `conflict` when
-   * a route was deleted meanwhile: the other server tries again, and is then told who is there. Throws `quota_exhausted` when there is no
+   * a route went away meanwhile: the other server tries again, and is then told who is there. Throws `quota_exhausted` when there is no
    * room for it.
    */
   async commit(facts: ArrivalFacts): Promise<readonly string[]> {
@@ -130,15 +132,16 @@ export class RoutedMail {
     const { database, policies, clock } = this.#options
     const { organizationId, id: routeId } = route
     const stored = await database.get(inboundRoutes, { organizationId }, routeId)
-    if (!stored) throw new Refusal('conflict', 'A recipient went away while the message came in; send it again.')
+    const settings = await policies.of(organizationId)
+    if (!stored || !isLive(settings, stored.record))
+      throw new Refusal('conflict', 'A recipient went away while the message came in; send it again.')
     const { projectId } = stored.record
     change.check([organizationId, inboundRoutes.name, routeId], stored.version)
     const content = draft.seal(change)
     const weight = weightOf({ content })
-    const { organization } = await policies.of(organizationId)
-    const most = mostKept(organization)
+    const most = mostKept(settings.organization)
     if (weight > most) throw tooLarge
-    if (!(await this.#room.has(organizationId, organization, weight))) throw full
+    if (!(await this.#room.has(organizationId, settings.organization, weight))) throw full
     change.add(storedInboundCounter(organizationId), weight, most)
     const message = { ...facts, id, routeId, projectId, recipients, receivedAt: clock.now(), content, prepared: null }
     change.insert(inboundMessages, organizationId, message)

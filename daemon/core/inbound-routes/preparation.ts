@@ -30,7 +30,9 @@ export interface PreparationOptions {
 }
 
 /** Those whose DNS is slow must not hold up the others; each is in memory as long. */
-const atATimeMax = 32
+const atATimeMax = 64
+/** Of one organization, as its mail may be a flood that is made to be slow. */
+const ofOneMax = 16
 const octetsMax = 128 * 1024 * 1024
 /** Longer than the schedule of the webhook, so that a receiver who was away for a day can still follow them. */
 const linksLastMs = 72 * 3_600_000
@@ -39,7 +41,11 @@ const addressesMax = 20
 
 export class Preparation {
   readonly #options: PreparationOptions
-  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #underWay = new Map<string, Promise<unknown>>()
+  /** How many of them each organization has. */
+  readonly #counts = new Map<string, number>()
+  /** What could not be prepared, by whatever defect, is not tried again before the next start. */
+  readonly #broken = new Set<string>()
   #octets = 0
   #running: Promise<void> | undefined
   #again = false
@@ -84,25 +90,56 @@ export class Preparation {
     this.#running = undefined // in the same tick as the last look at `#again`
   }
 
+  /** Goes over the organizations that have mail waiting; each of them is taken up as far as it may be. */
   async #beginAll(): Promise<void> {
+    const { database } = this.#options
+    const { start: first, end } = within(unpreparedKey())
+    for (let start = first; !this.#stopping;) {
+      let organizationId: string | undefined
+      for await (const { key } of database.kv.range({ start, end, limit: 1 })) organizationId = String(unpack(key)[2])
+      if (organizationId === undefined) return
+      await this.#beginOf(organizationId)
+      start = within(unpreparedKey(organizationId)).end
+    }
+  }
+
+  /** The oldest of one organization. */
+  async #beginOf(organizationId: string): Promise<void> {
     const { database, onError } = this.#options
-    for await (const { key } of database.kv.range(within(unpreparedKey()))) {
-      const [, , organizationId = '', id = ''] = unpack(key).map(String)
-      if (this.#underWay.has(id)) continue
+    for await (const { key } of database.kv.range(within(unpreparedKey(organizationId)))) {
+      const id = String(unpack(key)[3])
+      if (this.#underWay.has(id) || this.#broken.has(id)) continue
       const stored = await database.get(inboundMessages, { organizationId }, id)
       const octets = stored?.record.content.size ?? 0
-      while (this.#underWay.size >= atATimeMax || (this.#underWay.size > 0 && this.#octets + octets > octetsMax))
-        await Promise.race(this.#underWay.values())
-      if (this.#stopping) return
-      this.#octets += octets
-      const work = this.#prepare(organizationId, id, stored)
-        .catch((error: unknown) => onError(error, id))
-        .finally(() => {
-          this.#octets -= octets
-          this.#underWay.delete(id)
-        })
-      this.#underWay.set(id, work)
+      await this.#room(octets)
+      if (this.#stopping || (this.#counts.get(organizationId) ?? 0) >= ofOneMax) return
+      const work = this.#prepare(organizationId, id, stored).catch((error: unknown) => {
+        this.#broken.add(id)
+        onError(error, id)
+      })
+      this.#begin(organizationId, id, octets, work)
     }
+  }
+
+  async #room(octets: number): Promise<void> {
+    while (this.#underWay.size >= atATimeMax || (this.#underWay.size > 0 && this.#octets + octets > octetsMax))
+      await Promise.race(this.#underWay.values())
+  }
+
+  #begin(organizationId: string, id: string, octets: number, work: Promise<unknown>): void {
+    const count = (by: number): void => {
+      this.#octets += by * octets
+      const left = (this.#counts.get(organizationId) ?? 0) + by
+      if (left > 0) this.#counts.set(organizationId, left)
+      else this.#counts.delete(organizationId)
+    }
+    count(1)
+    const done = work.finally(() => {
+      count(-1)
+      this.#underWay.delete(id)
+      this.#wake()
+    })
+    this.#underWay.set(id, done)
   }
 
   async #prepare(organizationId: string, id: string, stored: Stored<InboundMessage> | undefined): Promise<void> {

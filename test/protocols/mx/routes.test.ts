@@ -3,7 +3,7 @@ import test from 'ava'
 import { inboundMessages } from '#core/inbound-routes/message.ts'
 import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
 import { Refusal } from '#core/refusals.ts'
-import { organizations } from '#core/tenancy/organization.ts'
+import { organizations, projects } from '#core/tenancy/organization.ts'
 import { inspectTests } from '#core/inspect/inspect-test.ts'
 import { readWholeContent } from '#store/content.ts'
 import { Change } from '#store/change.ts'
@@ -93,12 +93,49 @@ test('a mail whose route is deleted while it comes in is to be sent again, and t
   t.deepEqual(await rig.unfinished(), [])
 })
 
+test('a mail whose organization loses its routes while it comes in is to be sent again', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const reply = await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => {
+    const stored = (await rig.database.get(organizations, { organizationId }, organizationId))!
+    const off = { ...stored.record, flags: { inbound_routes: false } }
+    await rig.database.commit(new Change().replace(organizations, organizationId, stored, off))
+  })
+  t.regex(reply, /^451 4\.5\.0 /)
+  t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
+})
+
+test('Received says by which protocol a mail came', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const say = async (hello: string, parameters = '', isEncrypted = false): Promise<void> => {
+    const client = await rig.connect()
+    await client.reply()
+    await client.command(hello)
+    if (isEncrypted) await client.startTls()
+    for (const line of [hello, `MAIL FROM:<ada@peer.test>${parameters}`, `RCPT TO:<sales@${rig.names['domain'] ?? ''}>`, 'DATA'])
+      await client.command(line)
+    client.send(content)
+    t.regex(await client.command('.'), /^250 /)
+  }
+  await say('HELO peer.test')
+  await say('EHLO peer.test')
+  await say('EHLO peer.test', ' SMTPUTF8')
+  await say('EHLO peer.test', '', true)
+  await say('EHLO peer.test', ' SMTPUTF8', true)
+  const mails = await rig.database.all(inboundMessages, { organizationId })
+  const protocols = mails.map(({ record }) => /\(Postern\) with (\w+);/.exec(record.prefix)?.[1])
+  t.deepEqual(new Set(protocols), new Set(['SMTP', 'ESMTP', 'UTF8SMTP', 'ESMTPS', 'UTF8SMTPS']))
+})
+
 test('a mail whose route is changed while it comes in is taken, for the route as it is now', async (t) => {
   const rig = await startRig(t)
   await addRoute(rig)
   const reply = await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => {
     const stored = await routeOf(rig)
-    await rig.database.commit(new Change().replace(inboundRoutes, organizationId, stored, { ...stored.record, projectId: 'prj_2' }))
+    const project = (await rig.database.get(projects, { organizationId }, projectId))!.record
+    const change = new Change().insert(projects, organizationId, { ...project, id: 'prj_2' })
+    await rig.database.commit(change.replace(inboundRoutes, organizationId, stored, { ...stored.record, projectId: 'prj_2' }))
   })
   t.regex(reply, /^250 /)
   const [message] = await rig.database.all(inboundMessages, { organizationId })
