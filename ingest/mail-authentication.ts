@@ -24,14 +24,14 @@ export async function authenticateMail(
     spf({ sender: mailFrom, ip: remoteAddress, helo, mta: hostname, resolver }),
     isTooLong ? undefined : dkimVerify(withFewSignatures(content), { resolver, sender: mailFrom }),
   ])
-  const spfShown = { result: spfResult.status.result, domain: spfResult.domain || null }
+  const spfShown = { result: spfResult.status.result, domain: named(spfResult.domain) }
   if (!signed) return { spf: spfShown, dkim: [], dmarc: noPolicy('permerror'), arc: { result: 'fail' } }
   const chain = await arc(signed.arc as Parameters<typeof arc>[0], { resolver })
   const signatures = signed.results.filter(({ status }) => status.result !== 'none')
   return {
     spf: spfShown,
     dkim: signatures.map(({ status, signingDomain, selector }) => {
-      return { result: status.result, domain: signingDomain ?? null, selector: selector ?? null }
+      return { result: status.result, domain: named(signingDomain), selector: named(selector) }
     }),
     dmarc: await dmarcOf(signed, spfResult, resolver),
     arc: { result: chain.status.result },
@@ -53,12 +53,15 @@ async function dmarcOf(
   } as Parameters<typeof evaluateDmarc>[0])
   const { response } = evaluated
   if (response)
-    return { result: response.status.result, domain: response.policyDomain ?? response.domain ?? null, policy: response.policy ?? null }
+    return { result: response.status.result, domain: named(response.policyDomain ?? response.domain), policy: response.policy ?? null }
   // several authors, or one whose domain is none: whose policy holds cannot be said, and a reader sees a name all the same
   return noPolicy((evaluated as { reason?: string }).reason === 'no-author-domain' ? 'none' : 'permerror')
 }
 
 const noPolicy = (result: string): Authentication['dmarc'] => ({ result, domain: null, policy: null })
+
+/** As mails name domains and selectors: they may be empty, or longer than any that exists. */
+const named = (name: string | undefined): string | null => name?.slice(0, 253) || null
 
 function headOctets(content: Buffer): number {
   const found = content.indexOf('\r\n\r\n')

@@ -85,6 +85,15 @@ test('of a flood of signatures the first ten are looked at', async (t) => {
   )
 })
 
+test('names that a signature makes up are shown as long as names can be', async (t) => {
+  const long = 'x'.repeat(900)
+  const { dkim } = await found(`DKIM-Signature: v=1; a=rsa-sha256; d=${long}.test;\r\n s=${long}; h=from; bh=AAAA; b=AAAA\r\n${text}`)
+  t.deepEqual(
+    dkim.map(({ domain, selector }) => [domain?.length, selector?.length]),
+    [[253, 253]],
+  )
+})
+
 const limits: AuthenticationLimits = { dnsMs: 8000, allMs: 60_000, idleMs: 60_000 }
 const options = { clock: systemClock, hostname: 'mx.site.test', limits }
 

@@ -38,6 +38,7 @@ const octetsMax = 128 * 1024 * 1024
 const linksLastMs = 72 * 3_600_000
 const subjectMax = 500
 const addressesMax = 20
+const addressMax = 320
 
 export class Preparation {
   readonly #options: PreparationOptions
@@ -169,7 +170,7 @@ export class Preparation {
     const deliveryId = addDelivery(change, organizationId, told)
     const prepared = {
       subject: read.ok ? read.message.subject.slice(0, subjectMax).toWellFormed() : '',
-      from: read.ok ? read.message.from.slice(0, addressesMax).map(({ address }) => address) : [],
+      from: read.ok ? read.message.from.slice(0, addressesMax).map(({ address }) => address.slice(0, addressMax).toWellFormed()) : [],
       unreadable: read.ok ? null : read.unreadable,
       authentication,
       deliveryId,
