@@ -31,6 +31,10 @@ const usual: AuthenticationLimits = { dnsMs: 10_000, allMs: 30_000, idleMs: 30_0
 const heapMiB = 384
 /** A mail that leads to more questions is made to. */
 const questionsMax = 100
+/** To hash a large mail takes seconds, in which a small one would wait: they have threads of their own. */
+const smallMax = 1024 * 1024
+const lanes = ['small', 'large'] as const
+type Lane = (typeof lanes)[number]
 const own = new URL('./authentication-worker.ts', import.meta.url)
 
 /** When nothing could be found out. */
@@ -45,8 +49,8 @@ export class AuthenticationThread implements Authenticator {
   readonly #options: AuthenticationOptions
   readonly #limits: AuthenticationLimits
   readonly #threads = new Set<Worker>()
-  /** The thread of all mails that do no harm. */
-  #shared: Worker | undefined
+  /** The threads of all mails that do no harm. */
+  readonly #shared: Record<Lane, Worker | undefined> = { small: undefined, large: undefined }
   #underWay = 0
   #idle: Timer | undefined
   #last: Promise<unknown> = Promise.resolve()
@@ -66,8 +70,8 @@ export class AuthenticationThread implements Authenticator {
     if (this.#closed) return unknown
     this.#underWay++
     this.#idle?.cancel()
-    const found = await this.#ask((this.#shared ??= this.#start()), mail)
-    if (--this.#underWay === 0) this.#idle = this.#options.clock.after(this.#limits.idleMs, () => this.#end(this.#shared))
+    const found = await this.#ask((this.#shared[mail.raw.length > smallMax ? 'large' : 'small'] ??= this.#start()), mail)
+    if (--this.#underWay === 0) this.#idle = this.#options.clock.after(this.#limits.idleMs, () => this.#rest())
     if (found) return found
     // the thread ended because of this mail or of another one: each is tried once more, by itself
     const alone = this.#last.then(() => this.#askAlone(mail))
@@ -103,9 +107,13 @@ export class AuthenticationThread implements Authenticator {
     return thread
   }
 
-  #end(thread: Worker | undefined): void {
-    if (this.#shared === thread) this.#shared = undefined
-    void thread?.terminate()
+  #rest(): void {
+    for (const thread of Object.values(this.#shared)) if (thread) this.#end(thread)
+  }
+
+  #end(thread: Worker): void {
+    for (const lane of lanes) if (this.#shared[lane] === thread) this.#shared[lane] = undefined
+    void thread.terminate()
   }
 
   /** Undefined when the thread ended before it had an answer. */
@@ -134,8 +142,8 @@ export class AuthenticationThread implements Authenticator {
   /** For one mail. */
   #dns(): Resolve {
     const { clock, resolve } = this.#options
-    const end = clock.monotonic() + this.#limits.dnsMs
-    const bounded = boundedDns(resolve, clock, () => end - clock.monotonic())
+    let end: number | undefined // counted from the first question, as the thread may be busy before it
+    const bounded = boundedDns(resolve, clock, () => (end ??= clock.monotonic() + this.#limits.dnsMs) - clock.monotonic())
     let asked = 0
     return (name, type) => (++asked > questionsMax ? Promise.reject(tooMany) : bounded(name, type))
   }

@@ -140,7 +140,8 @@ export class MxConnection extends ReceptionConnection {
     const { hostname, clock, door } = this.#context
     // RFC 3848, and RFC 6531 §4.3
     const protocol = saysSmtpUtf8(this.session) ? transmissionType.replace('ESMTP', 'UTF8SMTP') : transmissionType
-    const received = `Received: from ${this.#clientName()} ([${remoteAddress}])\r\n\tby ${hostname} (Postern) with ${protocol};\r\n\t${rfc5322Date(clock.now())}\r\n`
+    const address = remoteAddress.includes(':') ? `IPv6:${remoteAddress}` : remoteAddress
+    const received = `Received: from ${this.#clientName()} ([${address}])\r\n\tby ${hostname} (Postern) with ${protocol};\r\n\t${rfc5322Date(clock.now())}\r\n`
     return `Return-Path: <${this.#sender()}>\r\n${door.loopMark}${received}`
   }
 

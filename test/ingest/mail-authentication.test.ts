@@ -162,6 +162,19 @@ test('a mail that breaks the thread or never lets it go is a temporary error, an
   }
 })
 
+test('a large mail that takes its time keeps no small one waiting', async (t) => {
+  const resolve = new StubDns(zone).resolve
+  await using thread = new AuthenticationThread({ ...options, limits: { ...limits, allMs: 3000 }, resolve, entry: fragile })
+  const ended: string[] = []
+  const ask = async (raw: Buffer, mailFrom: string): Promise<void> => {
+    await thread.authenticate({ ...mailOf(text, { mailFrom }), raw })
+    ended.push(mailFrom)
+  }
+  await Promise.all([ask(Buffer.alloc(1024 * 1024 + 1), 'hang@peer.test'), ask(Buffer.from(text), 'ada@peer.test')])
+  t.deepEqual(ended, ['ada@peer.test', 'hang@peer.test'])
+  t.is(thread.running, 1, 'that of the small ones was not ended')
+})
+
 test('what is under way when the service stops is unknown, at once', async (t) => {
   const hanging: Resolve = () => new Promise(() => {})
   const thread = new AuthenticationThread({ ...options, resolve: hanging })

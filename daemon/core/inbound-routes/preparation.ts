@@ -33,7 +33,7 @@ export interface PreparationOptions {
 const atATimeMax = 64
 /** Of one organization, as its mail may be a flood that is made to be slow. */
 const ofOneMax = 16
-const octetsMax = 128 * 1024 * 1024
+const octetsMax = 64 * 1024 * 1024
 /** Longer than the schedule of the webhook, so that a receiver who was away for a day can still follow them. */
 const linksLastMs = 72 * 3_600_000
 const subjectMax = 500

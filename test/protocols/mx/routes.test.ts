@@ -128,6 +128,14 @@ test('Received says by which protocol a mail came', async (t) => {
   t.deepEqual(new Set(protocols), new Set(['SMTP', 'ESMTP', 'UTF8SMTP', 'ESMTPS', 'UTF8SMTPS']))
 })
 
+test('Received names an IPv6 address as one', async (t) => {
+  const rig = await startRig(t, { host: '::1' })
+  await addRoute(rig)
+  t.regex(await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => undefined), /^250 /)
+  const [message] = await rig.database.all(inboundMessages, { organizationId })
+  t.regex(message?.record.prefix ?? '', /^Received: from peer\.test \(\[IPv6:::1\]\)/m)
+})
+
 test('a mail whose route is changed while it comes in is taken, for the route as it is now', async (t) => {
   const rig = await startRig(t)
   await addRoute(rig)
