@@ -105,6 +105,26 @@ test('a mail whose organization loses its routes while it comes in is to be sent
   t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
 })
 
+test('a mail goes to ten routes at most, and to as many recipients of each as there may be', async (t) => {
+  const rig = await startRig(t, { limits: { maxRecipients: 100 } })
+  const { domain = '' } = rig.names
+  const route = { projectId, webhookUrl: 'https://hooks.example.ch/', sealedSecret: '', createdAt: 1, updatedAt: 1 }
+  for (let n = 0; n < 11; n++)
+    await rig.database.commit(
+      new Change().insert(inboundRoutes, organizationId, { ...route, id: `inr_${n}`, localPartPattern: `shop${n}+*` }),
+    )
+  const client = await rig.connect()
+  await client.reply()
+  for (const line of ['EHLO peer.test', 'MAIL FROM:<ada@peer.test>']) await client.command(line)
+  for (let n = 0; n < 10; n++) t.regex(await client.command(`RCPT TO:<shop${n}+a@${domain}>`), /^250 /)
+  t.regex(await client.command(`RCPT TO:<shop10+a@${domain}>`), /^452 4\.5\.3 /)
+  t.regex(await client.command(`RCPT TO:<shop0+b@${domain}>`), /^250 /)
+  await client.command('DATA')
+  client.send(content)
+  t.regex(await client.command('.'), /^250 /)
+  t.is((await rig.database.all(inboundMessages, { organizationId })).length, 10)
+})
+
 test('Received says by which protocol a mail came', async (t) => {
   const rig = await startRig(t)
   await addRoute(rig)
