@@ -20,6 +20,8 @@ export interface Plan {
   readonly capturesPerMonth: number | undefined
   /** Templates of an organization. Spec "Limits" 5. */
   readonly templates: number | undefined
+  /** MiB of mail that came in by inbound routes and is kept; beyond it what was delivered goes, the oldest first. */
+  readonly inboundMebibytes: number | undefined
   /** Attachments may be sent. Spec "Limits" 7. */
   readonly attachments: boolean
   /** Failed messages may be replayed in bulk. Spec "Limits" 14. */
@@ -49,6 +51,7 @@ export const countedLimits = [
   'teamOrganizations',
   'capturesPerMonth',
   'templates',
+  'inboundMebibytes',
 ] as const satisfies readonly (keyof Plan)[]
 
 /** The limits that are yes or no. */
@@ -99,6 +102,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     teamOrganizations: 0,
     capturesPerMonth: undefined,
     tracking: false,
+    inboundMebibytes: 64,
   },
   free: {
     ...small,
@@ -111,6 +115,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     teamOrganizations: 0,
     capturesPerMonth: 5000,
     tracking: false,
+    inboundMebibytes: 256,
   },
   basic: {
     ...small,
@@ -123,6 +128,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     teamOrganizations: 1,
     capturesPerMonth: undefined,
     tracking: true,
+    inboundMebibytes: 2048,
   },
   pro: {
     ...large,
@@ -132,6 +138,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionDays: 90,
     smtpCredentials: 100,
     teamOrganizations: 100,
+    inboundMebibytes: 20_480,
   },
   enterprise: {
     ...large,
@@ -141,5 +148,6 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     retentionDays: undefined,
     smtpCredentials: undefined,
     teamOrganizations: undefined,
+    inboundMebibytes: undefined,
   },
 }

@@ -72,6 +72,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
   const add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V): unknown => c.register(key, { useFactory: once(make) })
   addOutside(add, foundation, replace)
   addCore(add, foundation)
+  addWebhooks(add, foundation, replace)
   addDoors(add, foundation, replace)
   return {
     database: c.resolve(T.Database),
@@ -160,7 +161,6 @@ function addCore(add: Add, foundation: Foundation): void {
   addHealth(add, foundation)
   addDelivery(add, foundation)
   addInboxes(add, foundation)
-  addWebhooks(add, foundation)
   const base = settingsOf(secrets)
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
   add(T.Policies, (c) => new Policies(c.resolve(T.Database), config.systemMail.destination))
@@ -229,7 +229,7 @@ function addInboxes(add: Add, { config, secrets }: Foundation): void {
 }
 
 /** Events for the servers of tenants. */
-function addWebhooks(add: Add, { config, secrets, metrics }: Foundation): void {
+function addWebhooks(add: Add, { config, secrets, metrics }: Foundation, { lookUp }: Replacements): void {
   add(T.Webhooks, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
     const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed: config.outbound.allow.webhooks }
@@ -238,7 +238,7 @@ function addWebhooks(add: Add, { config, secrets, metrics }: Foundation): void {
   add(T.Inbound, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the preparation of mail for a route', error, id)
     const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), reader: c.resolve(T.Reader), onError }
-    return inboundCore({ ...settingsOf(secrets)(c), ...parts }, inboundSettings(config))
+    return inboundCore({ ...settingsOf(secrets)(c), ...parts, lookUp }, inboundSettings(config))
   })
 }
 

@@ -8,11 +8,11 @@ import { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
 import { RouteIntake } from '#core/inbound-routes/intake.ts'
 import { Preparation } from '#core/inbound-routes/preparation.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
-import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
+import { systemLookUp, type LookUp, type Resolver } from '#core/outbound/resolver.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
 import type { WebhookSettingsSource } from '#core/webhooks/settings.ts'
+import { AuthenticationThread } from '#ingest/authentication-thread.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
-import { mailAuthentication } from '#ingest/mail-authentication.ts'
 import type { Database } from '#store/database.ts'
 
 export interface InboundParts {
@@ -21,7 +21,9 @@ export interface InboundParts {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly writes: SettingWrites
-  readonly resolver: Resolver & RecordResolver
+  readonly resolver: Resolver
+  /** In place of the name servers of the configuration. */
+  readonly lookUp?: LookUp | undefined
   /** For people; what comes in has a reader of its own, so that hostile mail keeps nobody waiting. */
   readonly reader: MessageReader
   readonly onError: (error: unknown, id: string) => void
@@ -31,6 +33,8 @@ export interface InboundSettings {
   /** What besides the public internet webhooks may be sent to. */
   readonly allowed: readonly AllowedRange[]
   readonly hostname: string
+  /** Name servers; the system's own when empty. */
+  readonly dnsServers: readonly string[]
   readonly inboundDomain: string | null
   readonly baseUrl: string
 }
@@ -38,6 +42,7 @@ export interface InboundSettings {
 export const inboundSettings = (config: Config): InboundSettings => ({
   allowed: config.outbound.allow.webhooks,
   hostname: config.smtpHost,
+  dnsServers: config.outbound.dnsServers,
   inboundDomain: config.inboundDomain,
   baseUrl: publicUrl(config, config.http.listen),
 })
@@ -49,12 +54,13 @@ export interface InboundCore {
   readonly preparation: Preparation
 }
 
-export function inboundCore(parts: InboundParts, { allowed, ...settings }: InboundSettings): InboundCore {
+export function inboundCore({ lookUp, ...parts }: InboundParts, { allowed, dnsServers, ...settings }: InboundSettings): InboundCore {
   const base = { ...parts, ...settings }
+  const authenticator = new AuthenticationThread({ ...base, resolve: lookUp ?? systemLookUp(dnsServers) })
   return {
     inboundRoutes: new InboundRoutes({ ...base, guard: addressGuard(allowed) }),
     inboundMail: new InboundMail(base),
     routeIntake: new RouteIntake(base),
-    preparation: new Preparation({ ...base, reader: new WorkerMessageReader(parts.clock), authenticate: mailAuthentication(base) }),
+    preparation: new Preparation({ ...base, reader: new WorkerMessageReader(parts.clock), authenticator }),
   }
 }

@@ -1,4 +1,5 @@
 /** Compares the counters that tell how many records there are with the records, organization by organization. */
+import { decode } from './change.ts'
 import type { Database } from './database.ts'
 import { pack, within, type Element } from './tuple.ts'
 
@@ -6,6 +7,8 @@ import { pack, within, type Element } from './tuple.ts'
 export interface CountedKind {
   readonly kind: string
   readonly counter: (organizationId: string) => readonly Element[]
+  /** What one of them adds to the counter; one unless told. */
+  readonly weigh?: (record: unknown) => number
 }
 
 const triesMax = 5
@@ -19,10 +22,12 @@ export class RecordCounts {
     this.#counted = counted
   }
 
-  meet(organizationId: string, kind: string): void {
+  /** `record` is undefined when it cannot be read. */
+  meet(organizationId: string, kind: string, record: unknown): void {
     let counts = this.#met.get(organizationId)
     if (!counts) this.#met.set(organizationId, (counts = new Map()))
-    if (this.#counted.some((one) => one.kind === kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    const counted = this.#counted.find((one) => one.kind === kind)
+    if (counted) counts.set(kind, (counts.get(kind) ?? 0) + weightOf(counted, record))
   }
 
   /** One sentence for each counter that is wrong. Records are counted again where something moved during the walk. */
@@ -38,22 +43,23 @@ export class RecordCounts {
   }
 }
 
-async function problemOf(
-  database: Database,
-  { kind, counter }: CountedKind,
-  organizationId: string,
-  met: number,
-): Promise<string | undefined> {
+const weightOf = ({ weigh }: CountedKind, record: unknown): number => (weigh ? (record === undefined ? 0 : weigh(record)) : 1)
+
+async function problemOf(database: Database, counted: CountedKind, organizationId: string, met: number): Promise<string | undefined> {
+  const { kind, counter, weigh } = counted
   const key = pack(counter(organizationId))
   let records = met
   for (let tries = 0; tries < triesMax; tries++) {
     const before = await database.kv.counter(key)
     if (before === records) return undefined
     records = 0
-    for await (const _ of database.kv.range(within([organizationId, kind]))) records++
+    for await (const { value } of database.kv.range(within([organizationId, kind])))
+      records += weightOf(counted, weigh && decode<unknown>(value))
     const after = await database.kv.counter(key)
     if (records === after) return undefined
-    if (before === after) return `${organizationId} has ${records} records of the kind ${kind}, but their counter says ${after}.`
+    if (before !== after) continue
+    const what = weigh ? `records of the kind ${kind} that weigh ${records}` : `${records} records of the kind ${kind}`
+    return `${organizationId} has ${what}, but their counter says ${after}.`
   }
   return undefined
 }

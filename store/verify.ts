@@ -171,8 +171,8 @@ class Verifier {
     checks.set(familyName(false, kind.name), (key, entry) => {
       this.#counts.records++
       const organizationId = String(key[0])
-      this.#recordCounts.meet(organizationId, kind.name)
       const { record, problem } = readRecord(kind, key, entry)
+      this.#recordCounts.meet(organizationId, kind.name, record)
       if (problem !== undefined) return this.#tell(`${kind.name} ${describeKey(entry.key)}: ${problem}`)
       for (const row of distinctRows(kind, organizationId, record)) rows.expect(row.key, row.value)
       for (const ref of options.contents?.of(kind.name, organizationId, record) ?? []) {

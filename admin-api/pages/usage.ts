@@ -100,6 +100,7 @@ const limitWords: Readonly<Record<LimitUse['name'], string>> = {
   traces_stored: 'Traces stored',
   smtp_credentials: 'SMTP credentials',
   templates: 'Templates',
+  inbound_mebibytes: 'Incoming mail kept, in MiB',
 }
 
 type Cells = readonly string[]

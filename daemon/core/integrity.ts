@@ -17,7 +17,7 @@ import { suppressions } from './feedback/suppression.ts'
 import { ingestSources } from './ingest-sources/ingest-source.ts'
 import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
 import { checkInboundMessage, checkUnprepared } from './inbound-routes/integrity.ts'
-import { inboundMessages, type InboundMessage } from './inbound-routes/message.ts'
+import { inboundMessages, weightOf, type InboundMessage } from './inbound-routes/message.ts'
 import { inboundRoutes } from './inbound-routes/route.ts'
 import { inspectTests, type InspectTest } from './inspect/inspect-test.ts'
 import { checkInspected, contentOfTest, mailContent } from './inspect/integrity.ts'
@@ -35,7 +35,7 @@ import { routingRules } from './routing/rule.ts'
 import { replayJobs } from './submission/replay-job.ts'
 import { templateDisagreements } from './templates/agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
-import { storedTracesCounter } from './tenancy/counters.ts'
+import { storedInboundCounter, storedTracesCounter } from './tenancy/counters.ts'
 import { engagements, type Engagement } from './trace/engagement.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
 import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
@@ -89,7 +89,10 @@ export function integrityChecks(database: Database): VerifyOptions {
   return {
     kinds: recordKinds,
     families: rowFamilies(database),
-    counted: [{ kind: traces.name, counter: storedTracesCounter }],
+    counted: [
+      { kind: traces.name, counter: storedTracesCounter },
+      { kind: inboundMessages.name, counter: storedInboundCounter, weigh: (record) => weightOf(record as InboundMessage) },
+    ],
     contents: {
       of: (kind, _organizationId, record) => contentsOf(kind, record),
       owner: (organizationId, contentId) => contentOf(database, organizationId, contentId),

@@ -2,6 +2,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf } from 'mailauth/lib/spf/index.js'
+import { withFewSignatures } from '../few-signatures.ts'
 import type { HeaderField } from '../header-fields.ts'
 import { domainOf, plainDomain } from './domains.ts'
 import { forwardersIn, type Forwarders } from './forwarders.ts'
@@ -58,9 +59,6 @@ export interface Authentication {
 /** The domain that SPF is about: that of MAIL FROM, or of EHLO for the null sender (RFC 7208 §2.4). */
 export const spfIdentity = ({ session }: InspectInput): string =>
   session.mailFrom === '' ? plainDomain(session.helo) : domainOf(session.mailFrom)
-
-/** A mail may carry more signatures than anybody needs, each of which costs a question and arithmetic. */
-const signaturesMax = 10
 
 export async function authenticate(input: InspectInput, mail: Mail, questions: Questions): Promise<Authentication> {
   const { session, now } = input
@@ -129,16 +127,4 @@ const plainValue = (text: string): string => text.replaceAll(/\s/g, '')
 function tagOf(list: string, name: string): string {
   const tag = list.split(';').find((part) => part.slice(0, part.indexOf('=')).trim() === name)
   return tag === undefined ? '' : plainValue(tag.slice(tag.indexOf('=') + 1))
-}
-
-/** The mail without what is beyond the first ten signatures, as a flood of them is made to cost time. */
-function withFewSignatures(raw: Buffer): Buffer {
-  const end = raw.indexOf('\r\n\r\n')
-  if (end < 0) return raw
-  const head = raw.toString('latin1', 0, end + 2)
-  let seen = 0
-  const fewer = head.replaceAll(/^dkim-signature[ \t]*:[^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*/gim, (field) =>
-    ++seen > signaturesMax ? '' : field,
-  )
-  return seen > signaturesMax ? Buffer.concat([Buffer.from(fewer, 'latin1'), raw.subarray(end + 2)]) : raw
 }

@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#core/clock.ts'
 import type { InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
+import { answerQuestion, answerTo } from '../thread-questions.ts'
 import { boundedDns } from './bounded-dns.ts'
 import { WatchedLists } from './dns-lists.ts'
 import type { DnsList, Resolve } from './input.ts'
@@ -80,15 +81,15 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
     this.#threads.add(thread)
     const timer = clock.after(this.#limits.allMs, () => settle({ ok: false, problem: 'The mail took too long to be checked.' }))
+    const tell = (message: ToThread): void => thread.postMessage(message)
     const failed = (error: unknown): void => settle(this.#closed ? closing : { ok: false, problem: unreadable, error })
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'report') settle({ ok: true, report: message.report })
-      else if (message.kind === 'question') void answer(thread, message.number, resolve(message.name, message.type))
-      else if (fetchPolicy) void answer(thread, message.number, fetchPolicy(message.domain, Math.max(1, Math.min(policyMs, left()))))
+      else if (message.kind === 'question') void answerQuestion(message, resolve).then(tell)
+      else if (fetchPolicy) void answerTo(message.number, fetchPolicy(message.domain, Math.max(1, Math.min(policyMs, left())))).then(tell)
     })
     thread.on('error', failed)
     thread.on('exit', (code) => failed(new Error(`the thread that scores ended with ${code}`)))
-    const tell = (message: ToThread): void => thread.postMessage(message)
     tell({ kind: 'score', raw, session, now: session.receivedAt, hasPolicies: fetchPolicy !== undefined })
     // all other questions go on while lists are looked at
     void this.#lists.current(resolve).then((lists) => tell({ kind: 'lists', lists }))
@@ -104,18 +105,3 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
 
 const unreadable = 'The mail could not be checked.'
 const closing: InspectScore = { ok: false, problem: 'The service is shutting down.' }
-
-async function answer(thread: Worker, number: number, found: Promise<unknown>): Promise<void> {
-  const message = await found.then(
-    (records): ToThread => ({ kind: 'answer', number, records: plain(records) }),
-    (error: unknown): ToThread => ({
-      kind: 'fault',
-      number,
-      code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown',
-    }),
-  )
-  thread.postMessage(message)
-}
-
-/** Records as they can pass between threads, whatever a resolver made them of. */
-const plain = (records: unknown): readonly unknown[] => JSON.parse(JSON.stringify([records].flat())) as readonly unknown[]

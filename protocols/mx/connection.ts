@@ -49,9 +49,10 @@ export class MxConnection extends ReceptionConnection {
 
   protected override openMessage(report: (error: unknown) => void): MessageIntake {
     const { postmaster, door } = this.#context
-    const { forPostmaster, test, routed } = this.#recipients()
+    const { returnPaths, forPostmaster, test, routed } = this.#recipients()
     const draft = new MailDraft({
-      box: forPostmaster ? postmaster.openMail(this.#prefix()) : undefined,
+      isRead: forPostmaster || returnPaths.length > 0,
+      box: forPostmaster ? postmaster.openMail(this.#sender(), this.#prefix()) : undefined,
       whole: test && door.openInspected(test),
       routed: routed.length > 0 ? door.openRouted(routed) : undefined,
     })
@@ -135,9 +136,12 @@ export class MxConnection extends ReceptionConnection {
 
   /** RFC 5321 §4.4. */
   #prefix(): string {
-    const { remoteAddress, secure } = this.session
+    const { remoteAddress, transmissionType } = this.session
     const { hostname, clock, door } = this.#context
-    const received = `Received: from ${this.#clientName()} ([${remoteAddress}])\r\n\tby ${hostname} (Postern) with ${secure ? 'ESMTPS' : 'ESMTP'};\r\n\t${rfc5322Date(clock.now())}\r\n`
+    // RFC 3848, and RFC 6531 §4.3
+    const protocol = saysSmtpUtf8(this.session) ? transmissionType.replace('ESMTP', 'UTF8SMTP') : transmissionType
+    const address = remoteAddress.includes(':') ? `IPv6:${remoteAddress}` : remoteAddress
+    const received = `Received: from ${this.#clientName()} ([${address}])\r\n\tby ${hostname} (Postern) with ${protocol};\r\n\t${rfc5322Date(clock.now())}\r\n`
     return `Return-Path: <${this.#sender()}>\r\n${door.loopMark}${received}`
   }
 

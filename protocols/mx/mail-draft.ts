@@ -12,6 +12,8 @@ const keptOctetsMax = 512 * 1024
 
 /** Where all of a mail goes; undefined where it is not for them. */
 interface Destinations {
+  /** Its beginning is read as a report. */
+  readonly isRead: boolean
   readonly box: BoxMail | undefined
   readonly whole: Draft | undefined
   readonly routed: RoutedMail | undefined
@@ -23,9 +25,10 @@ export class MailDraft implements ContentDraft {
   #whole: Draft | undefined
   readonly #routed: RoutedMail | undefined
   #kept: Uint8Array[] = []
-  #room = keptOctetsMax
+  #room: number
 
-  constructor({ box, whole, routed }: Destinations) {
+  constructor({ isRead, box, whole, routed }: Destinations) {
+    this.#room = isRead ? keptOctetsMax : 0
     this.#box = box
     this.#whole = whole
     this.#routed = routed
@@ -43,7 +46,7 @@ export class MailDraft implements ContentDraft {
     if (waits.length > 0) return Promise.all(waits).then(() => undefined)
   }
 
-  /** The mail, or its first `keptOctetsMax`. */
+  /** The mail, or its first `keptOctetsMax`; empty when nobody reads it. */
   get kept(): Buffer {
     return Buffer.concat(this.#kept)
   }

@@ -36,6 +36,12 @@ test('plans hold the numbers of the specification', (t) => {
   )
 })
 
+test('a plan keeps more mail that came in than the largest mail has, and a larger plan more', (t) => {
+  const octets = planNames.map((name) => (plans[name].inboundMebibytes ?? Infinity) * 2 ** 20)
+  const largest = 40 * 2 ** 20
+  for (const [at, kept] of octets.entries()) t.true(kept > (octets[at - 1] ?? largest))
+})
+
 test('what plans include is what the specification says', (t) => {
   const including = (feature: (typeof includedFeatures)[number]) => planNames.filter((name) => plans[name][feature])
   for (const feature of ['attachments', 'scheduledSends', 'bulkReplay', 'orgDestinations', 'subProjects'] as const)

@@ -230,6 +230,16 @@ test('verify() tells of counters of records that are wrong, each way and in ever
   )
 })
 
+test('verify() tells of counters of what records weigh', async (t) => {
+  const counter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'letters']
+  const counted = [{ kind: 'pet', counter, weigh: (record: unknown) => (record as { id: string }).id.length }]
+  const right = (change: Change): Change => change.add(counter('org_1'), 5).add(counter('org_2'), 5)
+  t.deepEqual(await problemsAfter(t, right, { counted }), [])
+  t.deepEqual(await problemsAfter(t, (change) => right(change).insert(pets, 'org_1', pet('pet_33')), { counted }), [
+    'org_1 has records of the kind pet that weigh 11, but their counter says 5.',
+  ])
+})
+
 test('verify() asks the owner of records and families, and reports lost group commits', async (t) => {
   const checkRecord = async (kind: string, organizationId: string, record: unknown): Promise<readonly string[]> =>
     kind === 'house' ? [`${organizationId}|${(record as { street: string }).street}.`] : []

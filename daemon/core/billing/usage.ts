@@ -15,6 +15,7 @@ import {
   dayOf,
   organizationSendCounter,
   sendCounter,
+  storedInboundCounter,
   storedTracesCounter,
   storedTracesKey,
   usageCounter,
@@ -39,7 +40,7 @@ export interface ProjectUsage {
 
 /** How much of a limit is used now. `limit` undefined is none. */
 export interface LimitUse {
-  readonly name: 'sends_today' | 'traces_stored' | 'smtp_credentials' | 'templates'
+  readonly name: 'sends_today' | 'traces_stored' | 'smtp_credentials' | 'templates' | 'inbound_mebibytes'
   readonly used: number
   readonly limit: number | undefined
 }
@@ -133,17 +134,19 @@ export class Usage {
     const limits: Plan = limitsOf(organization)
     const all = await database.all(projects, { organizationId })
     const reach = { organizationId, without: new Set(all.flatMap(({ record }) => (record.deletedAt === undefined ? [] : [record.id]))) }
-    const [sends, traces, credentials, made] = await Promise.all([
+    const [sends, traces, credentials, made, inbound] = await Promise.all([
       this.#count(organizationSendCounter(organizationId, dayOf(nowMs))),
       this.#count(storedTracesCounter(organizationId)),
       database.all(smtpCredentials, reach),
       database.all(templates, reach),
+      this.#count(storedInboundCounter(organizationId)),
     ])
     return [
       { name: 'sends_today', used: sends, limit: limits.sendsPerDay },
       { name: 'traces_stored', used: traces, limit: limits.tracesStored },
       { name: 'smtp_credentials', used: credentials.length, limit: limits.smtpCredentials },
       { name: 'templates', used: made.length, limit: limits.templates },
+      { name: 'inbound_mebibytes', used: Math.ceil(inbound / 2 ** 20), limit: limits.inboundMebibytes },
     ]
   }
 

@@ -19,5 +19,7 @@ export interface ReceivedMail {
   readonly helo: string
 }
 
-/** Answers within seconds and never throws: what cannot be found out is a `temperror`. */
-export type Authenticate = (mail: ReceivedMail) => Promise<Authentication>
+export interface Authenticator extends AsyncDisposable {
+  /** Answers within seconds and never throws: what cannot be found out is a `temperror`. */
+  authenticate(mail: ReceivedMail): Promise<Authentication>
+}

@@ -77,6 +77,7 @@ export class InboundMail {
     const stored = await database.get(inboundMessages, { organizationId }, messageId)
     const { organization, projects } = await policies.of(organizationId)
     if (!stored || organization.deletedAt !== undefined || !projects.has(stored.record.projectId)) throw linkEnded
+    if (!(await database.get(inboundRoutes, { organizationId }, stored.record.routeId))) throw linkEnded
     requireFlag(organization, 'inbound_routes')
     return this.#file(organizationId, stored.record, target.part)
   }

@@ -44,6 +44,8 @@ export interface MintedRoute {
 
 /** Of an organization. */
 const routesMax = 100
+/** So much of the mail of a deleted route goes before the deletion is answered, in rounds of `removeMessages`. */
+const roundsAtOnce = 10
 
 export class InboundRoutes {
   readonly #options: InboundRouteOptions
@@ -140,8 +142,9 @@ export class InboundRoutes {
       if (stored) leaveLeftovers(change.remove(inboundRoutes, organizationId, stored), organizationId, id)
       return stored !== undefined
     })
-    // after a crash before the end of it, retention finds the rest
-    if (isGone) await removeMessages({ database, stopping: () => false }, organizationId, 'route', id)
+    // nobody finds it any more; retention removes what is left of much mail, and after a crash
+    let rounds = 0
+    if (isGone) await removeMessages({ database, stopping: () => ++rounds > roundsAtOnce }, organizationId, 'route', id)
   }
 
   async #permittedPattern({ organizationId }: Scope, text: string): Promise<string> {

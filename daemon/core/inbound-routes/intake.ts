@@ -5,10 +5,13 @@ import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Clock } from '../clock.ts'
 import { isSwitchedOn } from '../features.ts'
-import type { WebhookSettingsSource } from '../webhooks/settings.ts'
-import { inboundMessages, preparationWork, unpreparedKey, type InboundMessage } from './message.ts'
+import { Refusal } from '../refusals.ts'
+import { storedInboundCounter } from '../tenancy/counters.ts'
+import type { WebhookSettings, WebhookSettingsSource } from '../webhooks/settings.ts'
+import { inboundMessages, preparationWork, unpreparedKey, weightOf, type InboundMessage } from './message.ts'
 import { patternsFor } from './pattern.ts'
-import { inboundRoutes, patternKey } from './route.ts'
+import { mostKept, Room } from './room.ts'
+import { inboundRoutes, patternKey, type InboundRoute } from './route.ts'
 
 export interface RouteIntakeOptions {
   readonly database: Database
@@ -31,16 +34,21 @@ export interface Routed {
 /** What the session knows of a mail. */
 export type ArrivalFacts = Pick<InboundMessage, 'mailFrom' | 'remoteAddress' | 'helo' | 'isEncrypted' | 'prefix'>
 
+const isLive = ({ organization, projects }: WebhookSettings, { projectId }: InboundRoute): boolean =>
+  organization.deletedAt === undefined && projects.has(projectId) && isSwitchedOn(organization, 'inbound_routes')
+
 export class RouteIntake {
   readonly #options: RouteIntakeOptions
+  readonly #room: Room
 
   constructor(options: RouteIntakeOptions) {
     this.#options = options
+    this.#room = new Room(options.database, options.clock)
   }
 
   /**
    * The route with the most specific pattern that fits. When that one may take nothing now, no other one does: it could be that of
-   * another tenant.
+   * another tenant. Throws `quota_exhausted` when its organization keeps as much mail as it may.
    */
   async routeFor(localPart: string): Promise<LiveRoute | undefined> {
     const { database, policies } = this.#options
@@ -48,27 +56,44 @@ export class RouteIntake {
       const stored = await database.lookup(inboundRoutes, 'pattern', patternKey(pattern))
       if (!stored) continue
       const { organizationId, record } = stored
-      const { organization, projects } = await policies.of(organizationId)
-      const isLive = organization.deletedAt === undefined && projects.has(record.projectId) && isSwitchedOn(organization, 'inbound_routes')
-      return isLive ? { organizationId, id: record.id } : undefined
+      const settings = await policies.of(organizationId)
+      if (!isLive(settings, record)) return undefined
+      if (!(await this.#room.has(organizationId, settings.organization))) throw full
+      return { organizationId, id: record.id }
     }
     return undefined
   }
 
   /** A mail on its way in, once for each route. */
   open(routed: readonly Routed[]): RoutedMail {
-    return new RoutedMail(this.#options, routed)
+    return new RoutedMail(this.#options, this.#room, routed)
   }
 }
+
+const full = new Refusal('quota_exhausted', 'The recipient keeps as much mail as its plan allows; try again later.')
+
+const tooLarge = new Refusal('request_too_large', 'The message is larger than the plan of the recipient allows; make it smaller.')
+
+/** The mail for one route. */
+interface Copy {
+  readonly id: string
+  readonly draft: Draft
+  readonly routed: Routed
+}
+
+/** What changes at the same moment is tried again, so often. */
+const triesMax = 20
 
 /** Nothing of it counts before `commit`. */
 export class RoutedMail {
   readonly #options: RouteIntakeOptions
-  readonly #copies: readonly { readonly id: string; readonly draft: Draft; readonly routed: Routed }[]
+  readonly #room: Room
+  readonly #copies: readonly Copy[]
   #isCommitted = false
 
-  constructor(options: RouteIntakeOptions, routed: readonly Routed[]) {
+  constructor(options: RouteIntakeOptions, room: Room, routed: readonly Routed[]) {
     this.#options = options
+    this.#room = room
     this.#copies = routed.map((one) => {
       const id = newId('inm', options.clock.now())
       return { id, draft: new Draft(options.database, one.route.organizationId, id), routed: one }
@@ -81,30 +106,45 @@ export class RoutedMail {
   }
 
   /**
-   * Resolves with the ids of the messages when all of them are durable, and with them that they are to be told of. Throws when a route
-   * was deleted or changed meanwhile: the other server tries again, and is then told who is there.
+   * Resolves with the ids of the messages when all of them are durable, and with them that they are to be told of. Throws `conflict` when
+   * a route went away meanwhile: the other server tries again, and is then told who is there. Throws `quota_exhausted` when there is no
+   * room for it.
    */
   async commit(facts: ArrivalFacts): Promise<readonly string[]> {
-    const { database, clock } = this.#options
-    const change = new Change()
-    for (const { id, draft, routed } of this.#copies) {
-      const { organizationId, id: routeId } = routed.route
-      const route = await database.get(inboundRoutes, { organizationId }, routeId)
-      if (!route) throw new Error('a route was deleted while a mail for it came in')
-      const { projectId } = route.record
-      change.check([organizationId, inboundRoutes.name, routeId], route.version)
-      const content = draft.seal(change)
-      const message = { ...facts, id, routeId, projectId, recipients: routed.recipients, receivedAt: clock.now(), content, prepared: null }
-      change.insert(inboundMessages, organizationId, message)
-      change.set(unpreparedKey(organizationId, id)).leave(preparationWork, id)
+    for (let tries = 0; tries < triesMax && !this.#isCommitted; tries++) {
+      const change = new Change()
+      for (const copy of this.#copies) await this.#add(change, copy, facts)
+      const result = await this.#options.database.commit(change)
+      this.#isCommitted = result.ok
+      if (!result.ok && result.reason === 'limit') throw full // others came at the same moment
     }
-    if (!(await database.commit(change)).ok) throw new Error('a route was changed while a mail for it came in')
-    this.#isCommitted = true
+    if (!this.#isCommitted) throw new Error('a route changes all the time')
     return this.#copies.map(({ id }) => id)
   }
 
   /** Safe to call at any time; a mail that was committed stays. */
   async discard(): Promise<void> {
     for (const { draft } of this.#copies) await draft.discard(this.#isCommitted)
+  }
+
+  /** One copy for the route as it is now; the write fails when it changes before it. */
+  async #add(change: Change, { id, draft, routed: { route, recipients } }: Copy, facts: ArrivalFacts): Promise<void> {
+    const { database, policies, clock } = this.#options
+    const { organizationId, id: routeId } = route
+    const stored = await database.get(inboundRoutes, { organizationId }, routeId)
+    const settings = await policies.of(organizationId)
+    if (!stored || !isLive(settings, stored.record))
+      throw new Refusal('conflict', 'A recipient went away while the message came in; send it again.')
+    const { projectId } = stored.record
+    change.check([organizationId, inboundRoutes.name, routeId], stored.version)
+    const content = draft.seal(change)
+    const weight = weightOf({ content })
+    const most = mostKept(settings.organization)
+    if (weight > most) throw tooLarge
+    if (!(await this.#room.has(organizationId, settings.organization, weight))) throw full
+    change.add(storedInboundCounter(organizationId), weight, most)
+    const message = { ...facts, id, routeId, projectId, recipients, receivedAt: clock.now(), content, prepared: null }
+    change.insert(inboundMessages, organizationId, message)
+    change.set(unpreparedKey(organizationId, id)).leave(preparationWork, id)
   }
 }

@@ -4,8 +4,9 @@ import { contentRowKey } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { indexPrefix, type Stored } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
-import { webhookDeliveries } from '../webhooks/delivery.ts'
-import { inboundMessages, unpreparedKey, type InboundMessage } from './message.ts'
+import { storedInboundCounter } from '../tenancy/counters.ts'
+import { removeDelivery, webhookDeliveries, type WebhookDelivery } from '../webhooks/delivery.ts'
+import { inboundMessages, unpreparedKey, weightOf, type InboundMessage } from './message.ts'
 import { inboundRoutes } from './route.ts'
 
 /** What the removal works with. `stopping` is asked between two writes. */
@@ -74,10 +75,17 @@ async function isOnItsWay(database: Database, organizationId: string, { prepared
   return delivery !== undefined && delivery.record.nextAttemptAt !== null
 }
 
-/** With its content. False when it changed at the same moment. */
-async function removeMessage(database: Database, organizationId: string, stored: Stored<InboundMessage>): Promise<boolean> {
+/** With its content, and with its delivery when one is given. False when one of them changed at the same moment. */
+export async function removeMessage(
+  database: Database,
+  organizationId: string,
+  stored: Stored<InboundMessage>,
+  delivery?: Stored<WebhookDelivery>,
+): Promise<boolean> {
   const { id, content } = stored.record
   const change = new Change().remove(inboundMessages, organizationId, stored).delete(unpreparedKey(organizationId, id))
+  if (delivery) removeDelivery(change, organizationId, delivery)
+  change.add(storedInboundCounter(organizationId), -weightOf(stored.record))
   for (let row = 0; row < content.rows; row++) change.delete(contentRowKey(organizationId, content.id, row))
   return (await database.commit(change)).ok
 }

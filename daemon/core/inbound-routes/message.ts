@@ -37,6 +37,12 @@ export interface PreparedMessage {
   readonly deliveryId: string
 }
 
+/** A small mail takes room as well, for its record and for what its webhook is told. */
+const weightMin = 16 * 1024
+
+/** What a mail counts for the limit of the plan, in octets. */
+export const weightOf = ({ content }: Pick<InboundMessage, 'content'>): number => Math.max(content.size, weightMin)
+
 const text = z.string()
 
 export const inboundMessages = defineRecord<InboundMessage>({

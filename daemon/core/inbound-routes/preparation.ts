@@ -13,7 +13,7 @@ import type { MessageReader } from '../capture/message-reader.ts'
 import type { Clock } from '../clock.ts'
 import { Rounds } from '../rounds.ts'
 import { addDelivery } from '../webhooks/add-delivery.ts'
-import type { Authenticate } from './authentication.ts'
+import type { Authenticator } from './authentication.ts'
 import { linkToken } from './links.ts'
 import { inboundMessages, preparationWork, unpreparedKey, type InboundMessage } from './message.ts'
 import { inboundEventBody } from './webhook-body.ts'
@@ -22,25 +22,32 @@ export interface PreparationOptions {
   readonly database: Database
   readonly secrets: SecretBox
   readonly clock: Clock
-  /** Its own, which is disposed of with it. */
+  /** Its own, which is disposed of with it, like `authenticator`. */
   readonly reader: MessageReader
-  readonly authenticate: Authenticate
+  readonly authenticator: Authenticator
   /** Of the service, without a slash at the end. */
   readonly baseUrl: string
   readonly onError: (error: unknown, messageId: string) => void
 }
 
 /** Those whose DNS is slow must not hold up the others; each is in memory as long. */
-const atATimeMax = 32
-const octetsMax = 128 * 1024 * 1024
+const atATimeMax = 64
+/** Of one organization, as its mail may be a flood that is made to be slow. */
+const ofOneMax = 16
+const octetsMax = 64 * 1024 * 1024
 /** Longer than the schedule of the webhook, so that a receiver who was away for a day can still follow them. */
 const linksLastMs = 72 * 3_600_000
 const subjectMax = 500
 const addressesMax = 20
+const addressMax = 320
 
 export class Preparation {
   readonly #options: PreparationOptions
-  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #underWay = new Map<string, Promise<unknown>>()
+  /** How many of them each organization has. */
+  readonly #counts = new Map<string, number>()
+  /** What could not be prepared, by whatever defect, is not tried again before the next start. */
+  readonly #broken = new Set<string>()
   #octets = 0
   readonly #rounds: Rounds
   readonly #stopped = Promise.withResolvers<undefined>()
@@ -62,32 +69,64 @@ export class Preparation {
     this.#stopped.resolve(undefined)
     await stopped
     await Promise.all(this.#underWay.values())
-    await this.#options.reader[Symbol.asyncDispose]()
+    const { reader, authenticator } = this.#options
+    await Promise.all([reader[Symbol.asyncDispose](), authenticator[Symbol.asyncDispose]()])
   }
 
+  /** Goes over the organizations that have mail waiting; each of them is taken up as far as it may be. */
   async #beginAll(): Promise<void> {
-    const { database, onError } = this.#options
-    for await (const { key } of database.kv.range(within(unpreparedKey()))) {
-      const [, , organizationId = '', id = ''] = unpack(key).map(String)
-      if (this.#underWay.has(id)) continue
-      const stored = await database.get(inboundMessages, { organizationId }, id)
-      const octets = stored?.record.content.size ?? 0
-      while (this.#underWay.size >= atATimeMax || (this.#underWay.size > 0 && this.#octets + octets > octetsMax))
-        await Promise.race(this.#underWay.values())
-      if (this.#rounds.stopping) return
-      this.#octets += octets
-      const work = this.#prepare(organizationId, id, stored)
-        .catch((error: unknown) => onError(error, id))
-        .finally(() => {
-          this.#octets -= octets
-          this.#underWay.delete(id)
-        })
-      this.#underWay.set(id, work)
+    const { database } = this.#options
+    const { start: first, end } = within(unpreparedKey())
+    for (let start = first; !this.#rounds.stopping;) {
+      let organizationId: string | undefined
+      for await (const { key } of database.kv.range({ start, end, limit: 1 })) organizationId = String(unpack(key)[2])
+      if (organizationId === undefined) return
+      await this.#beginOf(organizationId)
+      start = within(unpreparedKey(organizationId)).end
     }
   }
 
+  /** The oldest of one organization. */
+  async #beginOf(organizationId: string): Promise<void> {
+    const { database, onError } = this.#options
+    for await (const { key } of database.kv.range(within(unpreparedKey(organizationId)))) {
+      const id = String(unpack(key)[3])
+      if (this.#underWay.has(id) || this.#broken.has(id)) continue
+      const stored = await database.get(inboundMessages, { organizationId }, id)
+      const octets = stored?.record.content.size ?? 0
+      await this.#room(octets)
+      if (this.#rounds.stopping || (this.#counts.get(organizationId) ?? 0) >= ofOneMax) return
+      const work = this.#prepare(organizationId, id, stored).catch((error: unknown) => {
+        this.#broken.add(id)
+        onError(error, id)
+      })
+      this.#begin(organizationId, id, octets, work)
+    }
+  }
+
+  async #room(octets: number): Promise<void> {
+    while (this.#underWay.size >= atATimeMax || (this.#underWay.size > 0 && this.#octets + octets > octetsMax))
+      await Promise.race(this.#underWay.values())
+  }
+
+  #begin(organizationId: string, id: string, octets: number, work: Promise<unknown>): void {
+    const count = (by: number): void => {
+      this.#octets += by * octets
+      const left = (this.#counts.get(organizationId) ?? 0) + by
+      if (left > 0) this.#counts.set(organizationId, left)
+      else this.#counts.delete(organizationId)
+    }
+    count(1)
+    const done = work.finally(() => {
+      count(-1)
+      this.#underWay.delete(id)
+      this.#rounds.wake()
+    })
+    this.#underWay.set(id, done)
+  }
+
   async #prepare(organizationId: string, id: string, stored: Stored<InboundMessage> | undefined): Promise<void> {
-    const { database, reader, authenticate, clock } = this.#options
+    const { database, reader, authenticator, clock } = this.#options
     const change = new Change().delete(unpreparedKey(organizationId, id))
     if (!stored || stored.record.prepared !== null) {
       await database.commit(change)
@@ -96,7 +135,7 @@ export class Preparation {
     const { record } = stored
     const raw = await readWholeContent(database, organizationId, record.content)
     const { mailFrom, remoteAddress, helo } = record
-    const both = Promise.all([reader.read(raw), authenticate({ raw, mailFrom, remoteAddress, helo })])
+    const both = Promise.all([reader.read(raw), authenticator.authenticate({ raw, mailFrom, remoteAddress, helo })])
     const found = await Promise.race([both, this.#stopped.promise])
     // a reader that was stopped calls every mail unreadable
     if (!found || this.#rounds.stopping) return
@@ -113,7 +152,7 @@ export class Preparation {
     const deliveryId = addDelivery(change, organizationId, told)
     const prepared = {
       subject: read.ok ? read.message.subject.slice(0, subjectMax).toWellFormed() : '',
-      from: read.ok ? read.message.from.slice(0, addressesMax).map(({ address }) => address) : [],
+      from: read.ok ? read.message.from.slice(0, addressesMax).map(({ address }) => address.slice(0, addressMax).toWellFormed()) : [],
       unreadable: read.ok ? null : read.unreadable,
       authentication,
       deliveryId,

@@ -69,6 +69,9 @@ export const storedTracesCounter = (organizationId: string): readonly Element[] 
 /** How many those were when first looked at in a day; a day without a row is as the one before. */
 export const storedTracesKey = (organizationId: string, day: string): readonly Element[] => [organizationId, 'usage.stored', day]
 
+/** What the mail weighs that came in by inbound routes and is kept now, in octets. */
+export const storedInboundCounter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'inbound']
+
 const dayMs = 86_400_000
 
 function daysBetween(fromMs: number, toMs: number): string[] {
@@ -96,5 +99,6 @@ export function organizationCounters(organizationId: string, fromMs: number, toM
     ...days.map((day) => organizationSendCounter(organizationId, day)),
     ...months.flatMap((month) => eventAxes.map((axis) => usageCounter(organizationId, axis, month))),
     storedTracesCounter(organizationId),
+    storedInboundCounter(organizationId),
   ]
 }

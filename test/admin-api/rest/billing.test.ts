@@ -32,6 +32,7 @@ test('GET /v1/usage shows axes, projects and limits of this month and of others'
     { name: 'traces_stored', used: 3, limit: 50_000 },
     { name: 'smtp_credentials', used: 1, limit: 10 },
     { name: 'templates', used: 0, limit: 3 },
+    { name: 'inbound_mebibytes', used: 0, limit: 2048 },
   ])
   clock.advance(31 * 86_400_000)
   t.like(await rest.must('GET', '/v1/usage'), { period: '2030-02', sends: 0 })

@@ -1,5 +1,6 @@
 /** Mail that came by an inbound route, put into the store. */
-import { inboundMessages } from '#core/inbound-routes/message.ts'
+import { inboundMessages, weightOf } from '#core/inbound-routes/message.ts'
+import { storedInboundCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
@@ -13,9 +14,11 @@ export async function addInboundMail(database: Database, organizationId: string,
   const none = { result: 'none', domain: null }
   const authentication = { spf: none, dkim: [], dmarc: { ...none, policy: null }, arc: { result: 'none' } }
   const change = new Change()
+  const content = draft.seal(change)
+  change.add(storedInboundCounter(organizationId), weightOf({ content }))
   change.insert(inboundMessages, organizationId, {
+    content,
     ...{ id, routeId, projectId, mailFrom: '', recipients: [], remoteAddress: '', helo: '', isEncrypted: false, receivedAt: 1, prefix: '' },
-    content: draft.seal(change),
     prepared: { subject: '', from: [], unreadable: null, authentication, deliveryId: 'wha_1' },
   })
   await database.commit(change)

@@ -1,6 +1,9 @@
 /** Inbound routes over REST: patterns on a domain that tenants share, secrets, moves, and what goes with a route. */
 import test from 'ava'
+import { sweepInbound } from '#core/inbound-routes/leftovers.ts'
 import { inboundMessages } from '#core/inbound-routes/message.ts'
+import { inboundRoutes } from '#core/inbound-routes/route.ts'
+import { Change } from '#store/change.ts'
 import { linkToken } from '#core/inbound-routes/links.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import type { RestAnswer } from '../../support/rest.ts'
@@ -110,4 +113,28 @@ test('signed links lead to the mail and its files, as downloads, until they end,
   }
   clock.advance(60_000)
   t.is((await nobody.call('GET', `/share/inbound/${token}`)).status, 404)
+})
+
+test('a link ends with its route, also while the mail of the route is still being removed', async (t) => {
+  const { rest, database, organizationId, clock, client } = await startRig(t)
+  const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
+  const messageId = await addInboundMail(database, organizationId, String(id), String(project_id))
+  const secrets = new SecretBox(Buffer.alloc(32, 7))
+  const token = linkToken(secrets, { organizationId, messageId, part: 'raw', expiresAt: clock.now() + 60_000 })
+  const nobody = client('')
+  t.is((await nobody.call('GET', `/share/inbound/${token}`)).status, 200)
+  const stored = (await database.get(inboundRoutes, { organizationId }, String(id)))!
+  await database.commit(new Change().remove(inboundRoutes, organizationId, stored))
+  t.is((await nobody.call('GET', `/share/inbound/${token}`)).status, 404)
+})
+
+test('the much mail of a deleted route goes in part at once, and the rest with retention', async (t) => {
+  const { rest, database, organizationId } = await startRig(t)
+  const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
+  for (let n = 0; n < 13; n++)
+    await Promise.all(Array.from({ length: 100 }, () => addInboundMail(database, organizationId, String(id), String(project_id))))
+  t.is((await rest.call('DELETE', `/v1/inbound-routes/${String(id)}`)).status, 204)
+  t.is((await database.all(inboundMessages, { organizationId })).length, 300)
+  await sweepInbound({ database, stopping: () => false }, organizationId, { nowMs: 0 })
+  t.deepEqual(await database.all(inboundMessages, { organizationId }), [])
 })

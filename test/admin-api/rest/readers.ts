@@ -38,18 +38,10 @@ export function inboxesOf(
   return inboxCore({ ...base, ...outside, reader, bell, baseUrl, pagesUrl: baseUrl, onError })
 }
 
-/** Their records are those of the test, and what they tell goes to loopback. */
-export function inboundOf(
-  { records, ...parts }: Omit<InboundParts, 'resolver'> & { readonly records: RecordResolver },
-  inboundDomain: string | null,
-  baseUrl: string,
-): InboundCore {
-  const resolver = {
-    ...playedResolver,
-    resolveTxt: (name: string) => records.resolveTxt(name),
-    resolveMx: (name: string) => records.resolveMx(name),
-  }
-  return inboundCore({ ...parts, resolver }, { allowed: [{ cidr: '127.0.0.1/32' }], hostname: 'post.example.ch', inboundDomain, baseUrl })
+/** What they tell goes to loopback. */
+export function inboundOf(parts: Omit<InboundParts, 'resolver'>, inboundDomain: string | null, baseUrl: string): InboundCore {
+  const settings = { allowed: [{ cidr: '127.0.0.1/32' }], hostname: 'post.example.ch', dnsServers: [], inboundDomain, baseUrl }
+  return inboundCore({ ...parts, resolver: playedResolver }, settings)
 }
 
 /** Moves of resources between projects. */

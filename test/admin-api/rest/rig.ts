@@ -272,7 +272,7 @@ function assemble(
   })
   const house = people({ ...base, accept, baseUrl, signUp: 'invited', systemMail: { destination: null, from: null }, onError: rethrow })
   const made = administration({ database, policies, clock, writes, accept, attempts: noAttempts, onError: rethrow })
-  const inbound = inboundOf({ ...base, reader, records, onError: rethrow }, bounceDomain, baseUrl)
+  const inbound = inboundOf({ ...base, reader, onError: rethrow }, bounceDomain, baseUrl)
   return {
     ...{ ...base, ...made, ...inbound },
     ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { PostmasterBox } from '../../../protocols/mx/postmaster-box.ts'
@@ -18,14 +18,14 @@ const limits = { mails: 2, octets: 1000 }
 test('PostmasterBox makes its Maildir with the first mail, for its owner alone, with the size in the name', async (t) => {
   const folder = join(await folderOf(t), 'postmaster')
   const box = new PostmasterBox(folder, new FakeClock())
-  const mail = box.openMail('A: b\r\n')
+  const mail = box.openMail('ada@peer.test', 'A: b\r\n')
   await t.throwsAsync(() => stat(folder), { code: 'ENOENT' })
   await mail.write(Buffer.from('C: d\r\n'))
   await mail.write(Buffer.from('\r\nE\r\n'))
   t.deepEqual(await readdir(join(folder, 'new')), [])
   await mail.deliver()
   const [name = '', ...others] = await readdir(join(folder, 'new'))
-  t.regex(name, /^\d+\.[0-9a-f]{16}\.postern,S=17$/)
+  t.regex(name, /^\d+\.[0-9a-f]{32}\.postern,S=17$/)
   t.deepEqual(others, [])
   const { mode, size } = await stat(join(folder, 'new', name))
   t.deepEqual([mode & 0o777, size], [0o600, 17])
@@ -38,7 +38,7 @@ test('PostmasterBox is full by number and by size, what was read counts, and roo
   const folder = await folderOf(t)
   const box = new PostmasterBox(folder, new FakeClock(), limits)
   const put = async (octets: number): Promise<void> => {
-    const mail = box.openMail('')
+    const mail = box.openMail('', '')
     await mail.write(Buffer.alloc(octets, 'x'))
     await mail.deliver()
   }
@@ -48,10 +48,45 @@ test('PostmasterBox is full by number and by size, what was read counts, and roo
   await put(1)
   await t.throwsAsync(() => put(1), full)
   const other = new PostmasterBox(await folderOf(t), new FakeClock(), { mails: 10, octets: 1000 })
-  const large = other.openMail('')
+  const large = other.openMail('', '')
   await large.write(Buffer.alloc(1500))
   await large.deliver()
-  await t.throwsAsync(async () => other.openMail('').write(Buffer.alloc(1)), full)
+  await t.throwsAsync(async () => other.openMail('', '').write(Buffer.alloc(1)), full)
+})
+
+test('PostmasterBox has a mail that is sent again once, also when it was read, and another one by the same sender', async (t) => {
+  const folder = await folderOf(t)
+  const clock = new FakeClock()
+  const put = async (sender: string, received: string, content: string): Promise<void> => {
+    clock.advance(1000)
+    const mail = new PostmasterBox(folder, clock).openMail(sender, received)
+    for (const chunk of content.match(/.{1,3}/g) ?? []) await mail.write(Buffer.from(chunk))
+    await mail.deliver()
+  }
+  const kept = async (): Promise<number> =>
+    (await Promise.all(['new', 'cur', 'tmp'].map((part) => readdir(join(folder, part))))).flat().length
+  await put('ada@peer.test', 'at noon', 'content')
+  await put('ada@peer.test', 'at one', 'content')
+  t.is(await kept(), 1)
+  const [name = ''] = await readdir(join(folder, 'new'))
+  await rename(join(folder, 'new', name), join(folder, 'cur', `${name}:2,S`))
+  await put('ada@peer.test', 'at two', 'content')
+  t.is(await kept(), 1)
+  await put('ada@peer.test', 'at two', 'contents')
+  await put('eve@peer.test', 'at two', 'content')
+  t.is(await kept(), 3)
+})
+
+test('PostmasterBox clears away what a crash left unfinished, after a day and a half', async (t) => {
+  const folder = await folderOf(t)
+  const clock = new FakeClock()
+  const hour = 3_600_000
+  await mkdir(join(folder, 'tmp'))
+  for (const hours of [37, 35]) await writeFile(join(folder, 'tmp', `${clock.now() - hours * hour}.a.postern`), 'half')
+  const mail = new PostmasterBox(folder, clock).openMail('', '')
+  await mail.write(Buffer.from('whole'))
+  await mail.deliver()
+  t.deepEqual(await readdir(join(folder, 'tmp')), [`${clock.now() - 35 * hour}.a.postern`])
 })
 
 test('A mail for the postmaster that does not come to its end leaves nothing behind', async (t) => {

@@ -51,12 +51,15 @@ export interface Rig {
   connect(): Promise<LineClient>
   /** The mails in the box of the postmaster. */
   kept(): Promise<string[]>
+  /** Files of mails for the postmaster that did not come to their end. */
+  unfinished(): Promise<string[]>
 }
 
 export interface RigOptions {
   readonly limits?: Partial<ReceptionLimits>
   readonly box?: BoxLimits
   readonly admission?: { check(): void }
+  readonly host?: string
 }
 
 const usual: ReceptionLimits = {
@@ -68,7 +71,10 @@ const usual: ReceptionLimits = {
   idleMs: 60_000,
 }
 
-export async function startRig(t: ExecutionContext, { limits, box, admission = { check: () => {} } }: RigOptions = {}): Promise<Rig> {
+export async function startRig(
+  t: ExecutionContext,
+  { limits, box, admission = { check: () => {} }, host = '127.0.0.1' }: RigOptions = {},
+): Promise<Rig> {
   const house = await houseOf(t, { deaf: true, bounceDomain })
   await house.destination()
   await house.rule({ any: true })
@@ -83,7 +89,7 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
   const routes = new RouteIntake({ database, policies, clock })
   const door = new InboundDoor({ database, secrets, clock, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
   const server = new MxServer({
-    ...{ listen: [{ host: '127.0.0.1', port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },
+    ...{ listen: [{ host, port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },
     limits: { ...usual, ...limits },
     readReport: readTestReport,
     postmaster: new PostmasterBox(folder.path, clock, box),
@@ -96,7 +102,7 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
     await folder[Symbol.asyncDispose]()
   })
   const connect = async (): Promise<LineClient> => {
-    const client = await LineClient.connect(address?.port ?? 0)
+    const client = await LineClient.connect(address?.port ?? 0, false, host)
     clients.push(client)
     return client
   }
@@ -104,6 +110,7 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
     const names = await readdir(join(folder.path, 'new')).catch((): string[] => [])
     return Promise.all(names.toSorted().map((name) => readFile(join(folder.path, 'new', name), 'latin1')))
   }
+  const unfinished = (): Promise<string[]> => readdir(join(folder.path, 'tmp')).catch(() => [])
   const [test, second] = [await inspectTests.create(scope, undefined), await inspectTests.create(scope, undefined)]
   const names = { ...namesOf(anna, ben), test: `${test.token}@${bounceDomain}`, second: `${second.token}@${bounceDomain}` }
   return {
@@ -119,6 +126,7 @@ export async function startRig(t: ExecutionContext, { limits, box, admission = {
     box: folder.path,
     connect,
     kept,
+    unfinished,
   }
 }
 

@@ -1,10 +1,13 @@
 /** Mail that is for several kinds of recipients at once, and a route for every local part beside those that have their own. */
 import test from 'ava'
 import { inboundMessages } from '#core/inbound-routes/message.ts'
-import { inboundRoutes } from '#core/inbound-routes/route.ts'
+import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
+import { Refusal } from '#core/refusals.ts'
+import { organizations, projects } from '#core/tenancy/organization.ts'
 import { inspectTests } from '#core/inspect/inspect-test.ts'
 import { readWholeContent } from '#store/content.ts'
 import { Change } from '#store/change.ts'
+import type { Stored } from '#store/record-kind.ts'
 import { organizationId, projectId } from '../../core/house.ts'
 import { SmtpClient, type Answer } from '../../support/smtp-client.ts'
 import { startRig, type Rig } from './rig.ts'
@@ -55,4 +58,150 @@ test('a route for every local part gets neither the mail of the postmaster, nor 
   t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
   t.true((await send(rig, [`anybody@${domain}`])).accepted)
   t.is((await rig.database.all(inboundMessages, { organizationId })).length, 1)
+})
+
+/** A mail up to its final dot, with something done before the dot. */
+async function interrupted({ connect }: Rig, to: readonly string[], meanwhile: () => Promise<unknown>): Promise<string> {
+  const client = await connect()
+  await client.reply()
+  await client.command('EHLO peer.test')
+  await client.command('MAIL FROM:<ada@peer.test>')
+  for (const one of to) await client.command(`RCPT TO:<${one}>`)
+  await client.command('DATA')
+  await client.sendApart(content)
+  await meanwhile()
+  return client.command('.')
+}
+
+const routeOf = async ({ database }: Rig): Promise<Stored<InboundRoute>> =>
+  (await database.get(inboundRoutes, { organizationId }, 'inr_1'))!
+
+test('a mail whose route is deleted while it comes in is to be sent again, and the postmaster has it once', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const { domain = '' } = rig.names
+  const to = [`sales@${domain}`, `postmaster@${domain}`]
+  const reply = await interrupted(rig, to, async () =>
+    rig.database.commit(new Change().remove(inboundRoutes, organizationId, await routeOf(rig))),
+  )
+  t.regex(reply, /^451 4\.5\.0 /)
+  t.deepEqual(rig.events.defects, [], 'it is nothing unexpected')
+  t.like(await send(rig, [`sales@${domain}`]), { reply: { code: 550 } })
+  t.true((await send(rig, [`postmaster@${domain}`])).accepted)
+  t.is((await rig.kept()).length, 1)
+  t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
+  t.deepEqual(await rig.unfinished(), [])
+})
+
+test('a mail whose organization loses its routes while it comes in is to be sent again', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const reply = await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => {
+    const stored = (await rig.database.get(organizations, { organizationId }, organizationId))!
+    const off = { ...stored.record, flags: { inbound_routes: false } }
+    await rig.database.commit(new Change().replace(organizations, organizationId, stored, off))
+  })
+  t.regex(reply, /^451 4\.5\.0 /)
+  t.deepEqual(await rig.database.all(inboundMessages, { organizationId }), [])
+})
+
+test('a mail goes to ten routes at most, and to as many recipients of each as there may be', async (t) => {
+  const rig = await startRig(t, { limits: { maxRecipients: 100 } })
+  const { domain = '' } = rig.names
+  const route = { projectId, webhookUrl: 'https://hooks.example.ch/', sealedSecret: '', createdAt: 1, updatedAt: 1 }
+  for (let n = 0; n < 11; n++)
+    await rig.database.commit(
+      new Change().insert(inboundRoutes, organizationId, { ...route, id: `inr_${n}`, localPartPattern: `shop${n}+*` }),
+    )
+  const client = await rig.connect()
+  await client.reply()
+  for (const line of ['EHLO peer.test', 'MAIL FROM:<ada@peer.test>']) await client.command(line)
+  for (let n = 0; n < 10; n++) t.regex(await client.command(`RCPT TO:<shop${n}+a@${domain}>`), /^250 /)
+  t.regex(await client.command(`RCPT TO:<shop10+a@${domain}>`), /^452 4\.5\.3 /)
+  t.regex(await client.command(`RCPT TO:<shop0+b@${domain}>`), /^250 /)
+  await client.command('DATA')
+  client.send(content)
+  t.regex(await client.command('.'), /^250 /)
+  t.is((await rig.database.all(inboundMessages, { organizationId })).length, 10)
+})
+
+test('Received says by which protocol a mail came', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const say = async (hello: string, parameters = '', isEncrypted = false): Promise<void> => {
+    const client = await rig.connect()
+    await client.reply()
+    await client.command(hello)
+    if (isEncrypted) await client.startTls()
+    for (const line of [hello, `MAIL FROM:<ada@peer.test>${parameters}`, `RCPT TO:<sales@${rig.names['domain'] ?? ''}>`, 'DATA'])
+      await client.command(line)
+    client.send(content)
+    t.regex(await client.command('.'), /^250 /)
+  }
+  await say('HELO peer.test')
+  await say('EHLO peer.test')
+  await say('EHLO peer.test', ' SMTPUTF8')
+  await say('EHLO peer.test', '', true)
+  await say('EHLO peer.test', ' SMTPUTF8', true)
+  const mails = await rig.database.all(inboundMessages, { organizationId })
+  const protocols = mails.map(({ record }) => /\(Postern\) with (\w+);/.exec(record.prefix)?.[1])
+  t.deepEqual(new Set(protocols), new Set(['SMTP', 'ESMTP', 'UTF8SMTP', 'ESMTPS', 'UTF8SMTPS']))
+})
+
+test('Received names an IPv6 address as one', async (t) => {
+  const rig = await startRig(t, { host: '::1' })
+  await addRoute(rig)
+  t.regex(await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => undefined), /^250 /)
+  const [message] = await rig.database.all(inboundMessages, { organizationId })
+  t.regex(message?.record.prefix ?? '', /^Received: from peer\.test \(\[IPv6:::1\]\)/m)
+})
+
+test('a mail whose route is changed while it comes in is taken, for the route as it is now', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const reply = await interrupted(rig, [`sales@${rig.names['domain'] ?? ''}`], async () => {
+    const stored = await routeOf(rig)
+    const project = (await rig.database.get(projects, { organizationId }, projectId))!.record
+    const change = new Change().insert(projects, organizationId, { ...project, id: 'prj_2' })
+    await rig.database.commit(change.replace(inboundRoutes, organizationId, stored, { ...stored.record, projectId: 'prj_2' }))
+  })
+  t.regex(reply, /^250 /)
+  const [message] = await rig.database.all(inboundMessages, { organizationId })
+  t.is(message?.record.projectId, 'prj_2')
+})
+
+test('a recipient who keeps as much mail as he may is refused for now, and others of the same mail are not', async (t) => {
+  const rig = await startRig(t)
+  await addRoute(rig)
+  const { record, version } = (await rig.database.get(organizations, { organizationId }, organizationId))!
+  const small = { ...record, overrides: { inboundMebibytes: 0 } }
+  await rig.database.commit(new Change().replace(organizations, organizationId, { record, version }, small))
+  const { domain = '' } = rig.names
+  const client = await rig.connect()
+  await client.reply()
+  for (const line of ['EHLO peer.test', 'MAIL FROM:<ada@peer.test>']) await client.command(line)
+  t.regex(await client.command(`RCPT TO:<sales@${domain}>`), /^452 4\.3\.1 /)
+  t.regex(await client.command(`RCPT TO:<postmaster@${domain}>`), /^250 /)
+})
+
+test('while the disk is short, what would be stored is refused for now at each step', async (t) => {
+  const admission = { isShort: false, check: () => void 0 }
+  admission.check = () => {
+    if (admission.isShort) throw new Refusal('storage_full', 'No room.')
+  }
+  const rig = await startRig(t, { admission })
+  await addRoute(rig)
+  const client = await rig.connect()
+  await client.reply()
+  await client.command('EHLO peer.test')
+  const refused = async (line: string, reply: RegExp): Promise<void> => {
+    admission.isShort = true
+    t.regex(await client.command(line), reply, line)
+    admission.isShort = false
+  }
+  await refused('MAIL FROM:<ada@peer.test>', /^452 4\.3\.1 /)
+  await client.command('MAIL FROM:<ada@peer.test>')
+  await client.command(`RCPT TO:<sales@${rig.names['domain'] ?? ''}>`)
+  await refused('DATA', /^452 4\.3\.1 /)
+  t.regex(await client.command('DATA'), /^354 /)
 })

@@ -1,0 +1,110 @@
+/** What is made of mail after the acknowledgement, and that no mail keeps that of others waiting. */
+import test, { type ExecutionContext } from 'ava'
+import type { Authentication, Authenticator, ReceivedMail } from '#core/inbound-routes/authentication.ts'
+import { RouteIntake } from '#core/inbound-routes/intake.ts'
+import { inboundMessages } from '#core/inbound-routes/message.ts'
+import { Preparation } from '#core/inbound-routes/preparation.ts'
+import { inboundRoutes } from '#core/inbound-routes/route.ts'
+import type { MessageReader } from '#core/capture/message-reader.ts'
+import { organizations, projects } from '#core/tenancy/organization.ts'
+import { contentRowKey } from '#store/content.ts'
+import { Change } from '#store/change.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { houseOf, organizationId, projectId, secrets, until, type House } from '../house.ts'
+
+const none = { result: 'none', domain: null }
+const nothing: Authentication = { spf: none, dkim: [], dmarc: { ...none, policy: null }, arc: { result: 'none' } }
+const reader: MessageReader = {
+  read: async () => ({ ok: false, unreadable: 'It is not read here.' }),
+  attachment: async () => undefined,
+  [Symbol.asyncDispose]: async () => {},
+} as never
+
+/** Mail from `slow@` waits until it is let go. */
+class Slow implements Authenticator {
+  waiting = 0
+  most = 0
+  readonly #go = Promise.withResolvers<Authentication>()
+
+  authenticate({ mailFrom }: ReceivedMail): Promise<Authentication> {
+    if (mailFrom !== 'slow@peer.test') return Promise.resolve(nothing)
+    this.most = Math.max(this.most, ++this.waiting)
+    return this.#go.promise.finally(() => this.waiting--)
+  }
+
+  letGo(): void {
+    this.#go.resolve(nothing)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+interface Place {
+  readonly house: House
+  readonly intake: RouteIntake
+  readonly slow: Slow
+  readonly preparation: Preparation
+  readonly errors: string[]
+}
+
+/** Two organizations with a route each: `one` and `two`. */
+async function place(t: ExecutionContext): Promise<Place> {
+  const house = await houseOf(t)
+  const { database, clock } = house
+  const { record } = (await database.get(organizations, { organizationId }, organizationId))!
+  const project = (await database.get(projects, { organizationId }, projectId))!.record
+  const route = { projectId, webhookUrl: 'https://hooks.example.ch/', sealedSecret: '', createdAt: startOfTime, updatedAt: startOfTime }
+  const change = new Change()
+    .insert(organizations, 'org_z', { ...record, id: 'org_z' })
+    .insert(projects, 'org_z', project)
+    .insert(inboundRoutes, organizationId, { ...route, id: 'inr_1', localPartPattern: 'one' })
+    .insert(inboundRoutes, 'org_z', { ...route, id: 'inr_2', localPartPattern: 'two' })
+  await database.commit(change)
+  const slow = new Slow()
+  const errors: string[] = []
+  const onError = (_error: unknown, id: string): void => void errors.push(id)
+  const base = { database, secrets, clock, reader, authenticator: slow, baseUrl: 'https://post.example.ch', onError }
+  const preparation = new Preparation(base)
+  t.teardown(() => preparation.stop())
+  return { house, intake: new RouteIntake(house), slow, preparation, errors }
+}
+
+async function take({ intake, house }: Place, local: string, mailFrom: string): Promise<string> {
+  house.clock.advance(1)
+  const found = await intake.routeFor(local)
+  const mail = intake.open([{ route: found!, recipients: [`${local}@in.test`] }])
+  await mail.write(Buffer.from('Subject: x\r\n\r\nx\r\n'))
+  const [id = ''] = await mail.commit({ mailFrom, remoteAddress: '192.0.2.1', helo: 'mx.test', isEncrypted: false, prefix: '' })
+  return id
+}
+
+const isPrepared = async ({ house: { database } }: Place, organization: string, id: string): Promise<boolean> =>
+  (await database.get(inboundMessages, { organizationId: organization }, id))?.record.prepared !== null
+
+test('a flood that is slow to authenticate keeps only the mail of its own organization waiting', async (t) => {
+  const here = await place(t)
+  const flood: string[] = []
+  for (let n = 0; n < 100; n++) flood.push(await take(here, 'one', 'slow@peer.test'))
+  here.preparation.start()
+  await until('the flood is being prepared', async () => here.slow.waiting === 16)
+  const other = await take(here, 'two', 'ada@peer.test')
+  await until('the mail of the other organization is prepared', () => isPrepared(here, 'org_z', other))
+  t.is(here.slow.most, 16)
+  here.slow.letGo()
+  await until('the flood is prepared', () => isPrepared(here, organizationId, flood.at(-1) ?? ''))
+  t.deepEqual(await here.house.keys('inbound.unprepared'), [])
+  t.deepEqual(here.errors, [])
+})
+
+test('a mail whose content is damaged is told of once, and what comes after it is prepared', async (t) => {
+  const here = await place(t)
+  const damaged = await take(here, 'one', 'ada@peer.test')
+  await here.house.database.commit(new Change().delete(contentRowKey(organizationId, damaged, 0)))
+  here.preparation.start()
+  for (let n = 0; n < 3; n++) {
+    const id = await take(here, 'one', 'ada@peer.test')
+    await until('it is prepared', () => isPrepared(here, organizationId, id))
+  }
+  t.deepEqual(here.errors, [damaged])
+  t.false(await isPrepared(here, organizationId, damaged))
+})
