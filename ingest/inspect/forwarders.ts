@@ -29,7 +29,7 @@ export async function forwardersIn(found: FoundArc, resolve: Questions['resolve'
   if (!chain) return []
   // before mailauth looks at them, as it rewrites them then
   const forwarders = chain.map((set) => ({
-    domain: String(set['arc-seal']?.parsed?.d?.value ?? '').toLowerCase(),
+    domain: sealedBy(set),
     sawDmarcPass: set['arc-authentication-results']?.parsed?.dmarc?.value === 'pass',
   }))
   // for mailauth a chain fails as well when DNS does not give a key
@@ -38,4 +38,9 @@ export async function forwardersIn(found: FoundArc, resolve: Questions['resolve'
   if (status.result === 'pass') return forwarders.toReversed()
   const isSilent = watched.hasFault() || (lastEntry && lastEntry.messageSignature?.status.result === 'temperror')
   return isSilent ? 'unknown' : []
+}
+
+const sealedBy = (set: ArcSet): string => {
+  const domain = set['arc-seal']?.parsed?.d?.value
+  return typeof domain === 'string' ? domain.toLowerCase() : ''
 }

@@ -32,6 +32,8 @@ const unseen: ReadonlySet<string> = new Set(['script', 'style', 'title', 'head',
 const empty: ReadonlySet<string> = new Set(['area', 'base', 'br', 'col', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr', 'embed'])
 const itemsMax = 2000
 const depthMax = 500
+const openMax = 5000
+const pieceLength = 16_384
 const textMax = 500_000
 
 export function readPage(html: string): HtmlPage {
@@ -44,8 +46,9 @@ export function readPage(html: string): HtmlPage {
     },
     { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true, recognizeSelfClosing: false },
   )
-  parser.write(html)
-  parser.end()
+  // the parser's own list of open tags is slow to grow, so that very deep pages are read to that depth only
+  for (let at = 0; at < html.length && !reader.isTooDeep; at += pieceLength) parser.write(html.slice(at, at + pieceLength))
+  if (!reader.isTooDeep) parser.end()
   return reader.page()
 }
 
@@ -66,6 +69,11 @@ class PageReader {
   #camouflaged = 0
   #link: { href: string; text: string } | undefined
   #isPreview = true
+  #open = 0
+
+  get isTooDeep(): boolean {
+    return this.#open > openMax
+  }
 
   open(name: string, attributes: Readonly<Record<string, string>>): void {
     this.#noteActive(name, attributes)
@@ -77,6 +85,7 @@ class PageReader {
     }
     if (name === 'img' && this.#link) this.#link.text += ' '
     if (empty.has(name)) return void (this.#text += ' ')
+    this.#open += 1
     if (this.#levels.length > depthMax) return
     this.#levels.push({ name, style: above.style.inside(attributes), isUnseen: above.isUnseen || unseen.has(name) })
   }
@@ -100,6 +109,7 @@ class PageReader {
 
   close(name: string): void {
     if (name === 'a') this.#link = undefined
+    if (!empty.has(name)) this.#open -= 1
     this.#text += ' '
     const at = this.#levels.findLastIndex((level) => level.name === name)
     if (at > 0) this.#levels.length = at

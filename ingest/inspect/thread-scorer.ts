@@ -31,6 +31,7 @@ export interface ThreadScorerOptions {
 const usual: ScorerLimits = { dnsMs: 8500, allMs: 20_000, most: 4 }
 const policyMs = 5000
 const heapMiB = 384
+const headerMax = 1024 * 1024
 const worker = new URL('./score-worker.ts', import.meta.url)
 
 export class ThreadScorer implements InspectScorer, AsyncDisposable {
@@ -58,7 +59,8 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     if (this.#free === 0) await new Promise<void>((go) => this.#waiting.push(go))
     else this.#free -= 1
     try {
-      return this.#closed ? closing : await this.#score(raw, session)
+      if (this.#closed) return closing
+      return hasHugeHeader(raw) ? { ok: false, problem: hugeHeader } : await this.#score(raw, session)
     } finally {
       const next = this.#waiting.shift()
       if (next) next()
@@ -103,5 +105,13 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
   }
 }
 
+const hugeHeader = 'The header of the mail has more than 1 MiB; no receiver takes such mail.'
 const unreadable = 'The mail could not be checked.'
 const closing: InspectScore = { ok: false, problem: 'The service is shutting down.' }
+
+/** A header is read many times over; one of that size is made to cost time and memory. */
+function hasHugeHeader(raw: Uint8Array): boolean {
+  if (raw.length <= headerMax) return false
+  const head = Buffer.from(raw.buffer, raw.byteOffset, headerMax)
+  return !['\r\n\r\n', '\n\n'].some((end) => head.includes(end))
+}

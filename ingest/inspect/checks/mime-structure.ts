@@ -11,6 +11,7 @@ const htmlMax = 102_400
 const lineMax = 998
 const messageMax = 10 * 1024 * 1024
 const wordsMax = 20_000
+const quotedMax = 2 * 1024 * 1024
 
 export function checkMimeStructure(facts: Facts): Verdict {
   const { mail } = facts
@@ -39,7 +40,7 @@ function structureOf(raw: Buffer): Structure {
   if (hasBareLineEnd(raw)) grave.push({ text: 'A line ends with a bare CR or LF.', fix: 'End every line with CRLF.' })
   try {
     const leaves = placedParts(raw).filter(({ type }) => !type.startsWith('multipart/'))
-    const undecodable = leaves.filter((part) => decodeBody(raw.subarray(part.bodyStart, part.bodyEnd), part.encoding) === undefined)
+    const undecodable = leaves.filter((part) => decoded(raw, part) === undefined)
     if (undecodable.length > 0)
       grave.push({
         text: `A part of type ${undecodable[0]?.type ?? ''} cannot be decoded.`,
@@ -53,6 +54,14 @@ function structureOf(raw: Buffer): Structure {
       soft: [],
     }
   }
+}
+
+/** The octets of a part; of one in quoted-printable, which takes much room to decode, as many lines as anybody writes. */
+function decoded(raw: Buffer, { bodyStart, bodyEnd, encoding }: PlacedPart): Buffer | undefined {
+  const body = raw.subarray(bodyStart, bodyEnd)
+  if (encoding !== 'quoted-printable' || body.length <= quotedMax) return decodeBody(body, encoding)
+  const end = body.lastIndexOf('\r\n', quotedMax)
+  return decodeBody(body.subarray(0, Math.max(end, 0)), encoding)
 }
 
 function hasBareLineEnd(raw: Buffer): boolean {
@@ -82,7 +91,7 @@ function encodingFindings(raw: Buffer, leaves: readonly PlacedPart[]): Finding[]
   const texts = leaves.filter((part) => /^text\/(?:plain|html)$/.test(part.type) && !part.attached)
   const lacks = (part: PlacedPart): boolean => {
     if (part.parameters.has('charset')) return false
-    return (decodeBody(raw.subarray(part.bodyStart, part.bodyEnd), part.encoding) ?? Buffer.alloc(0)).some((octet) => octet > 127)
+    return (decoded(raw, part) ?? Buffer.alloc(0)).some((octet) => octet > 127)
   }
   if (texts.some(lacks)) findings.push({ text: 'A text does not name its character set.', fix: 'Add charset=utf-8 to its Content-Type.' })
   return findings

@@ -76,12 +76,20 @@ test('a thread that fails tells people that there is no report, and the operator
 
 test('block lists that hang take no time of other questions', async (t) => {
   const input = await letter()
-  const resolve: Resolve = (name, type) => (name.endsWith('.ip.test') ? new Promise(() => {}) : input.resolve(name, type))
-  await using scorer = new ThreadScorer({
-    ...{ clock: systemClock, resolve, lists: input.lists },
-    limits: { dnsMs: 2000, allMs: 60_000, most: 1 },
-  })
-  const score = await scorer.score(input.raw, input.session)
+  const clock = new ManualClock()
+  const begun = Promise.withResolvers<void>()
+  const resolve: Resolve = (name, type) => {
+    if (name.endsWith('.ip.test')) return new Promise(() => {})
+    if (type === 'PTR') begun.resolve()
+    return input.resolve(name, type)
+  }
+  await using scorer = new ThreadScorer({ clock, resolve, lists: input.lists })
+  const scoring = scorer.score(input.raw, input.session)
+  // no time has gone by when the checks ask
+  await begun.promise
+  await new Promise(setImmediate)
+  clock.advance(5000)
+  const score = await scoring
   const status = (id: string) => score.ok && score.report.checks.find((check) => check.id === id)?.status
   t.deepEqual(['spf', 'dkim', 'fcrdns', 'ip_blocklist'].map(status), ['pass', 'pass', 'pass', 'na'])
 })
@@ -132,6 +140,18 @@ test('mail that is no mail gets a report as well', async (t) => {
   ])
     t.true((await scorer.score(Buffer.from(text, 'latin1'), session)).ok, text.slice(0, 40))
 })
+
+test('large mail that is made to cost time and memory gets a report, or a reason at once', async (t) => {
+  const { session, resolve } = await letter()
+  await using scorer = new ThreadScorer({ clock: systemClock, resolve, lists: [] })
+  const head = 'From: <a@b.test>\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n'
+  const filled = (start: string, unit: string): Buffer => Buffer.from(start + unit.repeat(Math.floor(20_000_000 / unit.length)))
+  for (const mail of [filled(`${head}\r\n`, '<b>'), filled(`${head}Content-Transfer-Encoding: quoted-printable\r\n\r\n`, '=0A')])
+    t.true((await scorer.score(mail, session)).ok, mail.toString('latin1', 0, 200))
+  for (const unit of ['a: b\r\n', ' x@y.test,\r\n', 'DKIM-Signature: v=1; d=a.test; s=b; h=from; bh=x; b=y\r\n'])
+    t.like(await scorer.score(filled('From: a\r\n', unit), session), { ok: false, problem: hugeHeader })
+})
+const hugeHeader = 'The header of the mail has more than 1 MiB; no receiver takes such mail.'
 
 const zen = dnsListOf('ip/major/zen.spamhaus.org')
 const dbl = dnsListOf('domain/major/dbl.spamhaus.org')
