@@ -29,7 +29,7 @@ export function noOperator(): void {
 }
 
 /** The key itself, whatever it is good for. Throws `unauthorized`. */
-export function bearerKey(header: string | undefined): string {
+function bearerKey(header: string | undefined): string {
   if (header === undefined) throw new Refusal('unauthorized', 'Send your API key in the header "Authorization: Bearer <key>".')
   const key = bearer.exec(header)?.[1]
   if (key !== undefined) return key

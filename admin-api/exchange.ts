@@ -9,7 +9,7 @@ import { CursorInvalid } from '#store/database.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import { requireRight, type Scope } from '#core/access/scope.ts'
 import { Answer, type AnswerBody } from './answer.ts'
-import { bearerKey, type Authenticate } from './authentication.ts'
+import type { Authenticate } from './authentication.ts'
 import { isStreamed, openBodyStream } from './body-stream.ts'
 import { challenge, type ProtectedResource } from './challenge.ts'
 import type { HandlerInput, Operation, PageKeys } from './operation.ts'
@@ -146,7 +146,7 @@ export class Exchange {
       body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault)
     } else if (operation.body) {
       const { maxBodyBytes: bytesMax = bodyBytesDefault, maxBodySetting: setting } = operation
-      const pageMax = this.#scope?.isPublishable ? operation.pageKeys?.maxBodyBytes : undefined
+      const pageMax = this.#scope?.publishableToken !== undefined ? operation.pageKeys?.maxBodyBytes : undefined
       const limits = { ...(pageMax === undefined ? { bytesMax, setting } : { bytesMax: pageMax }), depthMax: this.#around.depthMax }
       const read = await readJsonBody(req, res, limits, this.#around.bodyMemory)
       this.#bodyBytes = read.bytes
@@ -175,13 +175,17 @@ export class Exchange {
   #authenticate(): Promise<Scope> {
     const { req, remoteAddress } = this.#incoming
     const { pageKeys } = this.operation
-    if (pageKeys && this.#isOfPage(pageKeys)) return pageKeys.authenticate(bearerKey(req.headers.authorization), req.headers.origin)
+    const key = pageKeys && this.#pageKey(pageKeys)
+    if (pageKeys && key !== undefined) return pageKeys.authenticate(key, req.headers.origin)
     return this.#around.authenticate(req.headers, remoteAddress)
   }
 
-  #isOfPage({ prefix }: PageKeys): boolean {
+  /** Whatever stands behind the prefix: that it is no key is for those to say who know keys. */
+  #pageKey({ prefix }: PageKeys): string | undefined {
     const { authorization = '' } = this.#incoming.req.headers
-    return /^bearer +/i.test(authorization) && authorization.replace(/^bearer +/i, '').startsWith(prefix)
+    if (!/^bearer +/i.test(authorization)) return undefined
+    const key = authorization.replace(/^bearer +/i, '').trimEnd()
+    return key.startsWith(prefix) ? key : undefined
   }
 
   /** Pages read what concerns their keys, and the answers to a request without any; nothing that another key was given. */
@@ -189,7 +193,7 @@ export class Exchange {
     const { pageKeys } = this.operation
     if (!pageKeys) return undefined
     const { origin, authorization } = this.#incoming.req.headers
-    const isTheirs = authorization === undefined || this.#isOfPage(pageKeys)
+    const isTheirs = authorization === undefined || this.#pageKey(pageKeys) !== undefined
     return { origin: isTheirs && origin !== undefined ? pageKeys.readableFrom(origin) : undefined, requestHeaders: pageKeys.requestHeaders }
   }
 

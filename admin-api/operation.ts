@@ -58,7 +58,7 @@ export interface PageKeys {
   readonly maxBodyBytes: number
   /** Request headers that scripts may send. */
   readonly requestHeaders: readonly string[]
-  /** Whether a script of a page of this origin may read the answer: the origin as browsers write it, or undefined. */
+  /** Whether a script of the page with this header `Origin` may read the answer: the origin to name, or undefined. */
   readonly readableFrom: (origin: string) => string | undefined
   /** Finds out whose key it is on a page of this origin, or throws. */
   readonly authenticate: (key: string, origin: string | undefined) => Promise<Scope>

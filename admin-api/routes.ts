@@ -3,6 +3,7 @@ import assert from 'node:assert'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { H3, type H3Event } from 'h3'
 import * as z from 'zod'
+import { clientAddress } from '#core/access/client-network.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { noBody } from './answer.ts'
 import { Exchange, type ExchangeSurroundings, type Incoming } from './exchange.ts'
@@ -46,7 +47,7 @@ function runExchange(served: Operation, event: H3Event, around: ExchangeSurround
   const incoming: Incoming = {
     req: node.req as IncomingMessage,
     res: node.res as ServerResponse,
-    remoteAddress: event.req.ip ?? '',
+    remoteAddress: clientAddress(event.req.ip ?? ''),
     pathValues: decoded(event.context.params),
     search: search === '' ? undefined : event.url.searchParams,
   }

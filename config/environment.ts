@@ -54,6 +54,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_IMAP_CA_FILE: { path: 'imap.caFile', form: 'text' },
   POSTERN_INSPECT_DOMAIN: { path: 'inspect.domain', form: 'text' },
   POSTERN_INSPECT_DNS_LISTS: { path: 'inspect.dnsLists', form: 'list' },
+  POSTERN_INSPECT_MTA_STS: { path: 'inspect.mtaSts', form: 'text' },
   POSTERN_TURNSTILE_VERIFY_URL: { path: 'captcha.turnstileVerifyUrl', form: 'text' },
   POSTERN_HCAPTCHA_VERIFY_URL: { path: 'captcha.hcaptchaVerifyUrl', form: 'text' },
   POSTERN_TLS_CERT: { path: 'tls.certificateFile', form: 'text' },

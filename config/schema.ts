@@ -122,6 +122,11 @@ const inspect = section({
       'domain/minor/multi.uribl.com',
     ],
   ),
+  mtaSts: oneOf(
+    'Whether deliverability tests fetch the MTA-STS policy of the From domain, over https from its own server. Without it, what the policy asks for is not known, and does not count.',
+    ['never', 'fetch'],
+    'never',
+  ),
 })
 
 const imap = section({
@@ -135,7 +140,7 @@ const imap = section({
 })
 
 const verifyUrl: TextForm<string> = { parse: (text) => parseAddress(text)?.href, format: (text) => text }
-const verifyUrlLimit = 'an http or https address'
+const verifyUrlLimit = 'an https address, or an http address in a private network'
 
 const captcha = section({
   turnstileVerifyUrl: written(

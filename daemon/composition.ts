@@ -308,7 +308,8 @@ function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): v
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
     const routes = c.resolve(T.Inbound).routeIntake
-    return mailDoors(foundation, { ...base(c), ...network, routes, lookUp, feedback: c.resolve(T.Ingest).feedback })
+    const { feedback, reports } = c.resolve(T.Ingest)
+    return mailDoors(foundation, { ...base(c), ...network, routes, lookUp, feedback, reports })
   })
   add(T.Publishable, (c) => {
     const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), accessTokens: c.resolve(T.OAuth).accessTokens }

@@ -5,6 +5,7 @@ import { Feedback } from '#core/feedback/feedback.ts'
 import { LogIntake } from '#core/feedback/log-intake.ts'
 import { MailEnableIntake } from '#core/feedback/mailenable-intake.ts'
 import { PendingReports } from '#core/feedback/pending-reports.ts'
+import { WaitingRoom } from '#core/feedback/waiting-room.ts'
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
 import { PostofficeMappings } from '#core/ingest-sources/postoffice-mappings.ts'
 import { SignedSources } from '#core/ingest-sources/signed-source.ts'
@@ -13,6 +14,7 @@ import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
+import { ReportReader } from '#ingest/report-reader.ts'
 import type { Database } from '#store/database.ts'
 import type { IngestCore } from '../admin-api/rest/ingest-core.ts'
 
@@ -30,11 +32,14 @@ export interface IngestParts {
 export interface Ingest extends IngestCore {
   /** Tries reports again that came too early; to be started and stopped. */
   readonly pendingReports: PendingReports
+  /** To be closed. */
+  readonly reports: ReportReader
 }
 
 export function ingestCore(parts: IngestParts): Ingest {
-  const feedback = new Feedback({ ...parts, onPending: () => pendingReports.wake() })
-  const pendingReports: PendingReports = new PendingReports({ ...parts, feedback })
+  const room = new WaitingRoom()
+  const feedback = new Feedback({ ...parts, room, onPending: () => pendingReports.wake() })
+  const pendingReports: PendingReports = new PendingReports({ ...parts, room, feedback })
   const turns = new Turns()
   return {
     sources: new IngestSources(parts),
@@ -44,5 +49,6 @@ export function ingestCore(parts: IngestParts): Ingest {
     logs: new LogIntake({ ...parts, feedback, turns }),
     mailEnable: new MailEnableIntake({ ...parts, feedback, turns }),
     pendingReports,
+    reports: new ReportReader(parts.clock),
   }
 }

@@ -3,17 +3,20 @@ import type { Config } from '#config/load.ts'
 import type { Clock } from '#core/clock.ts'
 import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { InspectScoring } from '#core/inspect/scoring.ts'
-import { systemLookUp, type LookUp } from '#core/outbound/resolver.ts'
+import { systemLookUp, type LookUp, type Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import { dnsListOf } from '#ingest/inspect/dns-lists.ts'
+import { policyFetcher } from '#ingest/inspect/mta-sts.ts'
 import { ThreadScorer } from '#ingest/inspect/thread-scorer.ts'
 import type { Database } from '#store/database.ts'
+import { publicFetch } from './oauth-core.ts'
 
 export interface InspectParts {
   readonly config: Pick<Config, 'inspect' | 'inboundDomain' | 'outbound'>
   readonly database: Database
   readonly policies: Policies
   readonly clock: Clock
+  readonly resolver: Resolver
   /** In place of the name servers of the configuration. */
   readonly lookUp?: LookUp | undefined
   readonly onError: (error: unknown, testId: string) => void
@@ -25,10 +28,11 @@ export interface Inspect {
   readonly inspectScoring: InspectScoring
 }
 
-export function inspectCore({ config, lookUp, ...parts }: InspectParts): Inspect {
-  const { domain, dnsLists } = config.inspect
+export function inspectCore({ config, lookUp, resolver, ...parts }: InspectParts): Inspect {
+  const { domain, dnsLists, mtaSts } = config.inspect
   const resolve = lookUp ?? systemLookUp(config.outbound.dnsServers)
-  const scorer = new ThreadScorer({ clock: parts.clock, resolve, lists: dnsLists.map(dnsListOf) })
+  const fetchPolicy = mtaSts === 'fetch' ? policyFetcher(publicFetch(resolver, parts.clock)) : undefined
+  const scorer = new ThreadScorer({ clock: parts.clock, resolve, lists: dnsLists.map(dnsListOf), fetchPolicy })
   const inspectScoring = new InspectScoring({ ...parts, scorer })
   const inspectTests = new InspectTests({ ...parts, domain: domain ?? config.inboundDomain, onReceived: () => inspectScoring.wake() })
   return { inspectTests, inspectScoring }

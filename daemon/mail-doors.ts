@@ -13,7 +13,7 @@ import type { LookUp, Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { Accept } from '#core/submission/accept.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
-import { readReport } from '#ingest/report.ts'
+import type { ReportReader, ReportResult } from '#ingest/report-reader.ts'
 import type { Database } from '#store/database.ts'
 import { Poller } from '../protocols/imap-dsn/poller.ts'
 import { PostmasterBox } from '../protocols/mx/postmaster-box.ts'
@@ -43,6 +43,7 @@ interface DoorParts {
 export interface MailDoorParts extends DoorParts {
   readonly feedback: FeedbackTaker
   readonly routes: RouteIntake
+  readonly reports: Pick<ReportReader, 'read'>
   readonly resolver: Resolver
   readonly guard: AddressGuard
   readonly lookUp?: LookUp | undefined
@@ -78,7 +79,8 @@ const imapStepMs = 30_000
 export function mailDoors({ config, certificate, log, metrics }: Surroundings, parts: MailDoorParts): MailDoors {
   const events = new MailDoorObserver(log, metrics)
   const { mx, smtpHost, dataDir, inboundDomain } = config
-  const { clock, resolver, guard, lookUp } = parts
+  const { clock, resolver, guard, lookUp, reports } = parts
+  const readReport = (mail: Uint8Array): Promise<ReportResult> => reports.read(mail)
   const inspect = inspectCore({ ...parts, config, lookUp, onError: (error, id) => events.defect(error, id) })
   return {
     inspect,

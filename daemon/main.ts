@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /** The entry of the daemon and its command line: words in, an exit code out. */
-import { enableCompileCache } from 'node:module'
 import { readFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
 import { ConfigInvalid, loadConfig, type Config } from '#config/load.ts'
 import { printConfig } from '#config/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
 import { helpText, parseCommandLine, type Command } from './command-line.ts'
+import { prepareDataFolder } from './data-folder.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
 import { operatorHelp } from './operator-words.ts'
 import { StartRefused } from './start-refused.ts'
-
-enableCompileCache()
 
 const command = parseCommandLine(process.argv.slice(2))
 process.exitCode = await run(command).catch(explain)
@@ -37,8 +37,18 @@ async function run(wanted: Command): Promise<ExitCode> {
     case 'login-link':
       return (await import('./login-link-command.ts')).loginLink(configuration(), wanted.email, process.stdout)
     case 'serve':
-      return (await import('./serve.ts')).serve(configuration(), { readyFile: wanted.readyFile, version: version() })
+      return serve(configuration(), wanted.readyFile)
   }
+}
+
+/**
+ * Compiled code is kept for the next start, which takes half as long with it. In the data folder, as whoever can write it can
+ * run code here: a folder for everybody's temporary files would be open to other users of the machine.
+ */
+async function serve(config: Config, readyFile: string | undefined): Promise<ExitCode> {
+  await prepareDataFolder(config.dataDir)
+  enableCompileCache(join(config.dataDir, 'compiled'))
+  return (await import('./serve.ts')).serve(config, { readyFile, version: version() })
 }
 
 /** What stops a start is told in one sentence each, without a stack. */

@@ -5,7 +5,6 @@ import type { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
 import type { Clock } from '#core/clock.ts'
 import type { AccessTokens } from '#core/oauth/access-tokens.ts'
-import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import type { CaptchaOptions } from '#core/publishable/captcha.ts'
 import { KeyTokens } from '#core/publishable/key-token.ts'
@@ -19,7 +18,6 @@ import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
 export interface PublishableParts {
   readonly config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl' | 'mcpUrl' | 'captcha'> & {
     readonly http: Pick<Config['http'], 'listen'>
-    readonly outbound: { readonly allow: Pick<Config['outbound']['allow'], 'webhooks'> }
   }
   readonly database: Database
   readonly policies: GrantSettingsSource
@@ -49,8 +47,8 @@ export function publishableCore({ config, accessTokens, ...parts }: PublishableP
     snippets: new Snippets({ ...parts, reveals, baseUrl: publicUrl(config, config.http.listen) }),
     captcha: {
       secrets: parts.secrets,
-      // a private network is open to the operator's own verifier where webhooks may go there
-      post: guardedPost({ ...parts, guard: addressGuard(config.outbound.allow.webhooks) }),
+      // the operator alone says where; a verifier of their own may stand in their private network, and in clear only there
+      post: guardedPost({ ...parts, guard: () => true }),
       verifyUrls: { turnstile: config.captcha.turnstileVerifyUrl, hcaptcha: config.captcha.hcaptchaVerifyUrl },
     },
   }

@@ -12,7 +12,7 @@ import { Ballast, freeBytes } from './admission.ts'
 import { loadCertificate } from './certificate.ts'
 import { compose } from './composition.ts'
 import type { Daemon } from './parts.ts'
-import { prepareDataFolder, storeFolder } from './data-folder.ts'
+import { storeFolder } from './data-folder.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './lifecycle.ts'
 import { explainListen } from './listen-problem.ts'
 import { createLogger, type Logger } from './logging.ts'
@@ -66,7 +66,6 @@ async function build(
   given: { readonly version: string; readonly operatorToken: string },
 ): Promise<Built> {
   const { dataDir, store } = config
-  await prepareDataFolder(dataDir)
   const metrics = new Metrics()
   const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
   const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
@@ -111,7 +110,8 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'openings and clicks', start: async () => {}, stop: () => engagements.settled() })
-  const { pendingReports } = ingest
+  const { pendingReports, reports } = ingest
+  await lifecycle.start({ name: 'report reader', start: async () => {}, stop: async () => reports[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'early reports', start: async () => pendingReports.wake(), stop: () => pendingReports.stop() })
   const { backgroundRead, inboxNotifier } = inboxes
   await lifecycle.start({ name: 'notifications of inboxes', start: async () => {}, stop: () => inboxNotifier.stop() })

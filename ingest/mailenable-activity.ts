@@ -26,18 +26,19 @@ export interface ActivityDelivery {
   readonly subject: string | null
 }
 
-/** Refusals of one kind, counted. */
-export interface RefusalCount {
+/** A line that tells of a refusal. */
+export interface RefusedLine {
+  /** The same for the same line in every batch: 64 hexadecimal digits. */
+  readonly key: string
   readonly postoffice: string | null
   readonly direction: 'in' | 'out'
   readonly codeClass: 4 | 5
   readonly peer: string
-  readonly count: number
 }
 
 export interface ActivityReading {
   readonly deliveries: readonly ActivityDelivery[]
-  readonly refusals: readonly RefusalCount[]
+  readonly refusals: readonly RefusedLine[]
   /** Deliveries held back because the server refused the message itself later in the connection. */
   readonly withheld: number
   /** To be kept for a day under the name of the message file, in place of what was kept there. */
@@ -146,11 +147,11 @@ function readLines(lines: readonly NumberedLine[], known: ReadonlyMap<string, Ac
   const sessions = sessionsIn(lines, known)
   const connections = new Map<string, Connection>()
   const accepted: AcceptedRecipient[] = []
-  const refusals = new RefusalCounter()
+  const refusals: RefusedLine[] = []
   let withheld = 0
   for (const numbered of lines) {
     const { line } = numbered
-    if (line.replyCode !== null && line.replyCode >= 400) refusals.count(line, postofficeOf(line, sessions, place))
+    if (line.replyCode !== null && line.replyCode >= 400) refusals.push(refusalOf(line, line.replyCode, sessions, place))
     const connection = connections.get(line.connection) ?? { returnPath: null, waiting: [] }
     connections.set(line.connection, connection)
     if (line.command === 'MAIL') connection.returnPath = mailbox(pathIn(line.argument))
@@ -164,7 +165,7 @@ function readLines(lines: readonly NumberedLine[], known: ReadonlyMap<string, Ac
   for (const { waiting } of connections.values()) accepted.push(...waiting)
   const deliveries = accepted.toSorted((a, b) => a.offset - b.offset).map((recipient) => deliveryOf(recipient, sessions, place))
   const remember = new Map([...sessions].filter(([file, session]) => !isSame(session, known.get(file))))
-  return { deliveries, refusals: refusals.list(), withheld, remember }
+  return { deliveries, refusals, withheld, remember }
 }
 
 /** Whether a line ends a message with its being taken (true) or not (false); undefined for a line that ends none. */
@@ -234,18 +235,10 @@ function postofficeOf({ file }: ActivityLine, sessions: ReadonlyMap<string, Acti
   return postoffice ?? (account.slice(account.lastIndexOf('@') + 1) || null)
 }
 
-class RefusalCounter {
-  readonly #counts = new Map<string, RefusalCount>()
-
-  count({ isOutgoing, replyCode, peer }: ActivityLine, postoffice: string | null): void {
-    const codeClass = (replyCode ?? 0) >= 500 ? 5 : 4
-    const direction = isOutgoing ? 'out' : 'in'
-    const key = JSON.stringify([postoffice, direction, codeClass, peer])
-    const count = (this.#counts.get(key)?.count ?? 0) + 1
-    this.#counts.set(key, { postoffice, direction, codeClass, peer, count })
-  }
-
-  list(): readonly RefusalCount[] {
-    return [...this.#counts.values()]
-  }
-}
+const refusalOf = (line: ActivityLine, replyCode: number, sessions: ReadonlyMap<string, ActivitySession>, place: Place): RefusedLine => ({
+  key: lineDigest(place.sourceId, line),
+  postoffice: postofficeOf(line, sessions, place),
+  direction: line.isOutgoing ? 'out' : 'in',
+  codeClass: replyCode >= 500 ? 5 : 4,
+  peer: line.peer,
+})

@@ -22,11 +22,12 @@ export interface ActivityLine {
   /** The authenticated account, and the subject. */
   readonly account: string | null
   readonly subject: string | null
-  /** The first eight columns as written; empty for AUTH. */
+  /** The first eight columns as written; without the command line for AUTH. */
   readonly identity: string
 }
 
 const columnsMin = 8
+const argumentAt = 6
 const started = /^\[\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d\]\*/
 const timeForm = /^(\d\d)\/(\d\d)\/(\d\d) (\d\d):(\d\d):(\d\d)$/
 const lineMax = 16_384
@@ -56,7 +57,10 @@ export function readActivityLine(given: string): ActivityLine | string | null {
     replyCode: code === undefined ? null : Number(code),
     account: columns[10]?.trim() || null,
     subject: columns[11]?.trim() || null,
-    identity: verb === 'AUTH' ? '' : columns.slice(0, columnsMin).join('\t'),
+    identity: columns
+      .slice(0, columnsMin)
+      .with(argumentAt, verb === 'AUTH' ? '' : argument)
+      .join('\t'),
   }
 }
 

@@ -16,7 +16,7 @@ export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, sess
   return feedbackEvent({
     ...shared(line, session),
     type: places[status],
-    key: eventKey(['postfix.v1', line.queueId, to, delivery.originalTo, status, delivery.dsn, delivery.delay]),
+    key: eventKey(['postfix.v1', line.host.toLowerCase(), line.queueId, to, delivery.originalTo, status, delivery.dsn, delivery.delay]),
     ...recipients(delivery),
     action:
       status === 'sent' ? (isFinal(line.service, delivery.relay) ? 'delivered' : 'relayed') : status === 'bounced' ? 'failed' : 'delayed',
@@ -32,7 +32,7 @@ export function expiredEvent(line: PostfixLine, waiting: DeferredRecipient, sess
   return feedbackEvent({
     ...shared(line, session),
     type: 'bounced',
-    key: eventKey(['postfix.v1', line.queueId, waiting.recipient, 'expired']),
+    key: eventKey(['postfix.v1', line.host.toLowerCase(), line.queueId, waiting.recipient, 'expired']),
     recipient: waiting.recipient,
     originalRecipient: waiting.originalRecipient,
     action: 'failed',

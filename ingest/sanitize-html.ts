@@ -2,9 +2,11 @@
  * Makes the HTML of a message safe to show: an allow list of tags, attributes, inline styles and addresses of links.
  * It is one of three layers; the page that shows the result adds a sandbox and a content security policy.
  */
-import sanitize from 'sanitize-html'
+import { createRequire } from 'node:module'
+import type sanitize from 'sanitize-html'
 import { safeStyle } from './inline-styles.ts'
 
+const require = createRequire(import.meta.url)
 const charactersMax = 1_000_000
 const tagsMax = 50_000
 const addressMax = 8192
@@ -65,7 +67,9 @@ const options: sanitize.IOptions = {
  * consent. Only the first 1,000,000 characters and 50,000 tags of the input are read.
  */
 export function sanitizeHtml(html: string): string {
-  return sanitize(html.slice(0, readableLength(html)).replaceAll('\0', ''), options).toWellFormed()
+  // loaded with the first HTML: most daemons meet it in their threads alone
+  const clean = require('sanitize-html') as typeof sanitize
+  return clean(html.slice(0, readableLength(html)).replaceAll('\0', ''), options).toWellFormed()
 }
 
 /** Cost grows with nesting, and nesting with the number of tags; so both length and tags have a bound. */

@@ -2,6 +2,7 @@
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, mailbox, replyIn, statusFor, type Reply } from './feedback-event.ts'
 import { canonical, objectIn, textIn, wordIn, type JsonObject } from './json-value.ts'
+import { zonedTime } from './shipped-record.ts'
 
 /** What came of one event: an event of ours, nothing that concerns us, or a reason why it cannot be read. */
 export type Outcome =
@@ -43,8 +44,8 @@ export function readStalwartEvent(given: unknown): Outcome {
   const data = objectIn(outer['data'])
   if (!data) return refused('is no Stalwart event: it has no data')
   const createdAt = textIn(outer['createdAt']) ?? ''
-  const at = Date.parse(createdAt)
-  const shared = { format: 'stalwart', key: keyOf(kind, at, createdAt, data), occurredAt: Number.isNaN(at) ? null : at } as const
+  const at = zonedTime(createdAt)
+  const shared = { format: 'stalwart', key: keyOf(kind, at, createdAt, data), occurredAt: at } as const
   if (meaning) return { event: delivery({ ...shared, ...meaning }, data), domains: [] }
   const { details, hostname, remoteIp } = texts(data)
   const event = feedbackEvent({
@@ -63,9 +64,9 @@ export function readStalwartEvent(given: unknown): Outcome {
  * A retry repeats everything but the id, and a log line repeats the webhook; so the key is over the rest. Numbers and texts
  * of the same digits count as the same.
  */
-function keyOf(kind: string, at: number, createdAt: string, data: JsonObject): string {
+function keyOf(kind: string, at: number | null, createdAt: string, data: JsonObject): string {
   const { queueId, to, hostname, details, code, domain, remoteIp } = data
-  const seconds = Number.isNaN(at) ? createdAt : Math.floor(at / 1000)
+  const seconds = at === null ? createdAt : Math.floor(at / 1000)
   // complaints name neither message nor recipient: what they are about tells them apart
   const values = [queueId, to, hostname, details, code, ...(complaints.has(kind) ? [domain, remoteIp] : [])]
   const words = values.map((value) => (value == null ? null : (wordIn(value) ?? canonical(value))))

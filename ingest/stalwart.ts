@@ -18,10 +18,15 @@ export interface RejectedEntry {
 
 export interface StalwartReading {
   readonly events: readonly ReadEvent[]
+  /** The first of them. */
   readonly rejected: readonly RejectedEntry[]
+  /** So many more were rejected than are told. */
+  readonly rejectedMore: number
   /** Events that do not concern us. */
   readonly ignored: number
 }
+
+const rejectedMax = 1000
 
 /** Reads `{events: […]}`, a bare list or one bare event. What cannot be read in one event leaves the others alone. */
 export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreadable {
@@ -31,12 +36,15 @@ export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreada
   if (!list) return unreadable('body', 'must be a Stalwart event, a list of them, or {"events": […]}')
   const events: ReadEvent[] = []
   const rejected: RejectedEntry[] = []
+  let rejectedMore = 0
   for (const [index, given] of list.entries()) {
     const outcome = readStalwartEvent(given)
     if (outcome.event) events.push({ index, ...outcome })
-    else if (outcome.reason !== null) rejected.push({ index, reason: outcome.reason })
+    else if (outcome.reason === null) continue
+    else if (rejected.length < rejectedMax) rejected.push({ index, reason: outcome.reason })
+    else rejectedMore++
   }
-  return { events, rejected, ignored: list.length - events.length - rejected.length }
+  return { events, rejected, rejectedMore, ignored: list.length - events.length - rejected.length - rejectedMore }
 }
 
 /** The events in a body or a line; undefined for what is neither an event nor a list. */

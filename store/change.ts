@@ -23,15 +23,15 @@ export interface Touched {
 
 export class Change implements Write {
   readonly checks: Check[] = []
-  readonly sets: { key: Bytes; value: Bytes; isNew?: true }[] = []
+  readonly sets: { key: Bytes; value: Bytes | readonly Bytes[]; isNew?: true }[] = []
   readonly deletes: Bytes[] = []
   readonly adds: Add[] = []
   /** Organizations whose settings this write touches. */
-  readonly settingsOf = new Set<string>()
+  readonly settingsOf: string[] = []
   /** What this write may fill, of kinds that are often empty; see `Database.isEmpty`. */
-  readonly fills = new Set<string>()
+  readonly fills: string[] = []
   /** What this write leaves to do, as names of places to look at, by the name of who does it; see `Database.onWork`. */
-  readonly work = new Map<string, Set<string>>()
+  work: Map<string, Set<string>> | undefined
   /** What this write does to records of the kinds that are tracked. */
   readonly touched: Touched[] = []
 
@@ -86,7 +86,7 @@ export class Change implements Write {
     return this.#touch(kind, organizationId, stored.record, undefined)
   }
 
-  set(key: readonly Element[], value: Bytes = empty): this {
+  set(key: readonly Element[], value: Bytes | readonly Bytes[] = empty): this {
     this.sets.push({ key: pack(key), value })
     return this
   }
@@ -122,6 +122,7 @@ export class Change implements Write {
 
   /** Says who finds work at a place when this write is durable. */
   leave(worker: string, place: string): this {
+    this.work ??= new Map()
     this.work.set(worker, (this.work.get(worker) ?? new Set()).add(place))
     return this
   }
@@ -150,8 +151,8 @@ export class Change implements Write {
   }
 
   #touch<R extends Identified>(kind: RecordKind<R>, organizationId: string, before: R | undefined, after: R | undefined): this {
-    if (kind.isSetting) this.settingsOf.add(organizationId)
-    if (kind.isOftenEmpty) this.fills.add(fillName(kind.name, organizationId))
+    if (kind.isSetting && !this.settingsOf.includes(organizationId)) this.settingsOf.push(organizationId)
+    if (kind.isOftenEmpty) this.fills.push(fillName(kind.name, organizationId))
     const record = after ?? before
     if (kind.isTracked && record) this.touched.push({ kind: kind.name, organizationId, projectId: kind.projectOf(record), before, after })
     return this

@@ -5,7 +5,7 @@
 import { createHash, hash, type Hash } from 'node:crypto'
 import { Change } from './change.ts'
 import type { Database } from './database.ts'
-import type { Bytes } from './kv.ts'
+import { joined, type Bytes } from './kv.ts'
 import { globalKey } from './record-kind.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 
@@ -19,6 +19,7 @@ export interface ContentRef {
 }
 
 export const contentRowBytes = 256 * 1024
+const joinedBytesMax = 16 * 1024
 
 /** Where a row of content stands. */
 export const contentRowKey = (organizationId: string, id: string, row: number): readonly Element[] => [organizationId, 'content', id, row]
@@ -53,27 +54,23 @@ export class Draft {
 
   /** Adds the rest of the content to the write that makes it count; again to another one, when that did not happen. */
   seal(change: Change): ContentRef {
-    const rest = concat(this.#pieces, this.#pending)
-    const rows = this.#rows + (rest.length > 0 || this.#rows === 0 ? 1 : 0)
+    const rest = this.#rest()
+    const rows = this.#rows + (this.#pending > 0 || this.#rows === 0 ? 1 : 0)
     if (rows > this.#rows) change.set(contentRowKey(this.#organizationId, this.#id, this.#rows), rest)
     if (this.#rows > 0) change.delete(openContentKey(this.#organizationId, this.#id))
-    const digest = (): string => (this.#hash ? this.#hash.update(rest).digest('hex') : hash('sha256', rest))
-    return (this.#ref ??= { id: this.#id, size: this.size, sha256: digest(), rows })
+    return (this.#ref ??= { id: this.#id, size: this.size, sha256: this.#digest(rest), rows })
   }
 
-  /** The content while it is still in one piece in memory, for a delivery that follows at once. */
-  inMemory(): Bytes | undefined {
-    if (this.#rows > 0) return undefined
-    const whole = concat(this.#pieces, this.#pending)
-    this.#pieces = [whole]
-    return whole
+  /** The content while it is still in memory, in pieces, for a delivery that follows at once. */
+  inMemory(): readonly Bytes[] | undefined {
+    return this.#rows > 0 ? undefined : this.#rest()
   }
 
   /** What was written so far, from the start; for content that is read again and then discarded. */
   async *read(): AsyncIterable<Bytes> {
-    const rest = concat(this.#pieces, this.#pending)
+    const rest = [...this.#pieces]
     for (let row = 0; row < this.#rows; row++) yield await readRow(this.#database, this.#organizationId, this.#id, row)
-    if (rest.length > 0) yield rest
+    yield* rest
   }
 
   /** Puts other content in the place of what was written so far; only before it is sealed. */
@@ -93,8 +90,22 @@ export class Draft {
     this.#rows = 0
   }
 
+  /** What is not in the store yet. Joining a small message costs less than handling its pieces, copying a larger one more. */
+  #rest(): readonly Bytes[] {
+    if (this.#pending <= joinedBytesMax && this.#pieces.length !== 1) this.#pieces = [joined(this.#pieces)]
+    return this.#pieces
+  }
+
+  #digest(rest: readonly Bytes[]): string {
+    const [only] = rest
+    if (!this.#hash && rest.length === 1 && only) return hash('sha256', only)
+    const digest = this.#hash ?? createHash('sha256')
+    for (const piece of rest) digest.update(piece)
+    return digest.digest('hex')
+  }
+
   async #spill(): Promise<void> {
-    const whole = concat(this.#pieces, this.#pending)
+    const whole = joined(this.#pieces)
     const change = new Change()
     if (this.#rows === 0) change.set(openContentKey(this.#organizationId, this.#id))
     let at = 0
@@ -123,7 +134,7 @@ async function readRow(database: Database, organizationId: string, id: string, r
 export async function readWholeContent(database: Database, organizationId: string, ref: ContentRef): Promise<Bytes> {
   const pieces: Bytes[] = []
   for await (const piece of readContent(database, organizationId, ref)) pieces.push(piece)
-  return concat(pieces, ref.size)
+  return joined(pieces)
 }
 
 /**
@@ -144,8 +155,4 @@ async function removeRows(database: Database, organizationId: string, id: string
   const change = new Change()
   for await (const { key } of database.kv.range(within([organizationId, 'content', id]))) change.deletes.push(key)
   await database.commit(change.delete(openContentKey(organizationId, id)))
-}
-
-function concat(pieces: readonly Bytes[], size: number): Bytes {
-  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, size)
 }

@@ -79,13 +79,13 @@ export class Database {
   }
 
   async commit(change: Change): Promise<WriteResult> {
-    if (change.fills.size > 0) this.#fillings++
+    if (change.fills.length > 0) this.#fillings++
     const result = await this.kv.write(change)
     this.#commits++
-    if (change.fills.size > 0) this.#forgetEmpty(change.fills)
+    if (change.fills.length > 0) this.#forgetEmpty(change.fills)
     if (!result.ok) return result
     for (const id of change.settingsOf) this.#generations.set(id, this.generation(id) + 1)
-    for (const [worker, places] of change.work) this.#workers.get(worker)?.(places)
+    if (change.work) for (const [worker, places] of change.work) this.#workers.get(worker)?.(places)
     return result
   }
 

@@ -4,6 +4,16 @@
  */
 export type Bytes = Uint8Array
 
+/** Octets of all pieces. */
+export function lengthOf(pieces: readonly Bytes[]): number {
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return length
+}
+
+/** Pieces joined; a single piece is not copied. */
+export const joined = (pieces: readonly Bytes[]): Bytes => (pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces))
+
 /** A stored value; `version` changes with every write of the key and never repeats. */
 export interface Entry {
   readonly key: Bytes
@@ -41,8 +51,8 @@ export interface Add {
  */
 export interface Write {
   readonly checks: readonly Check[]
-  /** `isNew`: the writer knows that nothing has ever had this key. */
-  readonly sets: readonly { readonly key: Bytes; readonly value: Bytes; readonly isNew?: true }[]
+  /** `isNew`: the writer knows that nothing has ever had this key. A value in pieces is stored as one. */
+  readonly sets: readonly { readonly key: Bytes; readonly value: Bytes | readonly Bytes[]; readonly isNew?: true }[]
   readonly deletes: readonly Bytes[]
   readonly adds: readonly Add[]
 }

@@ -1,9 +1,11 @@
 /** The report of a deliverability test as a page: what it comes to, what to mend first, what large receivers ask for, and every check. */
 import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
 import { inspectStatus, type InspectTest } from '#core/inspect/inspect-test.ts'
-import type { CheckResult, CheckStatus, Grade, InspectReport, Provider, Requirement, RuleStatus } from '#core/inspect/report.ts'
+import type { CheckResult, CheckStatus, Grade, InspectReport } from '#core/inspect/report.ts'
 import type { Answer } from '../answer.ts'
 import { html, type Html } from './html.ts'
+import { missesRule, rulesSection } from './inspect-rules.ts'
+import { sign } from './inspect-sign.ts'
 import { page } from './layout.ts'
 import { timeOf } from './words.ts'
 
@@ -61,8 +63,9 @@ function unfinishedPage(test: InspectTest, now: number): Answer {
   }
 }
 
-const misses = ({ requirements }: InspectReport): boolean =>
-  requirements.some(({ providers }) => providers.some(({ need, status }) => need === 'must' && status === 'missed'))
+/** Checks that go without an answer only while DNS is silent, and without which nobody knows who sent the mail. */
+const basics: ReadonlySet<string> = new Set(['spf', 'dkim', 'dmarc', 'dmarc_policy', 'sender_domain'])
+const isPartial = ({ checks }: InspectReport): boolean => checks.some(({ id, status }) => status === 'na' && basics.has(id))
 
 const verdicts: Readonly<Record<Grade, string>> = {
   A: 'Ready for the inbox',
@@ -72,18 +75,14 @@ const verdicts: Readonly<Record<Grade, string>> = {
   F: 'Many receivers will refuse it',
 }
 
+function verdictOn(report: InspectReport): string {
+  const { grade, requirements } = report
+  if ((grade === 'A' || grade === 'B') && isPartial(report)) return 'Good, as far as it could be checked'
+  return verdicts[grade === 'A' && requirements.some(missesRule) ? 'B' : grade]
+}
+
 function reportContent(test: InspectTest, report: InspectReport): Html {
-  return html`${headline(test, report)} ${capsNote(report)} ${mending(report)}
-    <section aria-labelledby="rules" class="sheet">
-      <h2 id="rules">What large receivers ask for</h2>
-      <p class="meta">
-        Rules for bulk mail count for senders of more than 5,000 mails a day; keeping them helps everybody. A code in brackets is how a
-        receiver refuses mail that misses the rule.
-      </p>
-      <ul class="rules">
-        ${report.requirements.map(requirementRow)}
-      </ul>
-    </section>
+  return html`${headline(test, report)} ${partialNote(report)} ${capsNote(report)} ${mending(report)} ${rulesSection(report.requirements)}
     <section aria-labelledby="checks" class="sheet">
       <h2 id="checks">All ${report.checks.length} checks</h2>
       ${groups.map(([title, ids]) =>
@@ -98,10 +97,10 @@ function reportContent(test: InspectTest, report: InspectReport): Html {
 function headline({ mail, laterMails }: InspectTest, report: InspectReport): Html {
   const { score, grade, checks } = report
   const count = (status: CheckStatus): number => checks.filter((check) => check.status === status).length
-  return html`<section class="sheet headline grade-${grade.toLowerCase()}" aria-labelledby="verdict">
+  return html`<section class="sheet headline ${isPartial(report) ? 'partial' : `grade-${grade.toLowerCase()}`}" aria-labelledby="verdict">
     ${dial(score, grade)}
     <div>
-      <h1 id="verdict">${verdicts[grade === 'A' && misses(report) ? 'B' : grade]}</h1>
+      <h1 id="verdict">${verdictOn(report)}</h1>
       <p class="subject">${report.mail.subject || '(no subject)'}</p>
       <p class="meta">
         From ${report.mail.from || '(nobody)'}, received ${timeOf(mail?.session.receivedAt ?? 0)} from
@@ -137,10 +136,20 @@ const dial = (score: number, grade: Grade): Html =>
     <p aria-hidden="true"><b>${score}</b><span>grade ${grade}</span></p>
   </div>`
 
+const partialNote = (report: InspectReport): Html | false =>
+  isPartial(report) &&
+  html`<div class="note caution held">
+    <h2>DNS did not answer all questions</h2>
+    <p>
+      What it kept silent about does not count, so that the score tells less than it should. That is no fault of the mail: make a new test
+      in some minutes.
+    </p>
+  </div>`
+
 const capsNote = ({ caps }: InspectReport): Html | false =>
   caps.length > 0 &&
   html`<div class="note caution held">
-    <h2>The score is held down</h2>
+    <h2>The score cannot be above ${Math.min(...caps.map(({ limit }) => limit))} now</h2>
     <ul>
       ${caps.map(({ limit, reason }) => html`<li>${reason} It is ${limit} at most.</li>`)}
     </ul>
@@ -150,6 +159,7 @@ function mending({ checks }: InspectReport): Html {
   const lost = checks
     .filter(({ status, fix }) => (status === 'fail' || status === 'warn') && fix !== null)
     .toSorted((a, b) => b.max - b.points - (a.max - a.points))
+  if (lost.length === 0 && checks.some(({ status, id }) => status === 'na' && basics.has(id))) return html``
   if (lost.length === 0)
     return html`<div class="note done"><p>There is nothing to mend. Keep it that way, and watch how many readers complain.</p></div>`
   return html`<section aria-labelledby="mend" class="sheet">
@@ -214,41 +224,4 @@ const checkDetails = ({ id, title, status, points, max, summary, evidence, fix, 
     </div>
   </details>`
 
-const providerNames: Readonly<Record<Provider, string>> = { gmail: 'Gmail', yahoo: 'Yahoo', outlook: 'Outlook.com', icloud: 'iCloud' }
-const ruleWords: Readonly<Record<RuleStatus, string>> = {
-  met: 'met',
-  missed: 'missed',
-  unknown: 'not known',
-  not_applicable: 'not for this mail',
-}
-const ruleSigns: Readonly<Record<RuleStatus, CheckStatus>> = { met: 'pass', missed: 'fail', unknown: 'na', not_applicable: 'na' }
-
-const requirementRow = ({ rule, senders, providers }: Requirement): Html =>
-  html`<li>
-    <p class="rule">${rule}${senders === 'bulk' && html` <span class="tag">bulk mail</span>`}</p>
-    <ul class="receivers">
-      ${providers.map(({ provider, need, status, refusal }) => {
-        const shown = status === 'missed' && need === 'advised' ? 'warn' : ruleSigns[status]
-        return html`<li class="${shown}">
-          ${sign(shown)} <b>${providerNames[provider]}</b> ${ruleWords[status]}${need === 'advised' && ', only advised'}${
-            status === 'missed' && refusal !== null && ` (${refusal})`
-          }
-        </li>`
-      })}
-    </ul>
-  </li>`
-
 const countWords: Readonly<Record<CheckStatus, string>> = { fail: 'failed', warn: 'to improve', pass: 'passed', na: 'not counted' }
-const paths: Readonly<Record<CheckStatus, string>> = {
-  pass: 'm4.5 8.5 2.5 2.5 4.5-5.5',
-  warn: 'M8 4.5v4.2M8 11.4v.1',
-  fail: 'm5.4 5.4 5.2 5.2m0-5.2-5.2 5.2',
-  na: 'M5 8h6',
-}
-const labels: Readonly<Record<CheckStatus, string>> = { pass: 'Passed', warn: 'Could be better', fail: 'Failed', na: 'Does not count' }
-
-const sign = (status: CheckStatus): Html =>
-  html`<svg class="sign" viewBox="0 0 16 16" role="img" aria-label="${labels[status]}">
-    <circle cx="8" cy="8" r="8" fill="currentColor" />
-    <path d="${paths[status]}" fill="none" class="stroke" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" />
-  </svg>`

@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
+import type { PublishableKey } from '#core/publishable/publishable-key.ts'
 import type { Reveals } from '#core/publishable/reveals.ts'
 import { answer, media, type Answer } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
@@ -33,7 +34,7 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
       ...common,
       ...{ method: 'GET', operationId: 'showReveal', summary: 'Ask whether to show a token' },
       async handle({ params: { code }, headers, headOnly }) {
-        if (!wantsJson(headers) || headOnly) return askFirst(code, await reveals.look(code))
+        if (!wantsJson(headers) || headOnly) return askFirst(code, (await reveals.look(code)).key)
         return answer({ raw_token: await reveals.take(code) }, { headers: safe })
       },
     }),
@@ -51,12 +52,14 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
 
 const safe = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
 
-const askFirst = (code: string, { keyId }: { readonly keyId: string }): Answer =>
+const askFirst = (code: string, { id, name, allowedOrigins }: PublishableKey): Answer =>
   page({
     title: 'Reveal a publishable key',
     content: html`<div class="sheet">
       <h1>Reveal a publishable key</h1>
-      <p class="lead">The token of the key <b>${keyId}</b> can be shown once, within five minutes of its making.</p>
+      <p class="lead">
+        The token of the key <b>${name || id}</b> for ${allowedOrigins.join(', ')} can be shown once, within five minutes of its making.
+      </p>
       <form method="post" action="/reveal/${code}">
         <button>Reveal</button>
       </form>

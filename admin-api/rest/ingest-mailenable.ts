@@ -5,7 +5,7 @@ import { invalid } from '#core/refusals.ts'
 import { readActivityEnvelope } from '#ingest/mailenable-activity.ts'
 import { entryEvents, readBounceEnvelope, type BounceEntry, type BounceEnvelope } from '#ingest/mailenable-bounces.ts'
 import { readHealthcheck, type Agent } from '#ingest/mailenable-envelope.ts'
-import { readReport } from '#ingest/report.ts'
+import type { ReportReader } from '#ingest/report-reader.ts'
 import { asSent } from '../body-stream.ts'
 import { operation, type Operation } from '../operation.ts'
 import { BodyMemory } from '../request-body.ts'
@@ -23,7 +23,7 @@ export const mailEnableIngestOperations = (core: RestCore): readonly Operation[]
   return [takeBounces(core, checks), tryInstallation(core, checks), takeActivity(core, checks)]
 }
 
-const takeBounces = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChecks): Operation =>
+const takeBounces = ({ ingest: { mailEnable, reports } }: RestCore, checks: SignatureChecks): Operation =>
   operation({
     ...signedOperation,
     method: 'POST',
@@ -39,7 +39,9 @@ const takeBounces = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChec
         requireProvider(body.signed, 'mailenable')
         const envelope = readBounceEnvelope(await inflated(body), body.signed.source.id)
         if ('problems' in envelope) throw invalid(envelope.problems)
-        return toWireBounces(envelope, await mailEnable.bounces(body.signed, envelope.entries.map(toTold)))
+        const told: ToldBounce[] = []
+        for (const entry of envelope.entries) told.push(await toTold(reports, entry))
+        return toWireBounces(envelope, await mailEnable.bounces(body.signed, told))
       }),
   })
 
@@ -91,15 +93,15 @@ const takeActivity = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChe
         requireProvider(body.signed, 'mailenable')
         const envelope = readActivityEnvelope(await inflated(body), body.signed.source.id)
         if ('problems' in envelope) throw invalid(envelope.problems)
-        const taken = await mailEnable.activity(body.signed, body.bytes, envelope)
+        const taken = await mailEnable.activity(body.signed, envelope)
         const { acceptedLines, rejected, cursorEnd } = envelope
         return { accepted_lines: acceptedLines, ...taken, rejected: [...rejected], cursor: cursorEnd }
       }),
   })
 
-function toTold(entry: BounceEntry): ToldBounce {
+async function toTold(reports: Pick<ReportReader, 'read'>, entry: BounceEntry): Promise<ToldBounce> {
   const { postoffice, notice, event } = entry
-  return { postoffice, events: notice ? entryEvents(entry, readReport(notice)) : [event], raw: notice ?? undefined }
+  return { postoffice, events: notice ? entryEvents(entry, await reports.read(notice)) : [event], raw: notice ?? undefined }
 }
 
 const agentMax = 200

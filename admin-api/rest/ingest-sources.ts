@@ -65,8 +65,7 @@ export const ingestSourceOperations = ({ ingest, baseUrl }: RestCore): readonly 
     response: ingestSourceDetailShape,
     async handle({ scope, params }) {
       const story = await ingest.sources.get(scope, params.id)
-      const { dropped, refusals } = await ingest.sources.counts(scope, params.id)
-      return toWireSourceDetail(story, dropped, refusals, baseUrl)
+      return toWireSourceDetail(story, await ingest.sources.leftOver(scope, params.id), baseUrl)
     },
   }),
   operation({

@@ -5,7 +5,6 @@ import { addCounts, noCounts, withDomains } from '#core/feedback/log-intake.ts'
 import type { FeedbackOutcome } from '#core/feedback/origin.ts'
 import { invalid } from '#core/refusals.ts'
 import { logSources, readLog } from '#ingest/log.ts'
-import { readReport } from '#ingest/report.ts'
 import { readStalwartWebhook } from '#ingest/stalwart.ts'
 import { asSent } from '../body-stream.ts'
 import { operation, type Operation, type OperationFacts } from '../operation.ts'
@@ -35,7 +34,7 @@ const signedWords =
   '`X-Service-Ingest-Source`. The same again changes nothing. May be sent with `Content-Encoding: gzip`.'
 
 export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => {
-  const { signed: sources, feedback, logs } = ingest
+  const { signed: sources, feedback, logs, reports } = ingest
   const checks = { sources, memory: new BodyMemory(ingestMemoryBytes) }
   return [
     operation({
@@ -56,7 +55,7 @@ export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => 
           const { organizationId, source } = body.signed
           const origin = { organizationId, sourceId: source.id, channel: 'signed' } as const
           const outcomes = await feedback.take(origin, reading.events.map(withDomains))
-          return { ...addCounts(noCounts, outcomes, reading.ignored), rejected: [...reading.rejected] }
+          return { ...addCounts(noCounts, outcomes, reading.ignored), ...toWireRejected(reading) }
         }),
     }),
     operation({
@@ -72,10 +71,10 @@ export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => 
       handle: (input) =>
         withSignedBody(checks, input, async (body) => {
           const raw = await inflated(body)
-          const { kind, events } = readReport(raw)
+          const { kind, events, problem } = await reports.read(raw)
           const { organizationId, source } = body.signed
           const outcomes = await feedback.take({ organizationId, sourceId: source.id, channel: 'signed', raw }, events)
-          return { kind, events: outcomes.map(toWireOutcome) }
+          return { kind, events: outcomes.map(toWireOutcome), ...(problem !== undefined && { problem }) }
         }),
     }),
     operation({
@@ -94,11 +93,17 @@ export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => 
           requireProvider(body.signed, input.query.source)
           const bytes = await inflating(body, logInflatedMax)
           const { rejected, rejectedMore, ...counts } = await logs.take(body.signed, readLog(input.query.source, bytes))
-          return { ...counts, rejected: [...rejected], ...(rejectedMore > 0 && { rejected_more: rejectedMore }) }
+          return { ...counts, ...toWireRejected({ rejected, rejectedMore }) }
         }),
     }),
   ]
 }
+
+/** `R` is told by line or by place. */
+const toWireRejected = <R>({ rejected, rejectedMore }: { readonly rejected: readonly R[]; readonly rejectedMore: number }) => ({
+  rejected: [...rejected],
+  ...(rejectedMore > 0 && { rejected_more: rejectedMore }),
+})
 
 const toWireOutcome = ({ event, result, traceId, suppressed, isUnverified }: FeedbackOutcome) => ({
   event_id: event.key,

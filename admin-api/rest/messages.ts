@@ -1,6 +1,6 @@
 /** `POST /v1/messages`. Spec "POST /v1/messages". */
 import { publishablePrefix } from '#core/publishable/key-token.ts'
-import { pageOrigin } from '#core/publishable/origin.ts'
+import { anyOrigin } from '#core/publishable/origin.ts'
 import { invalid } from '#core/refusals.ts'
 import { operation, type Operation } from '../operation.ts'
 import { check } from '../validation.ts'
@@ -38,7 +38,8 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       'Answers as soon as the message is on disk and its outcome decided; the attempt to relay follows. ' +
       'When every recipient is suppressed, status is suppressed and nothing is sent. ' +
       'The header Idempotency-Key stands for the field idempotency_key. ' +
-      'A web page calls it with a publishable key: the body then has at most 65536 bytes and no attachments, the origin of the page, ' +
+      'A web page calls it with a publishable key: the body then has at most 65536 bytes, no attachments, headers, destination_id or ' +
+      'list_unsubscribe, the origin of the page, ' +
       'every recipient in to, cc and bcc and the sender must be those of the key, and a key with a captcha takes the token of a ' +
       'visitor in the header X-Service-Captcha-Token. Without from, the sender is that of the key.',
     tags: ['messages'],
@@ -59,7 +60,7 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       prefix: publishablePrefix,
       maxBodyBytes: pageBodyBytesMax,
       requestHeaders: ['authorization', 'content-type', 'idempotency-key', captchaHeader],
-      readableFrom: pageOrigin,
+      readableFrom: anyOrigin,
       authenticate: (key, origin) => core.publishable.keys.authenticate(key, origin),
     },
     deadlineSeconds: sendDeadlineSeconds,
@@ -71,7 +72,7 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
     },
     async handle({ body, scope, headers, remoteAddress }) {
       const order = toSendOrder(body, idempotencyKey(body.idempotency_key, headers['idempotency-key']))
-      if (!scope.isPublishable) return toWireAcceptance(await core.sendMessages.send(scope, order))
+      if (scope.publishableToken === undefined) return toWireAcceptance(await core.sendMessages.send(scope, order))
       const visit = { origin: headers.origin, remoteAddress, captchaToken: oneOf(headers[captchaHeader]) }
       return toWireAcceptance(await core.publishable.sends.send(scope, order, visit))
     },

@@ -1,11 +1,9 @@
 /** Ingest sources and postoffice mappings on the wire. Spec "Bounce source", "Postoffice mapping". */
 import * as z from 'zod'
-import type { DroppedPostoffice } from '#core/ingest-sources/dropped-postoffices.ts'
 import { intervalMin, intervalUnlessTold } from '#core/ingest-sources/imap-mailbox.ts'
 import { ingestProviders, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
-import type { NewIngestSource, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
+import type { LeftOver, NewIngestSource, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
 import type { PostofficeMapping } from '#core/ingest-sources/postoffice-mapping.ts'
-import type { RefusalCount } from '#core/ingest-sources/refused-recipients.ts'
 import { filledLine, id, line } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
 
@@ -43,9 +41,35 @@ export const mintedSourceShape = z
   .object({ ...fields, hmac_secret: z.string().meta({ description: 'Shown this once. Plain text, to be pasted as it is.' }) })
   .meta({ id: 'MintedIngestSource' })
 
+const unmatchedShape = z
+  .object({
+    ...{ delivered: z.int(), deferred: z.int(), bounced: z.int(), complained: z.int() },
+    latest: z
+      .array(
+        z.object({
+          type: z.enum(['bounced', 'complained', 'delivered', 'deferred']),
+          at: wireTime.meta({ description: 'When it was given up.' }),
+          occurred_at: wireTime.nullable(),
+          recipient: z.string().nullable(),
+          message_id: z.string().nullable(),
+          status: z.string().nullable(),
+          diagnostic: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'Some of the latest bounces and complaints among them; none for keys of one project.' }),
+  })
+  .meta({
+    id: 'UnmatchedReports',
+    description: 'Reports of the last 30 days that fitted no message, by type: mail that was not sent here, or that was not recognised.',
+  })
+
 export const ingestSourceDetailShape = z
   .object({
     ...fields,
+    unmatched: unmatchedShape,
+    domain_complaints: z
+      .array(z.object({ domain: z.string(), complaints: z.int(), last_at: wireTime }))
+      .meta({ description: 'Complaints of the last 30 days about a domain and no message in particular; they suppress nobody.' }),
     dropped_postoffices: z
       .array(z.object({ postoffice: z.string(), events: z.int(), last_at: wireTime }))
       .meta({ description: 'MailEnable: postoffices without a mapping, of which events were dropped.' }),
@@ -125,17 +149,24 @@ export const toWireSource = ({ source, seen, poll }: SourceStory, baseUrl: strin
   created_at: toWireTime(source.createdAt),
 })
 
-const refusalsShown = 100
+const shownMax = 100
 
 export const toWireSourceDetail = (
   story: SourceStory,
-  dropped: readonly DroppedPostoffice[],
-  refusals: readonly RefusalCount[],
+  { dropped, refusals, unmatched, complaints }: LeftOver,
   baseUrl: string,
 ): z.input<typeof ingestSourceDetailShape> => ({
   ...toWireSource(story, baseUrl),
+  unmatched: {
+    ...unmatched.counts,
+    latest: unmatched.latest.map(({ at, occurredAt, messageId, ...told }) => ({
+      ...told,
+      ...{ at: toWireTime(at), occurred_at: timeOrNull(occurredAt), message_id: messageId },
+    })),
+  },
+  domain_complaints: complaints.slice(0, shownMax).map(({ lastAt, ...told }) => ({ ...told, last_at: toWireTime(lastAt) })),
   dropped_postoffices: dropped.map(({ postoffice, events, lastAt }) => ({ postoffice, events, last_at: toWireTime(lastAt) })),
-  refusals: refusals.slice(0, refusalsShown).map(({ postoffice, direction, codeClass, peer, count }) => ({
+  refusals: refusals.slice(0, shownMax).map(({ postoffice, direction, codeClass, peer, count }) => ({
     ...{ postoffice, direction, peer, count },
     code_class: codeClass === 4 ? '4xx' : '5xx',
   })),

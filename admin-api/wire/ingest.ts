@@ -28,6 +28,7 @@ const result = z.enum(['recorded', 'duplicate', 'unmatched', 'ignored'])
 export const reportAnswer = z
   .object({
     kind: z.enum(['feedback', 'dsn', 'mdn', 'auto_reply', 'none']),
+    problem: z.string().optional().meta({ description: 'There when the mail could not be read: why.' }),
     events: z.array(
       z.object({
         event_id: z.string(),

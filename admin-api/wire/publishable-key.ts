@@ -68,7 +68,7 @@ export const newPublishableKeyBody = z.strictObject({
   rates: z.strictObject(rates).partial().optional().meta({ description: 'Numbers in place of those of the preset; 0 is no limit.' }),
   captcha_provider: z.enum(captchaProviders).nullable().optional(),
   captcha_secret: filledLine(500, 'Kept encrypted and never shown.').optional(),
-  captcha_site_key: filledLine(200, 'What pages show the captcha by; needed for snippets.').optional(),
+  captcha_site_key: filledLine(200, 'What pages show the captcha by; needed for snippets.').nullable().optional(),
   project_id: id.optional(),
   reveal,
 })
@@ -113,7 +113,7 @@ export const toNewPublishableKey = (body: z.output<typeof newPublishableKeyBody>
   rates: toRates(body.rates ?? {}),
   captchaProvider: body.captcha_provider ?? undefined,
   captchaSecret: body.captcha_secret,
-  captchaSiteKey: body.captcha_site_key,
+  captchaSiteKey: body.captcha_site_key ?? undefined,
   projectId: body.project_id,
 })
 

@@ -46,6 +46,9 @@ export function isGeneric(host: string, address: string): boolean {
       new RegExp(String.raw`(?<![0-9a-f])${text.replaceAll('.', String.raw`\.`)}(?![0-9a-f])`, 'i').test(host)
     return forms.some(within) || packed.some((text) => host.toLowerCase().includes(text))
   }
-  const letters = host.toLowerCase().replaceAll(/[^0-9a-f]/g, '')
+  const plain = host.toLowerCase()
+  const written = [ipaddr.process(address).toString(), ipaddr.process(address).toNormalizedString()]
+  if (written.some((text) => plain.includes(text.replaceAll(':', '-')))) return true
+  const letters = plain.replaceAll(/[^0-9a-f]/g, '')
   return letters.includes(nibbles(address).join('')) || letters.includes(nibbles(address).toReversed().join(''))
 }

@@ -1,13 +1,13 @@
 /** SPF, DKIM, DMARC and ARC of a mail, by mailauth, in the terms of the checks. */
-import { arc } from 'mailauth/lib/arc/index.js'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf } from 'mailauth/lib/spf/index.js'
 import type { HeaderField } from '../header-fields.ts'
 import { domainOf, plainDomain } from './domains.ts'
+import { forwardersIn, type Forwarders } from './forwarders.ts'
 import type { InspectInput } from './input.ts'
 import type { Mail } from './mail.ts'
-import type { Questions } from './questions.ts'
+import { watch, type MailauthResolver, type Questions } from './questions.ts'
 
 export interface SpfFacts {
   readonly result: string
@@ -16,6 +16,9 @@ export interface SpfFacts {
   readonly lookups: number
   readonly comment: string
 }
+
+/** What `comment` says where the key is shorter than 1024 bits. */
+export const weakKey = 'weak-key'
 
 export interface DkimFacts {
   readonly result: string
@@ -49,10 +52,7 @@ export interface Authentication {
   readonly spf: SpfFacts
   readonly dkim: readonly DkimFacts[]
   readonly dmarc: DmarcFacts
-  /** The domain that sealed last, of a chain that holds; null without one. */
-  readonly arcSealedBy: string | null
-  /** What the first sealer saw of DMARC: `pass`, `fail` …; empty when it did not say. */
-  readonly arcDmarc: string
+  readonly forwarders: Forwarders
 }
 
 /** The domain that SPF is about: that of MAIL FROM, or of EHLO for the null sender (RFC 7208 §2.4). */
@@ -65,13 +65,16 @@ const signaturesMax = 10
 export async function authenticate(input: InspectInput, mail: Mail, questions: Questions): Promise<Authentication> {
   const { session, now } = input
   const { resolve } = questions
-  // mailauth takes any resolver of this form; its type names that of Node
-  const resolver = resolve as (name: string, type: string) => Promise<never>
+  const resolver = resolve as MailauthResolver
+  const spfWatched = watch(resolve)
   const [spfResult, dkimResult] = await Promise.all([
-    spf({ sender: session.mailFrom, ip: session.clientIp, helo: session.helo, mta: session.serverName, resolver }),
+    spf({
+      ...{ sender: session.mailFrom, ip: session.clientIp, helo: session.helo, mta: session.serverName },
+      resolver: spfWatched.resolver,
+    }),
     dkimVerify(withFewSignatures(mail.raw), { resolver, curTime: new Date(now) }),
   ])
-  const arcResult = dkimResult.arc ? await arc(dkimResult.arc as Parameters<typeof arc>[0], { resolver }) : undefined
+  const forwarders = dkimResult.arc ? await forwardersIn(dkimResult.arc, resolve) : []
   const passing = dkimResult.results.filter(({ status }) => status.result === 'pass')
   const { response: dmarcResult } = await evaluateDmarc({
     headerFrom: dkimResult.headerFrom,
@@ -82,10 +85,11 @@ export async function authenticate(input: InspectInput, mail: Mail, questions: Q
     resolver,
   } as Parameters<typeof evaluateDmarc>[0])
   const signatures = mail.fields.filter(({ name }) => name.toLowerCase() === 'dkim-signature')
-  const hasArc = arcResult?.status.result === 'pass'
   return {
     spf: {
-      ...{ result: spfResult.status.result, domain: spfResult.domain, record: spfResult.rr ?? '' },
+      // a silent ptr mechanism only does not match (RFC 7208 §5.5), but might have
+      result: spfResult.status.result !== 'pass' && spfWatched.hasFault() ? 'temperror' : spfResult.status.result,
+      ...{ domain: spfResult.domain, record: spfResult.rr ?? '' },
       lookups: (spfResult as { lookups?: { count?: number } }).lookups?.count ?? 0,
       comment: spfResult.status.comment ?? '',
     },
@@ -97,8 +101,7 @@ export async function authenticate(input: InspectInput, mail: Mail, questions: Q
       byDkim: (dmarcResult && dmarcResult.alignment?.dkim?.result) || null,
       bySpf: (dmarcResult && dmarcResult.alignment?.spf?.result) || null,
     },
-    arcSealedBy: (hasArc && arcResult.signature && arcResult.signature.signingDomain) || null,
-    arcDmarc: hasArc ? dmarcOf(arcResult.authenticationResults) : '',
+    forwarders,
   }
 }
 
@@ -126,11 +129,6 @@ const plainValue = (text: string): string => text.replaceAll(/\s/g, '')
 function tagOf(list: string, name: string): string {
   const tag = list.split(';').find((part) => part.slice(0, part.indexOf('=')).trim() === name)
   return tag === undefined ? '' : plainValue(tag.slice(tag.indexOf('=') + 1))
-}
-
-const dmarcOf = (results: Readonly<Record<string, unknown>> | undefined): string => {
-  const [first] = [results?.['dmarc']].flat() as readonly ({ readonly result?: unknown } | undefined)[]
-  return typeof first?.result === 'string' ? first.result : ''
 }
 
 /** The mail without what is beyond the first ten signatures, as a flood of them is made to cost time. */

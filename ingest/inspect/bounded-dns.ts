@@ -6,10 +6,12 @@ const questionMs = 5000
 
 /** `left()` is how many milliseconds there are for everything; a question beyond either deadline rejects with `ETIMEOUT`. */
 export function boundedDns(resolve: Resolve, clock: Clock, left: () => number): Resolve {
-  return (name, type) => {
+  return async (name, type) => {
+    const late = (): Error => Object.assign(new Error(`no answer about ${name}`), { code: 'ETIMEOUT' })
+    const ms = Math.min(questionMs, left())
+    if (ms <= 0) throw late()
     const { promise, resolve: answer, reject } = Promise.withResolvers<readonly unknown[]>()
-    const late = (): void => reject(Object.assign(new Error(`no answer about ${name}`), { code: 'ETIMEOUT' }))
-    const timer = clock.after(Math.max(0, Math.min(questionMs, left())), late)
+    const timer = clock.after(ms, () => reject(late()))
     resolve(name, type)
       .then(answer, reject)
       .finally(() => timer.cancel())

@@ -25,7 +25,8 @@ export interface InspectInput {
   readonly resolve: Resolve
   /** The text of a domain's MTA-STS policy; rejects where nobody may fetch it. */
   readonly fetchPolicy?: (domain: string) => Promise<string>
-  readonly lists: readonly DnsList[]
+  /** A promise while it is still being found out which of them are alive. */
+  readonly lists: readonly DnsList[] | Promise<readonly DnsList[]>
   /** Milliseconds since the epoch. */
   readonly now: number
 }

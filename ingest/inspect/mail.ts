@@ -9,7 +9,6 @@ import { domainOf } from './domains.ts'
 export interface Attachment {
   readonly filename: string
   readonly type: string
-  /** The beginning of its octets. */
   readonly octets: Buffer
 }
 
@@ -46,12 +45,19 @@ export function openMail(octets: Uint8Array): Mail {
     ...{ raw, fields, parts, head: headOf(raw) },
     text: joined(bodies.filter(({ type }) => type === 'text/plain')),
     html: joined(html),
-    htmlOctets: html.reduce((sum, part) => sum + partOctets(part).length, 0),
-    attachments: parts.filter(isFile).map((part) => ({ filename: filenameOf(part), type: part.type, octets: partOctets(part) })),
+    htmlOctets: html.reduce((sum, part) => sum + sizeOnTheWire(part), 0),
+    attachments: parts.filter(isFile).map((part) => ({ filename: filenameOf(part), type: part.type, octets: partOctets(part, Infinity) })),
     from,
     fromDomain: domainOf(from.find(({ address }) => address !== '')?.address ?? ''),
     subject: decodeEncodedWords(valueOf(fields, 'subject') ?? ''),
   }
+}
+
+/** How many octets a part has when its encoding is undone; parts are read with LF for CRLF, but CRLF is what was sent. */
+function sizeOnTheWire(part: ReportPart): number {
+  const octets = partOctets(part)
+  if (/^\s*base64\s*$/i.test(valueOf(part.fields, 'content-transfer-encoding') ?? '')) return octets.length
+  return octets.length + (octets.toString('latin1').match(/(?<!\r)\n/g)?.length ?? 0)
 }
 
 /** The first value of a field, unfolded. */

@@ -60,8 +60,7 @@ export class Questions {
       return records.length > 0 ? { kind: 'records', records } : { kind: 'none', exists: true }
     } catch (error) {
       const code = codeOf(error)
-      if (code === 'ENODATA') return { kind: 'none', exists: true }
-      return nowhere.has(code) ? { kind: 'none', exists: false } : { kind: 'fault', code }
+      return isFault(error) ? { kind: 'fault', code } : { kind: 'none', exists: code === 'ENODATA' }
     }
   }
 
@@ -73,11 +72,31 @@ export class Questions {
   }
 }
 
+/** mailauth takes any resolver of this form; its type names that of Node. */
+export type MailauthResolver = (name: string, type: string) => Promise<never>
+
+/** A resolver that knows afterwards whether DNS kept silent about something. */
+export function watch(resolve: Questions['resolve']): { readonly resolver: MailauthResolver; readonly hasFault: () => boolean } {
+  let hasFault = false
+  const resolver = async (name: string, type: string): Promise<never> => {
+    try {
+      return (await resolve(name, type)) as never
+    } catch (error) {
+      hasFault ||= isFault(error)
+      throw error
+    }
+  }
+  return { resolver, hasFault: () => hasFault }
+}
+
 /** RFC 1035 §2.3.4; other names cannot exist. */
 const isName = (name: string): boolean => {
   const plain = name.replace(/\.$/, '')
   return plain.length > 0 && plain.length <= 253 && plain.split('.').every((label) => label.length > 0 && label.length <= 63)
 }
+
+/** Whether DNS did not answer, in place of saying that there is nothing. */
+const isFault = (error: unknown): boolean => codeOf(error) !== 'ENODATA' && !nowhere.has(codeOf(error))
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'

@@ -1,5 +1,6 @@
 /** The rules of large receivers, and whether this mail meets them. */
 import type { CheckResult, Provider, ProviderRule, Requirement, RuleStatus } from '#core/inspect/report.ts'
+import { weakKey, type Authentication, type DkimFacts } from './authentication.ts'
 import type { Facts } from './facts.ts'
 import type { CheckId } from './verdict.ts'
 import { isUnsubscribeLink } from './web-links.ts'
@@ -17,6 +18,7 @@ interface Rule {
 }
 
 const outlook = '550 5.7.515'
+const keyBitsMin = 1024
 
 export function requirementsOf(facts: Facts, results: readonly CheckResult[]): Requirement[] {
   return rules(facts, new Map(results.map((result) => [result.id, result]))).map(({ providers, ...rule }) => ({
@@ -41,14 +43,6 @@ function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult
   const aligned: Told = dmarcStatus === 'na' ? 'unknown' : auth.dmarc.record !== '' ? dmarcStatus === 'pass' : dmarcStatus === 'warn'
   const both = and(spf, dkim)
   const passed = and(record, aligned)
-  const keys: Told =
-    passes.length === 0
-      ? dkim === 'unknown'
-        ? 'unknown'
-        : auth.dkim.length === 0
-          ? 'not_applicable'
-          : false
-      : passes.every(({ keyBits }) => keyBits === null || keyBits >= 1024)
   return [
     {
       id: 'spf_or_dkim',
@@ -60,7 +54,7 @@ function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult
     {
       ...{ id: 'spf_and_dkim', rule: 'SPF and DKIM pass', senders: 'bulk', checks: ['spf', 'dkim'] },
       providers: {
-        gmail: ['must', both, spf === false ? '550 5.7.27' : '550 5.7.30'],
+        gmail: ['must', both, gmailCode(auth)],
         yahoo: ['must', both],
         outlook: ['must', both, outlook],
         icloud: ['must', both],
@@ -71,7 +65,7 @@ function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult
       rule: 'DKIM keys of 1024 bits or more',
       senders: 'all',
       checks: ['dkim'],
-      providers: { gmail: ['must', keys], yahoo: ['must', keys] },
+      providers: { gmail: ['must', longKeys(auth.dkim)], yahoo: ['must', longKeys(auth.dkim)] },
     },
     {
       ...{ id: 'dmarc', rule: 'A DMARC record, at least p=none', senders: 'bulk', checks: ['dmarc', 'dmarc_policy'] },
@@ -87,6 +81,19 @@ function identityRules({ auth }: Facts, results: ReadonlyMap<string, CheckResult
       providers: { gmail: ['must', aligned, '550 5.7.32'], yahoo: ['must', aligned], outlook: ['must', aligned, outlook] },
     },
   ]
+}
+
+/** One key that is long enough will do; of a signature that does not hold, the key may never have been asked for. */
+function longKeys(signatures: readonly DkimFacts[]): Told {
+  if (signatures.length === 0) return 'not_applicable'
+  if (signatures.some(({ result, keyBits }) => (keyBits === null ? result === 'pass' : keyBits >= keyBitsMin))) return true
+  return signatures.every(({ comment }) => comment === weakKey) ? false : 'unknown'
+}
+
+/** How Gmail refuses mail that not both of SPF and DKIM prove. */
+function gmailCode({ spf }: Authentication): string {
+  if (spf.result === 'permerror') return '550 5.7.24'
+  return spf.result === 'pass' || spf.result === 'temperror' ? '550 5.7.30' : '550 5.7.27'
 }
 
 function transportRules(results: ReadonlyMap<string, CheckResult>): Rule[] {

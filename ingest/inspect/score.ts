@@ -61,7 +61,7 @@ const steps: readonly (readonly [Grade, number])[] = [
   ['C', 65],
   ['D', 50],
 ]
-const gradeOf = (score: number): Grade => steps.find(([, least]) => score >= least)?.[0] ?? 'F'
+export const gradeOf = (score: number): Grade => steps.find(([, least]) => score >= least)?.[0] ?? 'F'
 
 function capsOf(facts: Facts, results: ReadonlyMap<string, CheckResult>): Cap[] {
   const { auth, mail } = facts

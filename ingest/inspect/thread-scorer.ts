@@ -20,12 +20,15 @@ export interface ThreadScorerOptions {
   readonly clock: Clock
   readonly resolve: Resolve
   readonly lists: readonly DnsList[]
+  /** The MTA-STS policy of a domain, within so many milliseconds; left out where none may be fetched. */
+  readonly fetchPolicy?: ((domain: string, deadlineMs: number) => Promise<string>) | undefined
   readonly limits?: ScorerLimits
   /** For tests. */
   readonly entry?: URL
 }
 
 const usual: ScorerLimits = { dnsMs: 8500, allMs: 20_000, most: 4 }
+const policyMs = 5000
 const heapMiB = 384
 const worker = new URL('./score-worker.ts', import.meta.url)
 
@@ -54,7 +57,7 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     if (this.#free === 0) await new Promise<void>((go) => this.#waiting.push(go))
     else this.#free -= 1
     try {
-      return await this.#score(raw, session)
+      return this.#closed ? closing : await this.#score(raw, session)
     } finally {
       const next = this.#waiting.shift()
       if (next) next()
@@ -68,28 +71,27 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
   }
 
   async #score(raw: Uint8Array, session: InspectSession): Promise<InspectScore> {
-    const { clock } = this.#options
+    const { clock, entry = worker, fetchPolicy } = this.#options
     const end = clock.monotonic() + this.#limits.dnsMs
-    const resolve = boundedDns(this.#options.resolve, clock, () => end - clock.monotonic())
-    const lists = await this.#lists.current(resolve)
-    if (this.#closed) return { ok: false, problem: closing }
-    return this.#run({ kind: 'score', raw, session, lists, now: session.receivedAt }, resolve)
-  }
-
-  async #run(task: ToThread, resolve: Resolve): Promise<InspectScore> {
-    const { clock, entry = worker } = this.#options
+    const left = (): number => end - clock.monotonic()
+    const resolve = boundedDns(this.#options.resolve, clock, left)
     const { promise, resolve: settle } = Promise.withResolvers<InspectScore>()
     // it reads hostile input: no environment, so no secret of it either
     const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
     this.#threads.add(thread)
     const timer = clock.after(this.#limits.allMs, () => settle({ ok: false, problem: 'The mail took too long to be checked.' }))
+    const failed = (error: unknown): void => settle(this.#closed ? closing : { ok: false, problem: unreadable, error })
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'report') settle({ ok: true, report: message.report })
-      else void answer(thread, message, resolve)
+      else if (message.kind === 'question') void answer(thread, message.number, resolve(message.name, message.type))
+      else if (fetchPolicy) void answer(thread, message.number, fetchPolicy(message.domain, Math.max(1, Math.min(policyMs, left()))))
     })
-    thread.on('error', () => settle({ ok: false, problem: 'The mail could not be checked.' }))
-    thread.on('exit', () => settle({ ok: false, problem: this.#closed ? closing : 'The mail could not be checked.' }))
-    thread.postMessage(task)
+    thread.on('error', failed)
+    thread.on('exit', (code) => failed(new Error(`the thread that scores ended with ${code}`)))
+    const tell = (message: ToThread): void => thread.postMessage(message)
+    tell({ kind: 'score', raw, session, now: session.receivedAt, hasPolicies: fetchPolicy !== undefined })
+    // all other questions go on while lists are looked at
+    void this.#lists.current(resolve).then((lists) => tell({ kind: 'lists', lists }))
     try {
       return await promise
     } finally {
@@ -100,10 +102,11 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
   }
 }
 
-const closing = 'The service is shutting down.'
+const unreadable = 'The mail could not be checked.'
+const closing: InspectScore = { ok: false, problem: 'The service is shutting down.' }
 
-async function answer(thread: Worker, { number, name, type }: FromThread & { kind: 'question' }, resolve: Resolve): Promise<void> {
-  const message = await resolve(name, type).then(
+async function answer(thread: Worker, number: number, found: Promise<unknown>): Promise<void> {
+  const message = await found.then(
     (records): ToThread => ({ kind: 'answer', number, records: plain(records) }),
     (error: unknown): ToThread => ({
       kind: 'fault',

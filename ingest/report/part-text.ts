@@ -7,10 +7,10 @@ import type { ReportPart } from './report-mail.ts'
 const encodedMax = 1024 * 1024
 const htmlMax = 128 * 1024
 
-/** The decoded octets of a part: of the first MiB of its body. */
-export function partOctets({ fields, body }: ReportPart): Buffer {
+/** The decoded octets of a part: of the first MiB of its body, or of as much as is asked for. */
+export function partOctets({ fields, body }: ReportPart, max = encodedMax): Buffer {
   const encoding = (firstValue(fields, 'content-transfer-encoding') ?? '').trim().toLowerCase()
-  const head = body.subarray(0, encodedMax)
+  const head = body.subarray(0, max)
   if (encoding === 'base64') return Buffer.from(head.toString('latin1'), 'base64')
   return encoding === 'quoted-printable' ? fromQuotedPrintable(head) : head
 }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { getCACertificates } from 'node:tls'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import { addressesOf, type Resolver } from '#core/outbound/resolver.ts'
-import { ImapFlow } from 'imapflow'
+import type { ImapFlow } from 'imapflow'
 import { isConnecting, PollFailure, toPollFailure } from './poll-failure.ts'
 
 export interface ImapNetwork {
@@ -32,9 +32,11 @@ const addressesMax = 4
 /** Opens it. `signal` ends the connection at any time. Throws `PollFailure`. */
 export async function openMailbox(network: ImapNetwork, login: ImapLogin, signal: AbortSignal): Promise<ImapMailbox> {
   const addresses = await permitted(network, login)
+  // loaded with the first mailbox: a daemon that reads none does without it and its 4 MiB
+  const { ImapFlow: Client } = await import('imapflow')
   let failure = new PollFailure('name')
   for (const address of addresses.slice(0, addressesMax)) {
-    const client = new ImapFlow(optionsOf(network, login, address))
+    const client = new Client(optionsOf(network, login, address))
     const mailbox = new ImapMailbox(client, signal)
     try {
       await mailbox.enter(login.mailbox)
@@ -115,12 +117,16 @@ export class ImapMailbox {
   async read(uid: number): Promise<Buffer | undefined> {
     const query = { uid: true, source: { start: 0, maxLength: readOctetsMax } }
     const found = await this.#ask(() =>
-      this.#client.fetchOne(String(uid), query, { uid: true }).catch((error: unknown) => {
-        if ((error as { readonly responseStatus?: unknown }).responseStatus === 'NO') return false
+      this.#client.fetchAll(String(uid), query, { uid: true }).catch((error: unknown) => {
+        if ((error as { readonly responseStatus?: unknown }).responseStatus === 'NO') return []
         throw error
       }),
     )
-    return typeof found === 'object' ? found.source : undefined
+    // a server may tell of the flags of other mails in between (RFC 9051 §7.5.2)
+    const mail = found.find((one) => one.uid === uid && one.source)
+    // when the connection is gone, the library answers as if the mail were
+    if (!mail && !(this.#client.usable && this.#client.mailbox)) throw new PollFailure('server')
+    return mail?.source
   }
 
   /** Says goodbye. Never throws. */

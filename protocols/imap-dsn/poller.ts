@@ -1,5 +1,5 @@
 /**
- * Looks into all mailboxes, each in its own time, some at a time. Mailboxes that are new or gone are noticed within seconds; one
+ * Looks into all mailboxes, each in its own time, some at a time. Mailboxes that are new or gone are noticed at once; one
  * that cannot be read waits longer and longer and keeps nobody else waiting.
  */
 import type { Clock, Timer } from '#core/clock.ts'
@@ -30,8 +30,11 @@ interface Entry extends MailboxKey {
   seenAt: number
 }
 
+/** What nobody tells of: a mailbox that went with its organization. */
 const lookEveryMs = 15_000
 const atOnceMax = 10
+/** Of one organization, whose servers may be as slow as they like: others find room beside them. */
+const atOnceOfOneMax = 5
 /** The longest that one mailbox may take. */
 const roundMs = 5 * 60_000
 
@@ -40,8 +43,12 @@ export class Poller {
   readonly #entries = new Map<string, Entry>()
   readonly #waiting: Entry[] = []
   readonly #running = new Set<Promise<void>>()
+  /** Of these, how many are an organization's. */
+  readonly #runningOf = new Map<string, number>()
   #looking: Promise<void> = Promise.resolve()
   #looks = 0
+  #isLooking = false
+  #hasChanged = false
   #timer: Timer | undefined
   #stopped = false
 
@@ -50,7 +57,11 @@ export class Poller {
   }
 
   start(): void {
-    this.#looking = this.#look().catch((error: unknown) => this.#options.events.defect(error, ''))
+    this.#options.mailboxes.onChange(() => {
+      this.#hasChanged = true
+      if (!this.#isLooking) this.#begin()
+    })
+    this.#begin()
   }
 
   /** Cuts what is under way; mails that are durable stay so. */
@@ -62,9 +73,17 @@ export class Poller {
     await Promise.all(this.#running)
   }
 
+  #begin(): void {
+    if (this.#stopped) return
+    this.#timer?.cancel()
+    this.#looking = this.#look().catch((error: unknown) => this.#options.events.defect(error, ''))
+  }
+
   async #look(): Promise<void> {
     const { mailboxes, clock, random } = this.#options
     const look = ++this.#looks
+    this.#isLooking = true
+    this.#hasChanged = false
     try {
       for await (const { isNew, intervalSeconds, ...key } of mailboxes.all()) {
         if (this.#stopped) return
@@ -74,7 +93,8 @@ export class Poller {
       }
       for (const entry of this.#entries.values()) if (entry.seenAt !== look) this.#forget(entry)
     } finally {
-      if (!this.#stopped) this.#timer = clock.after(lookEveryMs, () => this.start())
+      this.#isLooking = false
+      if (!this.#stopped) this.#timer = clock.after(this.#hasChanged ? 0 : lookEveryMs, () => this.#begin())
     }
   }
 
@@ -98,15 +118,24 @@ export class Poller {
 
   #next(): void {
     while (!this.#stopped && this.#running.size < atOnceMax) {
-      const entry = this.#waiting.shift()
+      const at = this.#waiting.findIndex(({ organizationId }) => (this.#runningOf.get(organizationId) ?? 0) < atOnceOfOneMax)
+      const [entry] = at < 0 ? [] : this.#waiting.splice(at, 1)
       if (!entry) return
       if (this.#entries.get(entry.sourceId) !== entry) continue
+      this.#count(entry, 1)
       const run = this.#run(entry).finally(() => {
         this.#running.delete(run)
+        this.#count(entry, -1)
         this.#next()
       })
       this.#running.add(run)
     }
+  }
+
+  #count({ organizationId }: Entry, by: 1 | -1): void {
+    const running = (this.#runningOf.get(organizationId) ?? 0) + by
+    if (running > 0) this.#runningOf.set(organizationId, running)
+    else this.#runningOf.delete(organizationId)
   }
 
   /** One round, and when the next one is. */

@@ -1,13 +1,14 @@
 /** One look into a mailbox: a connection of its own, every mail behind the checkpoint in order, each durable before the next. */
 import type { ReportReading } from '#core/feedback/event.ts'
 import type { MailboxKey, PolledMailbox, PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
+import type { ReportResult } from '#ingest/report-reader.ts'
 import { openMailbox, type ImapMailbox, type ImapNetwork } from './mailbox.ts'
 import { PollFailure } from './poll-failure.ts'
 
 export interface RoundParts {
   readonly mailboxes: PolledMailboxes
   readonly network: ImapNetwork
-  readonly readReport: (mail: Uint8Array) => ReportReading
+  readonly readReport: (mail: Uint8Array) => Promise<ReportResult>
 }
 
 export interface RoundResult {
@@ -55,7 +56,7 @@ async function readNew(
     if (signal.aborted) throw new PollFailure('time')
     const raw = await mailbox.read(uid)
     const at = { uidValidity, lastUid: uid }
-    const reading = raw && readOrNothing(readReport, raw)
+    const reading = raw && (await readOrNothing(readReport, raw))
     if (raw && reading) await storing(() => mailboxes.take(source, { at, reading, raw }))
     else {
       await storing(() => mailboxes.skip(source, at))
@@ -70,9 +71,10 @@ async function readNew(
 }
 
 /** A mail that breaks the reader must not keep the ones behind it from being read. */
-function readOrNothing(readReport: RoundParts['readReport'], raw: Uint8Array): ReportReading | undefined {
+async function readOrNothing(readReport: RoundParts['readReport'], raw: Uint8Array): Promise<ReportReading | undefined> {
   try {
-    return readReport(raw)
+    const { problem, ...reading } = await readReport(raw)
+    return problem === undefined ? reading : undefined
   } catch {
     return undefined
   }

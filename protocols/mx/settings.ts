@@ -13,8 +13,8 @@ export interface MxOptions {
   readonly tls: { readonly cert: string; readonly key: string }
   readonly limits: ReceptionLimits
   readonly door: InboundDoor
-  /** Reads a mail as a report, in time linear to its length; it never throws. */
-  readonly readReport: (mail: Uint8Array) => ReportReading
+  /** Reads a mail as a report; it never throws. */
+  readonly readReport: (mail: Uint8Array) => Promise<ReportReading>
   readonly postmaster: PostmasterBox
   readonly events: MxEvents
   readonly clock: Clock

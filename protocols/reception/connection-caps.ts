@@ -1,5 +1,6 @@
 /** How many connections may be open, altogether and from one client address. Counted from the accept to the close, handshakes included. */
-import { isIPv6, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { clientNetwork } from '#core/access/client-network.ts'
 
 export type Admission = 'admitted' | 'full' | 'too-many-from-address'
 
@@ -34,20 +35,4 @@ export class ConnectionCaps {
     if (open > 0) this.#perNetwork.set(network, open)
     else this.#perNetwork.delete(network)
   }
-}
-
-/** An IPv4 address, also one mapped into IPv6, or the /64 of an IPv6 address: what one client holds at no cost. */
-export function clientNetwork(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped) return mapped
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::')
-  const groups = head.split(':').filter(Boolean)
-  const last = tail?.split(':').filter(Boolean) ?? []
-  const missing = tail === undefined ? 0 : 8 - groups.length - last.length
-  const full = [...groups, ...Array.from({ length: Math.max(0, missing) }, () => '0'), ...last]
-  return `${full
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
 }

@@ -2,7 +2,7 @@
  * Turns the writes that share one disk sync into one LevelDB batch: checks and counters are evaluated in order of
  * arrival against what the group itself has changed so far.
  */
-import type { Bytes, Write, WriteResult } from '../kv.ts'
+import { joined, lengthOf, type Bytes, type Write, type WriteResult } from '../kv.ts'
 import { keyName } from '../tuple.ts'
 import { counterOf, kindOf, kinds, seal, sealCounter, sealPointer, versionOf, type Pointer } from './codec.ts'
 
@@ -19,7 +19,7 @@ export interface Operation {
 /** A value for the value log, and its place among the operations, to be filled in once it is known where the value stands. */
 export interface LargeValue {
   readonly key: Bytes
-  readonly value: Bytes
+  readonly pieces: readonly Bytes[]
   readonly version: bigint
   readonly operation: Operation
 }
@@ -75,8 +75,9 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
     for (const { key, value, isNew } of write.sets) {
       const operation: Operation = { type: 'put', key, value: nothing, isNew }
       operations.push(operation)
-      if (value.length > inlineMax) large.push({ key, value, version, operation })
-      else operation.value = seal(version, value)
+      const pieces = value instanceof Uint8Array ? [value] : value
+      if (lengthOf(pieces) > inlineMax) large.push({ key, pieces, version, operation })
+      else operation.value = seal(version, joined(pieces))
       changes.versions?.set(keyName(key), version)
     }
   }

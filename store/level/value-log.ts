@@ -6,7 +6,7 @@ import { readSync } from 'node:fs'
 import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { StoreFailure, type Bytes } from '../kv.ts'
+import { lengthOf, StoreFailure, type Bytes } from '../kv.ts'
 import type { Pointer } from './codec.ts'
 
 const entryHeaderBytes = 12
@@ -46,18 +46,19 @@ export class ValueLog {
   }
 
   /** Appends the values and resolves with their places once they are on disk (fdatasync). Calls must not overlap. */
-  async append(values: readonly { readonly key: Bytes; readonly value: Bytes }[]): Promise<Pointer[]> {
+  async append(values: readonly { readonly key: Bytes; readonly pieces: readonly Bytes[] }[]): Promise<Pointer[]> {
     const current = await this.#segment()
     const pointers: Pointer[] = []
-    const pieces: Bytes[] = []
+    const written: Bytes[] = []
     let offset = current.size
-    for (const { key, value } of values) {
-      const crc = crc32(value)
-      pieces.push(entryHeader(key, value, crc), key, value)
-      pointers.push({ segment: current.segment, offset: offset + entryHeaderBytes + key.length, length: value.length, crc })
-      offset += entryHeaderBytes + key.length + value.length
+    for (const { key, pieces } of values) {
+      const length = lengthOf(pieces)
+      const crc = pieces.reduce((before, piece) => crc32(piece, before), 0)
+      written.push(entryHeader(key, length, crc), key, ...pieces)
+      pointers.push({ segment: current.segment, offset: offset + entryHeaderBytes + key.length, length, crc })
+      offset += entryHeaderBytes + key.length + length
     }
-    await writeAll(current.file, pieces, current.size)
+    await writeAll(current.file, written, current.size)
     await current.file.datasync()
     current.size = offset
     return pointers
@@ -154,10 +155,10 @@ export class ValueLog {
   }
 }
 
-function entryHeader(key: Bytes, value: Bytes, crc: number): Bytes {
+function entryHeader(key: Bytes, length: number, crc: number): Bytes {
   const head = Buffer.allocUnsafe(entryHeaderBytes)
   head.writeUInt32BE(key.length, 0)
-  head.writeUInt32BE(value.length, 4)
+  head.writeUInt32BE(length, 4)
   head.writeUInt32BE(crc, 8)
   return head
 }

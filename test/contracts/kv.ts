@@ -14,7 +14,7 @@ export function kvContract(test: TestFn, subject: KvSubject): void {
   durability(test, subject)
 }
 
-function readingAndRanges(test: TestFn, { open }: KvSubject): void {
+function readingAndRanges(test: TestFn, { open, reopen }: KvSubject): void {
   test('Kv.get() reads back what was written, and undefined for what was not', async (t) => {
     await using kv = await open()
     t.deepEqual(await write(kv, { sets: [['a', 'one']] }), ok)
@@ -24,6 +24,18 @@ function readingAndRanges(test: TestFn, { open }: KvSubject): void {
     t.is(await read(kv, 'a'), 'two')
     await write(kv, { deletes: ['a', 'never there'] })
     t.is(await kv.get(key('a')), undefined)
+  })
+
+  test('Kv.write() stores a value in pieces as one', async (t) => {
+    let kv = await open()
+    const values = [[], ['one'], ['', 'one', '', 'two'], ['x'.repeat(40_000), 'y', 'z'.repeat(40_000)]]
+    const sets = values.map((pieces, i) => ({ key: key(`value ${i}`), value: pieces.map((piece) => Buffer.from(piece)) }))
+    t.deepEqual(await kv.write({ checks: [], sets, deletes: [], adds: [] }), ok)
+    const stored = values.map((pieces) => pieces.join(''))
+    t.deepEqual((await kv.getMany(sets.map((set) => set.key))).map(textOf), stored)
+    kv = await reopen(kv)
+    t.deepEqual((await kv.getMany(sets.map((set) => set.key))).map(textOf), stored)
+    await kv[Symbol.asyncDispose]()
   })
 
   test('Kv.getMany() answers in the order asked, with gaps and repetitions', async (t) => {

@@ -33,7 +33,14 @@ interface Form extends Rig {
   readonly refused: string
 }
 
-async function formOf(t: ExecutionContext, changes: object = {}, options: RigOptions = {}, style = 'minimal'): Promise<Form> {
+/** `paste` is what the editor of the page makes of the snippet. */
+async function formOf(
+  t: ExecutionContext,
+  changes: object = {},
+  options: RigOptions = {},
+  style = 'minimal',
+  paste: (html: string) => string = (html) => html,
+): Promise<Form> {
   const rig = await startRig(t, options)
   const html = { current: '' }
   const [allowed, refused] = [await siteWith(t, html), await siteWith(t, html)]
@@ -41,7 +48,7 @@ async function formOf(t: ExecutionContext, changes: object = {}, options: RigOpt
   const { reveal_url } = await rig.rest.must('POST', '/v1/publishable-keys', { ...key, reveal: true })
   const request = { reveal_url, to_address: 'ada@example.ch', from_address: 'form@example.ch', template_style: style }
   const made = await rig.rest.must('POST', '/v1/publishable-keys/snippets', request)
-  html.current = String(made['html']).replace(baseUrl, `http://${rig.address}`)
+  html.current = paste(String(made['html']).replace(baseUrl, `http://${rig.address}`))
   return { ...rig, allowed, refused }
 }
 
@@ -107,6 +114,94 @@ test('a full window is told with the time to come again, and a program that fill
   t.regex(await sendAndRead(page), /on its way/)
   await fillIn(page)
   t.regex(await sendAndRead(page), /^Too many messages were sent\. Please try again in \d+ min\.$/)
+})
+
+for (const [what, paste] of [
+  [
+    'is moved away from its form, and runs late',
+    (html: string) =>
+      html.replace('<p role="status"', '<p></p>$&').replace(/<script>([^]*)<\/script>/, '<p></p><script type="module">$1</script>'),
+  ],
+  ['is there twice, with its form', (html: string) => html + html],
+] as const)
+  test(`a script that ${what}, still sends one message`, async (t) => {
+    const form = await formOf(t, {}, {}, 'minimal', paste)
+    const page = await openAt(t, form.allowed)
+    await fillIn(page)
+    t.regex(await sendAndRead(page), /on its way/)
+    t.is((await tracesOf(form)).length, 1)
+    const last = page.locator('form').last()
+    for (const [name, value] of [
+      ['name', 'Alan'],
+      ['email', 'alan@example.net'],
+      ['message', 'Me too'],
+    ] as const)
+      await last.locator(`[name=${name}]`).fill(value)
+    await last.locator('button').click()
+    await last.locator('[role=status]', { hasText: 'on its way' }).waitFor()
+    t.is((await tracesOf(form)).length, 2)
+  })
+
+test('where scripts do not run, nobody can believe to have sent something', async (t) => {
+  const form = await formOf(t)
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  await page.goto(form.allowed)
+  t.true(await page.isDisabled('button'))
+  t.regex(await page.innerText('form'), /This form needs JavaScript\./)
+})
+
+test('every refusal is told to visitors in words of theirs', async (t) => {
+  const form = await formOf(t)
+  const page = await openAt(t, form.allowed)
+  const refusal = (code: string, message = 'for programmers', details = {}) => ({ error: { code, message, next_action: '', details } })
+  const late = (seconds: number) => ({ retry_after_seconds: seconds })
+  const fields = (path: string) => ({ fields: [{ path, message: 'is wrong' }] })
+  const broken = 'This form is out of order. Please reach us in another way.'
+  for (const [status, answer, words] of [
+    [401, refusal('invalid_key'), broken],
+    [401, refusal('key_kind_mismatch'), broken],
+    [403, refusal('recipient_not_allowed'), broken],
+    [403, refusal('from_locked'), broken],
+    [503, refusal('feature_unavailable'), broken],
+    [503, refusal('captcha_not_configured'), broken],
+    [200, { trace_id: 'x', outcome: 'relayed', status: 'suppressed' }, broken],
+    [403, refusal('origin_not_allowed'), 'This form does not work on this page.'],
+    [429, refusal('rate_limit_exceeded', '', late(61)), 'Too many messages were sent. Please try again in 2 min.'],
+    [429, refusal('rate_limit_exceeded', '', late(86_400)), 'Too many messages were sent. Please try again in 24 h.'],
+    [429, refusal('quota_exhausted', '', late(7201)), 'Too many messages were sent. Please try again in 3 h.'],
+    [429, refusal('project_budget_exhausted', '', late(600)), 'Too many messages were sent. Please try again in 10 min.'],
+    [400, refusal('captcha_failed'), 'Please confirm once more that you are human.'],
+    [400, refusal('validation_failed', 'reply_to: x', fields('reply_to')), 'Please look at your email address again.'],
+    [400, refusal('validation_failed', "text: $' is wrong", fields('text')), "Please look at your input again: text: $' is wrong"],
+    [413, refusal('request_too_large'), 'Your message is too long.'],
+    [503, refusal('captcha_unavailable'), 'Your message could not be sent. Please try again later.'],
+    [502, '<html>', 'Your message could not be sent. Please try again later.'],
+  ] as const) {
+    await page.unroute('**/v1/messages')
+    await page.route('**/v1/messages', (route) =>
+      route.fulfill({ status, headers: { 'access-control-allow-origin': '*' }, body: JSON.stringify(answer) }),
+    )
+    await fillIn(page)
+    t.is(await sendAndRead(page), words, JSON.stringify(answer))
+    t.is(await page.inputValue('[name=message]'), 'Hello\nthere', 'what was written stays')
+    t.true(await page.isEnabled('button'))
+  }
+})
+
+test('in a sandboxed frame, as site builders make, the form says that it does not work there', async (t) => {
+  const form = await formOf(t)
+  const page = await openAt(t, form.allowed)
+  await page.evaluate(`document.body.innerHTML = '<iframe sandbox="allow-scripts allow-forms" src="/"></iframe>'`)
+  const frame = await (await page.waitForSelector('iframe')).contentFrame()
+  if (!frame) return t.fail('no frame')
+  await frame.fill('[name=name]', 'Grace')
+  await frame.fill('[name=email]', 'grace@example.net')
+  await frame.fill('[name=message]', 'Hello')
+  await frame.click('button')
+  await frame.waitForFunction(`/^(?!Sending)./.test(document.querySelector('[role=status]').textContent)`)
+  t.is(await frame.innerText('[role=status]'), 'This form does not work on this page.')
 })
 
 const widgets = {

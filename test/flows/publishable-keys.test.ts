@@ -15,8 +15,8 @@ test('windows, used captchas and open links survive the death of the process, an
   const env = {
     POSTERN_TURNSTILE_VERIFY_URL: double.urls.turnstileVerifyUrl,
     POSTERN_HCAPTCHA_VERIFY_URL: double.urls.hcaptchaVerifyUrl,
-    POSTERN_OUTBOUND_ALLOW: 'webhooks=127.0.0.1/32',
     POSTERN_BASE_URL: 'https://post.example.ch',
+    POSTERN_LOG_LEVEL: 'debug',
   }
   const options = { folder: folder.path, env }
   const admin = newAdminKey()
@@ -53,6 +53,40 @@ test('windows, used captchas and open links survive the death of the process, an
   )
   t.is((await daemon.rest.call('GET', '/v1/traces', undefined, { authorization: `Bearer ${token}` })).status, 401)
   await daemon.stop()
+  t.true(daemon.log.includes('"operationId":"reveal"'), 'the log tells of every request')
+  for (const secret of [token, link.split('.').at(-1) ?? '']) t.false(daemon.log.includes(secret), secret)
   const verified = await runCommand(options, 'verify')
   t.is(verified.code, 0, verified.output)
+})
+
+test('of a flood in the middle of which the process is killed, as many sends are taken as the window allows, and each that was taken is counted', async (t) => {
+  await using folder = await temporaryFolder('publishable')
+  const options = { folder: folder.path }
+  const admin = newAdminKey()
+  const rates = { per_ip_hour: 0, per_recipient_hour: 0, per_key_hour: 30, per_key_day: 0 }
+  /** How many of 60 sends were answered with 200; `each` hears of every answer. */
+  const flood = async (daemon: Daemon, token: string, each: (status: number) => void = () => undefined): Promise<number> => {
+    using client = new RestClient(daemon.addresses.http, token)
+    const send = () => client.call('POST', '/v1/messages', { to: 'ada@example.ch', text: 'Hello' }, { origin })
+    const answers = await Promise.allSettled(Array.from({ length: 60 }, () => send().then(({ status }) => (each(status), status))))
+    return answers.filter((answer) => answer.status === 'fulfilled' && answer.value === 200).length
+  }
+  let token = ''
+  let before = 0
+  {
+    await using daemon = await Daemon.start(options, admin)
+    token = String((await daemon.rest.must('POST', '/v1/publishable-keys', { ...page, rates }))['raw_token'])
+    let answered = 0
+    let killed: Promise<unknown> | undefined
+    before = await flood(daemon, token, () => {
+      if (++answered === 3) killed = daemon.kill()
+    })
+    await killed
+  }
+  await using daemon = await Daemon.start(options, admin)
+  const after = await flood(daemon, token)
+  const { data } = (await daemon.rest.must('GET', '/v1/traces?limit=200')) as { data: unknown[] }
+  t.is(data.length, 30, `${before} were answered before, ${after} after`)
+  t.true(before + after <= 30)
+  await daemon.stop()
 })

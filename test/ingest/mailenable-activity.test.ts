@@ -4,7 +4,7 @@ import test from 'ava'
 import { readActivityEnvelope, type ActivityDelivery, type ActivitySession } from '#ingest/mailenable-activity.ts'
 import { readActivityLine } from '#ingest/mailenable-line.ts'
 import { Seeded } from '../support/seeded.ts'
-import { activityLine, endOfData, mailFrom, rcptTo } from './activity-lines.ts'
+import { activityLine, endOfData, mailFrom, rcptTo, type Told } from './activity-lines.ts'
 import { readable } from './log-reading.ts'
 
 type Line = string | { readonly offset: number; readonly line: string }
@@ -79,7 +79,7 @@ test('a message refused at its end, or given up, takes back the recipients befor
   t.deepEqual(recipients([rcptTo('a@x.example'), endOfData('')]), ['a@x.example'])
 })
 
-test('refusals are counted by postoffice, direction, class and peer, and are no events', (t) => {
+test('refusals are told with postoffice, direction, class and peer, and are no events', (t) => {
   const { deliveries, refusals } = read(
     [
       rcptTo('a@x.example', '550 5.1.1 no'),
@@ -93,15 +93,23 @@ test('refusals are counted by postoffice, direction, class and peer, and are no 
   )
   t.deepEqual(deliveries, [])
   t.deepEqual(
-    refusals.map(({ postoffice, direction, codeClass, peer, count }) => [postoffice, direction, codeClass, peer, count]),
+    refusals.map(({ postoffice, direction, codeClass, peer }) => [postoffice, direction, codeClass, peer]),
     [
-      ['shop.example', 'out', 5, '203.0.113.9', 1],
-      [null, 'out', 5, '203.0.113.9', 1],
-      ['shop.example', 'out', 4, '203.0.113.9', 1],
-      [null, 'out', 5, '203.0.113.10', 1],
-      [null, 'in', 5, '203.0.113.9', 1],
+      ['shop.example', 'out', 5, '203.0.113.9'],
+      [null, 'out', 5, '203.0.113.9'],
+      ['shop.example', 'out', 4, '203.0.113.9'],
+      [null, 'out', 5, '203.0.113.10'],
+      [null, 'in', 5, '203.0.113.9'],
     ],
   )
+  t.is(new Set(refusals.map(({ key }) => key)).size, 5)
+})
+
+test('refused logins are told apart by everything but what was said, which may be a password', (t) => {
+  const login = (words: string, told: Told = {}) => activityLine('AUTH', words, '535 no', { direction: 'SMTP-IN', ...told })
+  const { refusals } = read([login('dXNlcg=='), login('cGFzcw=='), login('cGFzcw==', { socket: '2' })], {})
+  t.is(refusals.length, 3)
+  t.is(new Set(refusals.map(({ key }) => key)).size, 2)
 })
 
 test('the postoffice is that of the envelope, else of the account of the session', (t) => {

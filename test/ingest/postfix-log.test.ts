@@ -82,10 +82,12 @@ const shippings: readonly (readonly [string, unknown, string | null, number | nu
 
 test('a line is the same event through every shipper, with its host and time where they are told', async (t) => {
   const first = await eventOf(file)
+  const nameless = await eventOf(message)
   for (const [name, line, host, occurredAt] of shippings) {
     const { events, rejected } = await read(line)
     t.deepEqual(rejected, [], name)
-    t.deepEqual(events[0]?.event, first && { ...first, occurredAt, reportingMta: host }, name)
+    const key = (host === null ? nameless : first)?.key
+    t.deepEqual(events[0]?.event, first && { ...first, key, occurredAt, reportingMta: host }, name)
   }
   t.deepEqual([first?.remoteMta, first?.remoteIp, first?.smtpCode], ['mx.example.net', '203.0.113.9', 250])
 })
@@ -162,6 +164,17 @@ test('sender and Message-ID are remembered across requests until the message lea
   )
   t.is(memory.size, 0)
   t.is(new Set(keysOf(whole.events)).size, 3)
+})
+
+test('the same queue id, recipient and outcome on two hosts are two events', async (t) => {
+  const lines = [file, deferred(1), expired]
+  const { events } = await read(
+    ...lines,
+    ...lines.map((line) => line.replace('mx1', 'mx2')),
+    ...lines.map((line) => line.replace('mx1', 'MX1')),
+  )
+  t.is(events.length, 9)
+  t.is(new Set(keysOf(events)).size, 6)
 })
 
 test('lines of other hosts and in another order find their own message', async (t) => {

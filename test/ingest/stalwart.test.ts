@@ -32,6 +32,13 @@ test('a list without an envelope is read, and what is wrong with one entry leave
   t.is(ignored, 1)
 })
 
+test('of entries that cannot be read the first thousand are told, and the others counted', (t) => {
+  const { rejected, rejectedMore, ignored } = readable(
+    readStalwartWebhook(Buffer.from(JSON.stringify(Array.from({ length: 1500 }, () => 0)))),
+  )
+  t.deepEqual([rejected.length, rejectedMore, ignored], [1000, 500, 0])
+})
+
 test('a body that is no list of events is unreadable as a whole', (t) => {
   for (const body of ['', 'x', '"x"', '12', 'null', '{"events":[}', '\ufeff['])
     t.true('problems' in readStalwartWebhook(Buffer.from(body)), body)
@@ -56,6 +63,20 @@ test('a key changes with everything that tells events apart, and with nothing el
     key({ to: null, domain: ['a.example'] }, 'incoming-report.abuse-report'),
     key({ to: null, domain: ['b.example'] }, 'incoming-report.abuse-report'),
   )
+})
+
+test('a time with its zone is told, and one without says nothing', (t) => {
+  const timeOf = (createdAt: string) =>
+    readable(readStalwartWebhook(Buffer.from(JSON.stringify([{ type: 'delivery.delivered', createdAt, data: { to: 'a@b.example' } }]))))
+      .events[0]?.event.occurredAt
+  const at = Date.parse('2026-08-21T10:15:00Z')
+  t.deepEqual(['2026-08-21T10:15:00Z', '2026-08-21T12:15:00+02:00', '2026-08-21T10:15:00', '2026', ''].map(timeOf), [
+    at,
+    at,
+    null,
+    null,
+    null,
+  ])
 })
 
 test('queue ids of 64 bits stay exact, in decimal and as the reply to us has them', (t) => {

@@ -137,6 +137,18 @@ export class Dovecot implements AsyncDisposable {
     return (await Promise.all(parts)).flat()
   }
 
+  /** Takes the nth mail that was delivered out of the mailbox, as another program would. */
+  async remove(user: string, nth: number): Promise<void> {
+    for (const part of ['new', 'cur'])
+      for (const name of await readdir(join(this.maildir(user), part)))
+        if (name.includes(`.${String(nth)}.test`)) await rm(join(this.maildir(user), part, name))
+  }
+
+  /** Breaks off the connections of a user. */
+  async kick(user: string): Promise<void> {
+    await run('doveadm', ['-c', join(this.#folder, 'dovecot.conf'), 'kick', user])
+  }
+
   /** Makes the server number the mails of INBOX anew, under this UIDVALIDITY. */
   async renumber(user: string, uidValidity: number): Promise<void> {
     const maildir = this.maildir(user)

@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import { ingestSources } from '#core/ingest-sources/ingest-source.ts'
 import { openMailbox, readOctetsMax, type ImapNetwork } from '../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../protocols/imap-dsn/poll-failure.ts'
+import { pollOnce } from '../../protocols/imap-dsn/round.ts'
 import { pollRig, sourceId, type PollRig } from '../protocols/imap-dsn/rig.ts'
 import { temporaryFolder } from '../support/workspace.ts'
 import { Dovecot, dovecotIsInstalled, dovecotPassword, type DovecotOptions } from './dovecot.ts'
@@ -90,12 +91,30 @@ peers('Progress never passes a mail that could not be stored', async (t) => {
   t.is((await status())?.lastError, null)
 })
 
+peers('A mail that is deleted while others are read is passed over, and a connection that breaks loses and repeats nothing', async (t) => {
+  const { dovecot, parts, poll, subjects, status } = await place(t)
+  for (const subject of ['one', 'two', 'three', 'four']) await dovecot.deliver('bounces', dsn(subject))
+  const names = await dovecot.files('bounces')
+  const readReport: typeof parts.readReport = async (mail) => {
+    const text = Buffer.from(mail).toString()
+    if (text.includes('Subject: one')) await dovecot.remove('bounces', 2)
+    if (text.includes('Subject: three')) await dovecot.kick('bounces')
+    return parts.readReport(mail)
+  }
+  const key = { organizationId: 'org_1', sourceId }
+  const failure = await t.throwsAsync(pollOnce({ ...parts, readReport }, key, new AbortController().signal), { instanceOf: PollFailure })
+  t.is(failure.problem, 'server')
+  t.is((await status())?.checkpoint?.lastUid, 3)
+  t.deepEqual(await poll(), { mails: 1, reports: 1, skipped: 0, isUnfinished: false })
+  t.deepEqual(subjects(), ['one', 'three', 'four'])
+  t.is((await dovecot.files('bounces')).length, names.length - 1)
+})
+
 peers('Of a large mail the beginning is read, and one that breaks the reader is left out and counted', async (t) => {
   const { dovecot, parts, subjects, status, feedback } = await place(t)
   await dovecot.deliver('bounces', dsn('large') + 'x'.repeat(76).concat('\r\n').repeat(40_000))
   await dovecot.deliver('bounces', dsn('broken'))
   await dovecot.deliver('bounces', dsn('last'))
-  const { pollOnce } = await import('../../protocols/imap-dsn/round.ts')
   const readReport: typeof parts.readReport = (mail) => {
     if (Buffer.from(mail).includes('Subject: broken')) throw new Error('a defect')
     return parts.readReport(mail)

@@ -32,7 +32,7 @@ export class FeedbackDouble implements FeedbackTaker {
 }
 
 /** `X-Test: dsn` makes a mail a report with one bounce, `X-Test: auto_reply` and the like something without. */
-export function readTestReport(mail: Uint8Array): ReportReading {
+export async function readTestReport(mail: Uint8Array): Promise<ReportReading> {
   const [, kind = 'none', returnPath] = /^X-Test: (\w+) ?(\S*)\r$/m.exec(Buffer.from(mail).toString('latin1')) ?? []
   return { kind: kind as ReportReading['kind'], events: kind === 'dsn' ? [bounce(returnPath ?? '')] : [] }
 }

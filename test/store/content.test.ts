@@ -40,7 +40,7 @@ async function accepted(database: Database, id: string, bytes: Bytes, chunk = by
   return ref
 }
 
-for (const size of [0, 1, 4096, row - 1, row, row + 1, 2 * row - 1, 2 * row, 2 * row + 1, 3 * 1024 * 1024 + 17]) {
+for (const size of [0, 1, 4096, 100_000, row - 1, row, row + 1, 2 * row - 1, 2 * row, 2 * row + 1, 3 * 1024 * 1024 + 17]) {
   test(`Draft keeps ${size} bytes, whole and in chunks that fit no border`, async (t) => {
     const { database } = await databaseOf(t)
     const bytes = bytesOf(size)
@@ -84,7 +84,7 @@ test('Draft of a small message writes nothing before the write that accepts it',
   t.is(draft.write(Buffer.from('two')), undefined)
   const change = new Change()
   const ref = draft.seal(change)
-  t.deepEqual(Buffer.from(draft.inMemory() ?? []).toString(), 'one two')
+  t.deepEqual(Buffer.concat(draft.inMemory() ?? []).toString(), 'one two')
   t.is(change.sets.length, 1)
   t.deepEqual(await keysOf(database), [])
   await database.commit(change)

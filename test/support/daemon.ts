@@ -13,6 +13,8 @@ import { RestClient } from './rest.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const main = join(root, 'daemon', 'main.ts')
+/** Compiled code, which a daemon keeps in its data folder: here all starts share it, as data folders are new. */
+const compiled = join(root, 'node_modules', '.cache', 'postern')
 /** The flags of `npm start`: what is proved and measured is what people run. */
 const startFlags = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }).scripts.start
   .split(' ')
@@ -198,6 +200,7 @@ function environment({ folder, dataDir, env }: DaemonOptions, adminKey: string):
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_') && name !== 'NODE_ENV')
   return {
     ...Object.fromEntries(inherited),
+    NODE_COMPILE_CACHE: compiled,
     POSTERN_DATA_DIR: dataDir ?? join(folder, 'data'),
     POSTERN_HTTP_LISTEN: '127.0.0.1:0',
     POSTERN_SUBMISSION_LISTEN: '127.0.0.1:0,127.0.0.1:0',

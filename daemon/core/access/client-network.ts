@@ -1,11 +1,23 @@
 /** Whose address it is, as limits count: an IPv4 address alone, the /64 of an IPv6 address, because a customer gets at least that. */
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
-/** The IPv4 address, also when it came mapped into IPv6 (RFC 4291 §2.5.5.2), or the first four groups of an IPv6 address. */
+/** The IPv4 address, also when it came mapped into IPv6 (RFC 4291 §2.5.5.2), or the first four groups of an IPv6 address; empty for what is no address. */
 export function clientNetwork(address: string): string {
-  const plain = address.replace(/^::ffff:/, '')
-  if (!plain.includes(':')) return plain
-  const [left = '', right] = plain.split('::')
-  const groups = left.split(':').filter(Boolean)
-  const missing = right === undefined ? 0 : 8 - groups.length - right.split(':').filter(Boolean).length
-  return [...groups, ...Array<string>(missing).fill('0')].slice(0, 4).join(':')
+  const parsed = read(address)
+  if (!parsed) return ''
+  if (parsed.kind() === 'ipv4') return parsed.toString()
+  return (parsed as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')
+}
+
+/** The address in what a proxy says of its client: some add a port, brackets or a zone. Empty for what is no address. */
+export const clientAddress = (text: string): string => read(text)?.toString() ?? ''
+
+function read(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  const [, inBrackets, beforePort] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(text) ?? []
+  const plain = (inBrackets ?? beforePort ?? text).replace(/%.*$/, '')
+  return isIP(plain) === 0 ? undefined : ipaddr.process(plain)
 }

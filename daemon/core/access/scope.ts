@@ -24,8 +24,8 @@ export interface Scope {
   readonly holder?: TokenHolder
   /** A member whose role ends at resources of projects: what belongs to the whole organization can be read and not changed. */
   readonly projectsOnly?: true
-  /** A publishable key: it sends what its gates let pass, and does nothing else. */
-  readonly isPublishable?: true
+  /** With a publishable key, which sends what its gates let pass and does nothing else: the id of its token. */
+  readonly publishableToken?: string
   /** A signed-in owner of the organization. */
   readonly owns?: true
 }

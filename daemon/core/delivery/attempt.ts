@@ -57,12 +57,15 @@ export interface Turn {
   readonly nextCopy: () => Promise<boolean>
 }
 
-/** An attempt that can be broken off from outside. */
+/**
+ * An attempt that can be broken off from outside. It lets go of what it holds when it has ended: tables of sets and lists of
+ * listeners that many pass through refer to those that have left, and would keep the message in memory.
+ */
 interface UnderWay {
   readonly organizationId: string
   readonly projectId: string
-  readonly abort: AbortController
-  readonly ended: Promise<unknown>
+  abort: AbortController | undefined
+  ended: Promise<unknown> | undefined
 }
 
 export class Attempts {
@@ -78,7 +81,7 @@ export class Attempts {
    * Makes the entry's next attempt. Answers the entry that stands in the queue now, or undefined when the message is done.
    * `content` is the message when it is still in memory; `fresh` tells that no attempt can have been begun before.
    */
-  async run(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean, turn: Turn): Promise<QueueEntry | undefined> {
+  async run(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean, turn: Turn): Promise<QueueEntry | undefined> {
     const { database, health, clock } = this.#options
     const before = await database.get(traces, entry, entry.traceId)
     let stored = before
@@ -121,7 +124,7 @@ export class Attempts {
   /** Breaks off the attempts under way of these projects, or of the whole organization; resolves when they have ended. */
   async breakOff(organizationId: string, projectIds?: ReadonlySet<string>): Promise<void> {
     const meant = [...this.#underWay].filter((one) => one.organizationId === organizationId && (projectIds?.has(one.projectId) ?? true))
-    for (const { abort } of meant) abort.abort()
+    for (const { abort } of meant) abort?.abort()
     await Promise.allSettled(meant.map(({ ended }) => ended))
   }
 
@@ -142,17 +145,19 @@ export class Attempts {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const abort = new AbortController()
-    const follow = (): void => abort.abort(signal.reason)
+    const underWay: UnderWay = { organizationId, projectId, abort, ended: undefined }
+    const follow = (): void => underWay.abort?.abort(signal.reason)
     if (signal.aborted) follow()
     signal.addEventListener('abort', follow, { once: true })
     const ended = work(abort.signal)
-    const underWay = { organizationId, projectId, abort, ended }
+    underWay.ended = ended
     this.#underWay.add(underWay)
     try {
       return await ended
     } finally {
       this.#underWay.delete(underWay)
       signal.removeEventListener('abort', follow)
+      underWay.abort = underWay.ended = undefined
     }
   }
 
@@ -184,7 +189,7 @@ export class Attempts {
     trace: Trace,
     settings: Policy,
     log: AttemptLog,
-    content: Uint8Array | undefined,
+    content: readonly Uint8Array[] | undefined,
     { signal, nextCopy }: Turn,
   ): Promise<AttemptReport> {
     const { database, transport, health } = this.#options
@@ -346,7 +351,7 @@ function jobOf(
   database: Database,
   entry: QueueEntry,
   trace: Trace,
-  content: Uint8Array | undefined,
+  content: readonly Uint8Array[] | undefined,
   signal: AbortSignal,
   envelopeId: string,
 ): Omit<DeliveryJob, 'beforeFinalDot'> {
@@ -359,7 +364,7 @@ function jobOf(
     eightBit: trace.eightBit,
     smtputf8: trace.smtputf8,
     size: prefix.length + trace.content.size,
-    content: () => (content ? [prefix, content] : withPrefix(prefix, readContent(database, entry.organizationId, trace.content))),
+    content: () => (content ? [prefix, ...content] : withPrefix(prefix, readContent(database, entry.organizationId, trace.content))),
     signal,
   }
 }

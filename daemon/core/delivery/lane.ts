@@ -5,7 +5,7 @@ import type { DestinationLoad } from './destination-load.ts'
 /** An entry in memory, with its content when that was accepted just now. */
 export interface Ready {
   readonly entry: QueueEntry
-  readonly content: Uint8Array | undefined
+  readonly content: readonly Uint8Array[] | undefined
   /** Accepted by this process: no attempt can have been begun before. */
   readonly fresh: boolean
 }

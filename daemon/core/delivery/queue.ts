@@ -4,6 +4,7 @@
  */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
+import { lengthOf } from '#store/kv.ts'
 import { dequeue, enqueue, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
 import type { Clock, Timer } from '../clock.ts'
 import type { Attempts } from './attempt.ts'
@@ -69,9 +70,9 @@ export class DeliveryQueue {
   }
 
   /** A message that was accepted or rescheduled just now. */
-  offer(entry: QueueEntry, content: Uint8Array | undefined, fresh: boolean): void {
+  offer(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean): void {
     const lane = this.#lane(entry)
-    const bytes = content?.length ?? 0
+    const bytes = content ? lengthOf(content) : 0
     const fits = this.#memoryBytes + bytes <= this.#options.memoryBytesMax
     const kept = lane.offer({ entry, content: fits ? content : undefined, fresh }, this.#options.clock.now())
     if (kept && fits) this.#memoryBytes += bytes
@@ -186,7 +187,7 @@ export class DeliveryQueue {
       this.#doubtful.add(entry.traceId)
       await this.#putOff(lane, entry)
     }
-    this.#memoryBytes -= content?.length ?? 0
+    if (content) this.#memoryBytes -= lengthOf(content)
     lane.finish(entry)
     if (next?.destinationId === lane.destinationId) lane.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
     else if (next) this.offer(next, undefined, false)

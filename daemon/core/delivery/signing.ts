@@ -28,7 +28,7 @@ export async function signTrace(
   { database, policies, signer }: SigningOptions,
   entry: QueueEntry,
   first: Stored<Trace>,
-  content: Uint8Array | undefined,
+  content: readonly Uint8Array[] | undefined,
 ): Promise<SignedTrace> {
   const { sendingDomains } = await policies.of(entry.organizationId)
   if (sendingDomains.size === 0 || !isUnsigned(first.record)) return { stored: first }
@@ -51,9 +51,9 @@ async function* wholeMessage(
   database: Database,
   { organizationId }: QueueEntry,
   { prefix, content }: Trace,
-  inMemory: Uint8Array | undefined,
+  inMemory: readonly Uint8Array[] | undefined,
 ): AsyncIterable<Uint8Array> {
   if (prefix !== '') yield Buffer.from(prefix)
-  if (inMemory) yield inMemory
+  if (inMemory) yield* inMemory
   else yield* readContent(database, organizationId, content)
 }

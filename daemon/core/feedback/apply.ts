@@ -98,10 +98,14 @@ class Work {
   async take({ event, attribution }: Matched): Promise<News | 'duplicate' | 'ignored'> {
     if (!isReport(event) || !isSwitchedOn(this.#policy.organization, 'bounce_sources')) return 'ignored'
     const isUnverified = !isVerified(this.#origin, event, attribution)
-    if (await this.#isKnown(attribution, event.type, isUnverified)) return 'duplicate'
     const { sourceId, raw } = this.#origin
     const rawBytes = Math.min(raw?.length ?? 0, keptReportBytes)
-    const report = reportOf({ event, attribution, isUnverified, sourceId, rawBytes }, this.#nowMs)
+    const rawOf = rawBytes > 0 ? [...this.#news.keys()][0] : undefined
+    const report = reportOf({ event, attribution, isUnverified, sourceId, rawBytes, rawOf }, this.#nowMs)
+    if (await this.#isKnown(attribution, event.type, isUnverified)) {
+      if (isOfLaterCopy(event, this.#trace, this.#nowMs)) this.#trace = afterReport(this.#trace, report)
+      return 'duplicate'
+    }
     const news = { report, maySuppress: maySuppress(this.#origin, event, attribution), suppressed: false }
     this.#trace = afterReport(this.#trace, report)
     this.#news.set(report.id, news)
@@ -120,9 +124,9 @@ class Work {
   async change(): Promise<Change> {
     const change = new Change()
     const news = [...this.#news.values()]
-    if (news.length === 0) return change
-    const reports = await this.#suppress(change, news)
     const { record, version } = this.#stored
+    if (news.length === 0 && this.#trace === record) return change
+    const reports = await this.#suppress(change, news)
     if (this.#trace === record)
       change.check([this.#organizationId, traces.name, record.id], version) // so that nothing outlives its trace
     else change.rewrite(traces, this.#organizationId, this.#stored, this.#trace)
@@ -172,6 +176,13 @@ class Work {
     announce(change, this.#policy.webhooks, { ...event, ...cause, type: 'auto_suppressed', reason: suppression.reason, suppression: entry })
   }
 }
+
+/**
+ * A message whose first copy may have arrived is sent again, and both copies can bounce: the first bounce, told while the recipient
+ * still waited, changed no state, so the second one does. What happened before the last change tells of the first copy.
+ */
+const isOfLaterCopy = ({ type, occurredAt }: FeedbackEvent, trace: Trace, nowMs: number): boolean =>
+  type !== 'deferred' && (occurredAt ?? nowMs) >= trace.updatedAt
 
 const isReport = (event: FeedbackEvent): event is FeedbackEvent & { readonly type: ReportType } =>
   (reportTypes as readonly string[]).includes(event.type)

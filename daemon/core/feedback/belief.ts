@@ -10,8 +10,11 @@ const ownRecords: readonly FeedbackEvent['format'][] = ['stalwart', 'mailenable'
  * A token proves that its teller had the message. Without one, only what the operator's own server says of its work is believed:
  * who knows a Message-ID can write a mail that looks like a bounce.
  */
-export const isVerified = ({ channel }: FeedbackOrigin, { format }: FeedbackEvent, { proof }: Attribution): boolean =>
-  proof === 'return_path' || proof === 'reference' || (channel === 'signed' && ownRecords.includes(format))
+export const isVerified = (origin: FeedbackOrigin, event: FeedbackEvent, { proof }: Attribution): boolean =>
+  proof === 'return_path' || proof === 'reference' || isOwnRecord(origin, event)
+
+/** Whoever passes a mail on with the secret signs what somebody else wrote. */
+const isOwnRecord = ({ channel }: FeedbackOrigin, { format }: FeedbackEvent): boolean => channel === 'signed' && ownRecords.includes(format)
 
 /** Whether the recipient may be suppressed by it, given that the report calls for that. */
 export function maySuppress(origin: FeedbackOrigin, event: FeedbackEvent, attribution: Attribution): boolean {
@@ -20,6 +23,6 @@ export function maySuppress(origin: FeedbackOrigin, event: FeedbackEvent, attrib
   if (origin.hasNullSender === false && !event.isStructured) return false
   if (proof === 'return_path') return true
   // every recipient of a message knows its token, and could speak of the others
-  const speaksOfItself = recipients === 1 || origin.channel === 'signed'
+  const speaksOfItself = recipients === 1 || isOwnRecord(origin, event)
   return speaksOfItself && (event.isStructured || proof === 'reference')
 }

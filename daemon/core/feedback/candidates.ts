@@ -19,8 +19,10 @@ const patienceMs = 10 * 24 * hourMs
 const oldestMs = 30 * 24 * hourMs
 /** Of one address, so many messages are looked at, the latest first. */
 const messagesMax = 200
+/** The messages of so many addresses are held at a time: a batch can name a thousand. */
+const addressesMax = 100
 
-/** Looks for one batch of events and remembers what it has read for it. */
+/** Looks for one batch of events and remembers what it has read for it last. */
 export class Candidates {
   readonly #database: Database
   readonly #organizationId: string
@@ -43,6 +45,8 @@ export class Candidates {
     if (known) return known
     const found = this.#read(folded)
     this.#found.set(folded, found)
+    const [oldest] = this.#found.keys()
+    if (this.#found.size > addressesMax && oldest !== undefined) this.#found.delete(oldest)
     return found
   }
 

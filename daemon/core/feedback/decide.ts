@@ -13,6 +13,7 @@ export interface Told {
   readonly isUnverified: boolean
   readonly sourceId: string | null
   readonly rawBytes: number
+  readonly rawOf?: string | undefined
 }
 
 const traceEvents = {
@@ -24,7 +25,7 @@ const traceEvents = {
 } as const satisfies Record<ReportType, TraceEvent | undefined>
 
 /** The report as it is kept; whether it suppresses is settled with the list. */
-export function reportOf({ event, attribution, isUnverified, sourceId, rawBytes }: Told, nowMs: number): TraceReport {
+export function reportOf({ event, attribution, isUnverified, sourceId, rawBytes, rawOf }: Told, nowMs: number): TraceReport {
   const { type, recipient: last, originalRecipient: _, clues: __, key: ___, isStructured: ____, remoteIp: _____, ...told } = event
   const { traceId, projectId, recipient, proof } = attribution
   const judged = type === 'bounced' || type === 'deferred' ? classify(event) : undefined
@@ -39,6 +40,7 @@ export function reportOf({ event, attribution, isUnverified, sourceId, rawBytes 
     reason: reasonOf(event, judged),
     suppression: null,
     rawBytes,
+    rawOf,
   }
 }
 

@@ -5,21 +5,27 @@
 import { Change } from '#store/change.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
+import { noteDomains } from '../ingest-sources/domain-complaints.ts'
+import { noteUnmatched, type UnmatchedReport } from '../ingest-sources/unmatched-reports.ts'
 import { Refusal } from '../refusals.ts'
 import { Attributor, type Attribution, type NoAttribution } from './attribution.ts'
 import { applyToTrace, type Applied, type ApplyOptions, type Matched } from './apply.ts'
 import type { FeedbackEvent } from './event.ts'
-import { knownReports, noteDomains, rememberReport, type KnownReport } from './known-report.ts'
+import { knownReports, rememberReport, type KnownReport } from './known-report.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from './origin.ts'
-import { keepPending, patienceMs, pendingId, pendingKey, type PendingReport } from './pending-report.ts'
+import { keepPending, patienceMs, pendingKey, readPendingRaw, type PendingReport } from './pending-report.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 export interface FeedbackOptions extends ApplyOptions {
   readonly secrets: SecretBox
   readonly clock: Clock
+  readonly room: WaitingRoom
   /** Something waits to be tried again. */
   readonly onPending: () => void
 }
 
+/** Events whose messages are held, and that are noted in one write; a request can bring many more. */
+const batchMax = 1000
 /** So many look-ups, or writes, at a time. */
 const atOnce = 50
 const triesMax = 10
@@ -39,20 +45,36 @@ export class Feedback implements FeedbackTaker {
     events: readonly FeedbackEvent[],
     also?: (change: Change) => void,
   ): Promise<readonly FeedbackOutcome[]> {
+    const outcomes: FeedbackOutcome[] = []
+    for (let at = 0; at === 0 || at < events.length; at += batchMax) {
+      const isLast = at + batchMax >= events.length
+      outcomes.push(...(await this.#take(origin, events.slice(at, at + batchMax), isLast ? also : undefined)))
+    }
+    return outcomes
+  }
+
+  async #take(
+    origin: FeedbackOrigin,
+    events: readonly FeedbackEvent[],
+    also: ((change: Change) => void) | undefined,
+  ): Promise<readonly FeedbackOutcome[]> {
     const { clock, database } = this.#options
     const now = clock.now()
     const known = await knownReports(database, origin, events)
     const attributor = new Attributor(this.#options, origin, events, now)
     const found = await inTurns(events, async (event, i): Promise<Found> => known[i] ?? foundAtOnce(event) ?? attributor.find(event))
     const outcomes = events.map((event, i) => outcomeOf(event, found[i] ?? 'ignored'))
+    const waiting = this.#admitted(origin, events, found)
     const last = (change: Change): void => {
       for (const [i, event] of events.entries()) {
         const what = found[i] ?? 'ignored'
         if (what === 'ignored' || isKnown(what)) continue
         rememberReport(change, origin, event, outcomes[i]?.traceId ?? null, now)
-        if (what === 'domain') noteDomains(change, origin, event, now)
-        else if (isWorthWaitingFor(event, what)) keepPending(change, { id: pendingId(origin, event), origin, event, since: now })
+        if (what === 'domain') noteComplaint(change, origin, event, now)
       }
+      keepPending(change, origin, waiting, now)
+      const strangers = events.filter((event, i) => isStranger(found[i]) && !waiting.has(event))
+      noteStrangers(change, origin, strangers, now)
       also?.(change)
     }
     const groups = groupsOf(events, found)
@@ -64,19 +86,35 @@ export class Feedback implements FeedbackTaker {
     const end = groups.at(-1)
     if (end) await apply(end, last)
     else await this.#commit(last)
-    if (events.some((event, i) => isWorthWaitingFor(event, found[i]))) this.#options.onPending()
+    if (waiting.size > 0) this.#options.onPending()
     return outcomes
   }
 
-  /** Tries one that waits again; at the end of its time it is taken as it is, or given up. */
-  async retry(pending: PendingReport): Promise<void> {
-    const { id, origin, event, since } = pending
-    const now = this.#options.clock.now()
+  /** The events that wait for their messages; there is room for so many. */
+  #admitted(origin: FeedbackOrigin, events: readonly FeedbackEvent[], found: readonly Found[]): ReadonlySet<FeedbackEvent> {
+    const { room } = this.#options
+    const admitted = events.filter((event, i) => {
+      const isExpected = isExpectedSoon(found[i])
+      const mayWait = isWorthWaitingFor(event, found[i]) && room.hasRoom(origin.organizationId, isExpected)
+      if (mayWait) room.enter(origin.organizationId)
+      return mayWait
+    })
+    return new Set(admitted)
+  }
+
+  /** Tries one that waits again; at the end of its time it is taken as it is, or given up. True when it waits no more. */
+  async retry(pending: PendingReport): Promise<boolean> {
+    const { id, event, since } = pending
+    const { clock, database } = this.#options
+    const now = clock.now()
     const isLastTime = now - since >= patienceMs
-    const found = await new Attributor(this.#options, origin, [event], now).find(event)
-    const end = (change: Change): void => void change.delete(pendingKey(id))
-    if ('proof' in found && (!found.isEarly || isLastTime)) await this.#apply(origin, [{ at: 0, event, attribution: found }], now, end)
-    else if (isLastTime) await this.#commit(end)
+    const found = await new Attributor(this.#options, pending.origin, [event], now).find(event)
+    const end = (change: Change): Change => change.delete(pendingKey(id))
+    const isFound = 'proof' in found && (!found.isEarly || isLastTime)
+    const origin = isFound ? { ...pending.origin, raw: await readPendingRaw(database, pending) } : pending.origin
+    if (isFound) await this.#apply(origin, [{ at: 0, event, attribution: found }], now, (change) => void end(change))
+    else if (isLastTime) await this.#commit((change) => noteStrangers(end(change), origin, [event], now))
+    return isFound || isLastTime
   }
 
   /** Undefined when the message is gone meanwhile; what the caller adds is written all the same. */
@@ -122,9 +160,36 @@ function groupsOf(events: readonly FeedbackEvent[], found: readonly Found[]): re
  * complaints, which are few, are kept in any case.
  */
 function isWorthWaitingFor({ type }: FeedbackEvent, found: Found | undefined): boolean {
+  return isExpectedSoon(found) || (isStranger(found) && (type === 'bounced' || type === 'complained'))
+}
+
+/** Its message is there, or one that may be it, and an attempt is under way. */
+function isExpectedSoon(found: Found | undefined): boolean {
   if (typeof found !== 'object' || isKnown(found)) return false
-  if ('proof' in found) return found.isEarly
-  return found.mayFitSoon || type === 'bounced' || type === 'complained'
+  return 'proof' in found ? found.isEarly : found.mayFitSoon
+}
+
+/** It fits no message. */
+const isStranger = (found: Found | undefined): found is NoAttribution => typeof found === 'object' && 'mayFitSoon' in found
+
+function noteStrangers(
+  change: Change,
+  { organizationId, sourceId }: FeedbackOrigin,
+  events: readonly FeedbackEvent[],
+  nowMs: number,
+): void {
+  if (organizationId === null || sourceId === null) return
+  noteUnmatched(change, { organizationId, sourceId }, events.flatMap(toUnmatched), nowMs)
+}
+
+function toUnmatched({ type, clues, ...told }: FeedbackEvent): UnmatchedReport[] {
+  if (type === 'ignored' || type === 'bounce_unparsed') return []
+  const { key, occurredAt, recipient, status, diagnostic } = told
+  return [{ type, key, occurredAt, recipient, status, diagnostic, messageId: clues.messageIds[0] ?? null }]
+}
+
+function noteComplaint(change: Change, { organizationId, sourceId }: FeedbackOrigin, { key, clues }: FeedbackEvent, nowMs: number): void {
+  if (organizationId !== null && sourceId !== null) noteDomains(change, { organizationId, sourceId }, clues.domains ?? [], key, nowMs)
 }
 
 function outcomeOf(event: FeedbackEvent, found: Found, applied?: Applied | 'gone'): FeedbackOutcome {

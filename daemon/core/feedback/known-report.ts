@@ -17,8 +17,6 @@ export interface KnownReport {
 
 /** As long as anybody tells the same again. */
 const rememberedMs = 7 * 86_400_000
-const domainMs = 30 * 86_400_000
-const domainsMax = 20
 
 type Owner = Pick<FeedbackOrigin, 'organizationId' | 'sourceId'>
 
@@ -50,13 +48,4 @@ export async function knownReports(
 export function rememberReport(change: Change, owner: Owner, event: FeedbackEvent, traceId: string | null, nowMs: number): void {
   const key = knownKey(owner, event)
   if (key) change.set(key, encode(traceId)).expire(nowMs + rememberedMs, key)
-}
-
-/** A complaint about no message in particular, under each domain that it is about. It suppresses nobody. */
-export function noteDomains(change: Change, { organizationId, sourceId }: Owner, { key, clues }: FeedbackEvent, nowMs: number): void {
-  if (organizationId === null || sourceId === null) return
-  for (const domain of (clues.domains ?? []).slice(0, domainsMax)) {
-    const row = [organizationId, 'feedback.domain', sourceId, domain.slice(0, 255).toLowerCase(), key]
-    change.set(row, encode(nowMs)).expire(nowMs + domainMs, row)
-  }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts'
 import { countDropped, droppedPostoffices } from '../ingest-sources/dropped-postoffices.ts'
 import { keepSessions, readSessions } from '../ingest-sources/log-sessions.ts'
 import { foldPostoffice } from '../ingest-sources/postoffice-mapping.ts'
-import { refusalCounter, type RefusalCount } from '../ingest-sources/refused-recipients.ts'
+import { newRefusals, type RefusedLine } from '../ingest-sources/refused-recipients.ts'
 import type { SignedSource } from '../ingest-sources/signed-source.ts'
 import { tenantsOf, type Tenant, type Tenants } from '../ingest-sources/tenants.ts'
 import type { Turns } from '../ingest-sources/turns.ts'
@@ -41,7 +41,7 @@ export interface ActivityLog<S> {
   readonly needs: readonly string[]
   readonly read: (known: ReadonlyMap<string, S>) => {
     readonly deliveries: readonly { readonly event: FeedbackEvent; readonly postoffice: string | null; readonly subject: string | null }[]
-    readonly refusals: readonly RefusalCount[]
+    readonly refusals: readonly RefusedLine[]
     readonly withheld: number
     readonly remember: ReadonlyMap<string, S>
   }
@@ -77,9 +77,9 @@ export class MailEnableIntake {
     return this.#options.turns.run(signed.source.id, () => this.#bounces(signed, told))
   }
 
-  /** `body` is the request as it was signed: the same one again is not counted again. */
-  activity<S>(signed: SignedSource, body: Uint8Array, log: ActivityLog<S>): Promise<ActivityTaken> {
-    return this.#options.turns.run(signed.source.id, () => this.#activity(signed, body, log))
+  /** Resolves when everything is durable. Lines that came before, in whatever batches, change nothing. */
+  activity<S>(signed: SignedSource, log: ActivityLog<S>): Promise<ActivityTaken> {
+    return this.#options.turns.run(signed.source.id, () => this.#activity(signed, log))
   }
 
   /** The tenants of a source, as the agent is told them when it is installed. */
@@ -108,14 +108,14 @@ export class MailEnableIntake {
     return answers
   }
 
-  async #activity<S>(signed: SignedSource, body: Uint8Array, log: ActivityLog<S>): Promise<ActivityTaken> {
+  async #activity<S>(signed: SignedSource, log: ActivityLog<S>): Promise<ActivityTaken> {
     const { database, clock, feedback } = this.#options
     const { organizationId, source } = signed
     const place = { organizationId, sourceId: source.id }
     const now = clock.now()
     const tenants = await this.tenants(signed)
     const { deliveries, refusals, withheld, remember } = log.read(await readSessions<S>(database, place, log.needs))
-    const count = await refusalCounter(database, place, body, now)
+    const refused = await newRefusals(database, place, refusals, now)
     const dropped: string[] = []
     const admitted = deliveries.flatMap(({ event, postoffice, subject }): Admitted[] => {
       const tenant = postoffice === null ? tenants.any : tenants.of(postoffice)
@@ -141,10 +141,9 @@ export class MailEnableIntake {
     }
     await this.#finish(signed, dropped, (change) => {
       keepSessions(change, place, remember, now)
-      count?.(change, refusals)
+      refused.add(change)
     })
-    const metrics = count ? refusals.reduce((sum, one) => sum + one.count, 0) : 0
-    return { deliveries: taken, duplicates, dropped: dropped.length, metrics, withheld }
+    return { deliveries: taken, duplicates, dropped: dropped.length, metrics: refused.count, withheld }
   }
 
   /** The last write of a request: counts, and what is to be remembered. */

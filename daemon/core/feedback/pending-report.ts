@@ -3,18 +3,20 @@ import { hash } from 'node:crypto'
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
-import { unpack, within, type Element } from '#store/tuple.ts'
+import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import { keptReportBytes } from '../trace/kept-report.ts'
 import type { FeedbackEvent } from './event.ts'
 import type { FeedbackOrigin } from './origin.ts'
 
 export interface PendingReport {
-  /** See `pendingId`. */
   readonly id: string
+  /** Without the mail that it came as. */
   readonly origin: FeedbackOrigin
   readonly event: FeedbackEvent
-  /** When it came first. */
+  /** When it came. */
   readonly since: number
+  /** See `readPendingRaw`. */
+  readonly rawId?: string | undefined
 }
 
 /** A report that fits no message is given up after so long. */
@@ -22,24 +24,35 @@ export const patienceMs = 15 * 60_000
 
 const pendingKeys = globalKey('feedback.pending')
 export const pendingKey = (id: string): readonly Element[] => globalKey('feedback.pending', id)
+const rawKey = (id: string): readonly Element[] => globalKey('feedback.pending-raw', id)
 
 /** The same however often the event is told by this origin. */
-export const pendingId = ({ organizationId, sourceId, returnPath = '' }: FeedbackOrigin, { key }: FeedbackEvent): string =>
+const pendingId = ({ organizationId, sourceId, returnPath = '' }: FeedbackOrigin, { key }: FeedbackEvent): string =>
   hash('sha256', JSON.stringify([organizationId, sourceId, returnPath, key]))
 
-type Row = Omit<PendingReport, 'id' | 'origin'> & { readonly origin: Omit<FeedbackOrigin, 'raw'>; readonly raw?: string }
+/** Keeps reports of one origin. The mail that they came as is kept once, however many it holds. */
+export function keepPending(change: Change, { raw, ...origin }: FeedbackOrigin, events: ReadonlySet<FeedbackEvent>, nowMs: number): void {
+  if (events.size === 0) return
+  const rawId = raw && keepRaw(change, raw.subarray(0, keptReportBytes), nowMs)
+  for (const event of events) {
+    const row: Omit<PendingReport, 'id'> = { origin, event, since: nowMs, rawId }
+    change.set(pendingKey(pendingId(origin, event)), encode(row))
+  }
+}
 
-export function keepPending(change: Change, { id, origin, event, since }: PendingReport): void {
-  const { raw, ...rest } = origin
-  const row: Row = { origin: rest, event, since, ...(raw && { raw: Buffer.from(raw.subarray(0, keptReportBytes)).toString('base64') }) }
-  change.set(pendingKey(id), encode(row))
+function keepRaw(change: Change, raw: Uint8Array, nowMs: number): string {
+  const id = hash('sha256', raw)
+  change.set(rawKey(id), raw).expire(nowMs + 2 * patienceMs, rawKey(id))
+  return id
+}
+
+/** The beginning of the mail that a report came as. */
+export async function readPendingRaw(database: Database, { rawId }: PendingReport): Promise<Uint8Array | undefined> {
+  return rawId === undefined ? undefined : (await database.kv.get(pack(rawKey(rawId))))?.value
 }
 
 /** All that wait, in no order. */
 export async function* pendingReports(database: Database): AsyncGenerator<PendingReport> {
-  for await (const { key, value } of database.kv.range(within(pendingKeys))) {
-    const { raw, origin, ...row } = decode<Row>(value)
-    const id = String(unpack(key)[2])
-    yield { ...row, id, origin: { ...origin, ...(raw !== undefined && { raw: Buffer.from(raw, 'base64') }) } }
-  }
+  for await (const { key, value } of database.kv.range(within(pendingKeys)))
+    yield { ...decode<Omit<PendingReport, 'id'>>(value), id: String(unpack(key)[2]) }
 }

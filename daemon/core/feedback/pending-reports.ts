@@ -1,13 +1,16 @@
 /** Tries reports again that came too early, while any wait; those of an earlier process too. */
+import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock, Timer } from '../clock.ts'
 import type { Feedback } from './feedback.ts'
-import { pendingReports } from './pending-report.ts'
+import { patienceMs, pendingKey, pendingReports, type PendingReport } from './pending-report.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 export interface PendingReportsOptions {
   readonly database: Database
   readonly clock: Clock
   readonly feedback: Pick<Feedback, 'retry'>
+  readonly room: WaitingRoom
   readonly onError: (error: unknown) => void
 }
 
@@ -38,18 +41,34 @@ export class PendingReports {
     await this.#running
   }
 
-  /** Tries each once. */
+  /** Tries each once. One that our own code fails keeps no other waiting. */
   async round(): Promise<void> {
     this.#timer = undefined
+    const counts = new Map<string, number>()
     let waits = false
     try {
       for await (const pending of pendingReports(this.#options.database)) {
         if (this.#stopping) return
         waits = true
-        await this.#options.feedback.retry(pending)
+        const { organizationId } = pending.origin
+        if (!(await this.#try(pending)) && organizationId !== null) counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1)
       }
+      this.#options.room.correct(counts)
     } finally {
       if (waits) this.wake()
+    }
+  }
+
+  /** True when it waits no more. What fails at the end of its time is given up, so that it does not fail for ever. */
+  async #try(pending: PendingReport): Promise<boolean> {
+    const { database, clock, feedback, onError } = this.#options
+    try {
+      return await feedback.retry(pending)
+    } catch (error) {
+      onError(error)
+      if (clock.now() - pending.since < patienceMs) return false
+      await database.commit(new Change().delete(pendingKey(pending.id)))
+      return true
     }
   }
 }

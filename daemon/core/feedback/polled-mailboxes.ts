@@ -13,7 +13,7 @@ import type { ReportReading } from './event.ts'
 import type { FeedbackTaker } from './origin.ts'
 import { Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy.ts'
-import { ingestSources, openImapPassword, type ImapConfig, type IngestSource } from '../ingest-sources/ingest-source.ts'
+import { ingestSources, mailboxWork, openImapPassword, type ImapConfig, type IngestSource } from '../ingest-sources/ingest-source.ts'
 import { readPoll, writePoll, type Checkpoint, type SourcePoll } from '../ingest-sources/source-status.ts'
 
 export interface PolledMailboxesOptions {
@@ -52,6 +52,11 @@ export class PolledMailboxes {
 
   constructor(options: PolledMailboxesOptions) {
     this.#options = options
+  }
+
+  /** Hears when one came or went. */
+  onChange(hear: () => void): void {
+    this.#options.database.onWork(mailboxWork, hear)
   }
 
   /** All of them, of whatever organization. */

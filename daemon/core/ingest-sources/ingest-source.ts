@@ -56,6 +56,9 @@ export const ingestSources = defineRecord<IngestSource>({
   lookups: { id: ({ id }) => [[id]] },
 })
 
+/** A mailbox came, or one went. See `Database.onWork`. */
+export const mailboxWork = 'ingest.mailbox'
+
 export const hmacSecretPlace = (id: string): string => `ingest_source/${id}/hmac`
 export const imapPasswordPlace = (id: string): string => `ingest_source/${id}/imap`
 

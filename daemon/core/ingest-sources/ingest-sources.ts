@@ -9,12 +9,14 @@ import { meterHeld } from '../held-usage.ts'
 import { Refusal } from '../refusals.ts'
 import type { EndpointGuards } from '../routing/endpoint.ts'
 import type { SettingWrites } from '../setting-writes.ts'
+import { domainComplaints, type DomainComplaints } from './domain-complaints.ts'
 import { droppedPostoffices, type DroppedPostoffice } from './dropped-postoffices.ts'
 import { checkImap, type ImapRequest } from './imap-mailbox.ts'
 import {
   hmacSecretPlace,
   imapPasswordPlace,
   ingestSources,
+  mailboxWork,
   type ImapConfig,
   type IngestProvider,
   type IngestSource,
@@ -22,6 +24,7 @@ import {
 import { postofficeMappings } from './postoffice-mapping.ts'
 import { refusedRecipients, type RefusalCount } from './refused-recipients.ts'
 import { pollKey, readPoll, readSeen, seenKey, type SourcePoll, type SourceSeen } from './source-status.ts'
+import { forgetUnmatched, unmatchedReports, type GivenUpReport, type UnmatchedCounts } from './unmatched-reports.ts'
 
 export interface IngestSourceOptions extends EndpointGuards {
   readonly database: Database
@@ -41,6 +44,15 @@ export interface SourceStory {
   readonly source: IngestSource
   readonly seen: SourceSeen | undefined
   readonly poll: SourcePoll | undefined
+}
+
+/** What came from a source and changed no message. */
+export interface LeftOver {
+  readonly dropped: readonly DroppedPostoffice[]
+  readonly refusals: readonly RefusalCount[]
+  /** `latest` is empty for a scope of one project. */
+  readonly unmatched: { readonly counts: UnmatchedCounts; readonly latest: readonly GivenUpReport[] }
+  readonly complaints: readonly DomainComplaints[]
 }
 
 /** So many at a time, for an organization. */
@@ -71,6 +83,7 @@ export class IngestSources {
       const sealedSecret = secrets.seal(secret, hmacSecretPlace(id))
       const source = { id, provider: request.provider, label: request.label ?? '', sealedSecret, imap, createdAt: now }
       change.insert(ingestSources, organizationId, source)
+      if (imap) change.leave(mailboxWork, id)
       await meterHeld({ database, change, organizationId }, 'sources', { before: alive, after: alive + 1 }, now)
       return { story: { source, seen: undefined, poll: undefined }, secret }
     })
@@ -89,14 +102,19 @@ export class IngestSources {
     return this.#story(scope.organizationId, stored.record)
   }
 
-  /** What was dropped and refused there, as its log told; see `DroppedPostoffice` and `RefusalCount`. */
-  async counts(
-    { organizationId }: Scope,
-    id: string,
-  ): Promise<{ readonly dropped: readonly DroppedPostoffice[]; readonly refusals: readonly RefusalCount[] }> {
-    const { database } = this.#options
-    const dropped = [...(await droppedPostoffices(database, organizationId, id)).values()]
-    return { dropped, refusals: await refusedRecipients(database, { organizationId, sourceId: id }) }
+  /** What came there and led to nothing. */
+  async leftOver(scope: Scope, id: string): Promise<LeftOver> {
+    const { database, clock } = this.#options
+    const place = { organizationId: scope.organizationId, sourceId: id }
+    const [dropped, refusals, unmatched, complaints] = await Promise.all([
+      droppedPostoffices(database, place.organizationId, id),
+      refusedRecipients(database, place),
+      unmatchedReports(database, place, clock.now()),
+      domainComplaints(database, place),
+    ])
+    // they name people of other projects, or of nobody's
+    const latest = scope.bound ? [] : unmatched.latest
+    return { dropped: [...dropped.values()], refusals, unmatched: { ...unmatched, latest }, complaints }
   }
 
   /** Ends a source with its mappings: from then on nothing that is signed with its secret is taken. One that is not there is no error. */
@@ -109,9 +127,11 @@ export class IngestSources {
       const stored = all.find(({ record }) => record.id === id)
       if (!stored) return
       change.remove(ingestSources, organizationId, stored)
+      if (stored.record.imap) change.leave(mailboxWork, id)
       for (const mapping of await database.all(postofficeMappings, { organizationId }))
         if (mapping.record.sourceId === id) change.remove(postofficeMappings, organizationId, mapping)
       change.delete(seenKey(organizationId, id)).delete(pollKey(organizationId, id))
+      forgetUnmatched(change, { organizationId, sourceId: id })
       await meterHeld({ database, change, organizationId }, 'sources', { before: all.length, after: all.length - 1 }, clock.now())
     })
   }

@@ -1,5 +1,4 @@
 /** Refusals that a log tells of, counted by day: they are no bounces, as those come by themselves. */
-import { hash } from 'node:crypto'
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
@@ -13,6 +12,9 @@ export interface RefusalCount {
   readonly count: number
 }
 
+/** One refusal; `key` is the same for the same line of the log, in whatever batches it comes. */
+export type RefusedLine = Omit<RefusalCount, 'count'> & { readonly key: string }
+
 interface Place {
   readonly organizationId: string
   readonly sourceId: string
@@ -20,40 +22,41 @@ interface Place {
 
 const dayMs = 86_400_000
 const keptMs = 30 * dayMs
+/** As long as an agent reads lines again. */
+const rememberedMs = 7 * dayMs
 /** Kinds that are told apart in a day; peers are many, and those beyond are not counted. */
 const kindsMax = 500
 
 const dayKey = ({ organizationId, sourceId }: Place, day: number): readonly Element[] => [organizationId, 'ingest.refused', sourceId, day]
-const batchKey = ({ organizationId, sourceId }: Place, body: Uint8Array): readonly Element[] => [
-  organizationId,
-  'feedback.key',
-  sourceId,
-  `batch:${hash('sha256', body)}`,
-]
+const lineKey = ({ organizationId, sourceId }: Place, key: string): readonly Element[] => [organizationId, 'feedback.key', sourceId, key]
 
-const kindOf = ({ postoffice, direction, codeClass, peer }: RefusalCount): string =>
+const kindOf = ({ postoffice, direction, codeClass, peer }: Omit<RefusalCount, 'count'>): string =>
   JSON.stringify([postoffice, direction, codeClass, peer])
 
-/** Adds refusals to those of the day; undefined for a batch that was counted before. The caller sees to it that nobody else does at the same time. */
-export async function refusalCounter(
-  database: Database,
-  place: Place,
-  body: Uint8Array,
-  nowMs: number,
-): Promise<((change: Change, refusals: readonly RefusalCount[]) => void) | undefined> {
-  const batch = batchKey(place, body)
+/** Refusals that were not counted before, and what adds them to those of the day. */
+export interface NewRefusals {
+  readonly count: number
+  readonly add: (change: Change) => void
+}
+
+/** The caller sees to it that nobody else does the same for this source at the same time. */
+export async function newRefusals(database: Database, place: Place, lines: readonly RefusedLine[], nowMs: number): Promise<NewRefusals> {
   const day = dayKey(place, Math.floor(nowMs / dayMs))
-  const [counted, today] = await database.kv.getMany([pack(batch), pack(day)])
-  if (counted) return undefined
-  return (change, refusals) => {
+  const byKey = [...new Map(lines.map((line) => [line.key, line])).values()]
+  const [today, ...known] = await database.kv.getMany([day, ...byKey.map(({ key }) => lineKey(place, key))].map(pack))
+  const fresh = byKey.filter((_, i) => known[i] === undefined)
+  const add = (change: Change): void => {
+    if (fresh.length === 0) return
     const counts = new Map((today ? decode<readonly RefusalCount[]>(today.value) : []).map((one) => [kindOf(one), one]))
-    for (const refusal of refusals) {
-      const before = counts.get(kindOf(refusal))
-      if (before || counts.size < kindsMax) counts.set(kindOf(refusal), { ...refusal, count: refusal.count + (before?.count ?? 0) })
+    for (const { key, ...kind } of fresh) {
+      const row = lineKey(place, key)
+      change.set(row, encode(null)).expire(nowMs + rememberedMs, row)
+      const before = counts.get(kindOf(kind))
+      if (before || counts.size < kindsMax) counts.set(kindOf(kind), { ...kind, count: (before?.count ?? 0) + 1 })
     }
-    change.set(batch, encode(null)).expire(nowMs + keptMs, batch)
     change.set(day, encode([...counts.values()])).expire(nowMs + keptMs, day)
   }
+  return { count: fresh.length, add }
 }
 
 /** Of the last thirty days, the most frequent first. */

@@ -102,9 +102,10 @@ export interface InspectSession {
   readonly receivedAt: number
 }
 
-/** Scores a mail. It never throws: a mail that could not be read is a `problem`, in a sentence for people. */
+/** Scores a mail. It never throws: a mail that could not be read is a `problem`, in a sentence for people; `error` is for the operator. */
 export interface InspectScorer {
   score(raw: Uint8Array, session: InspectSession): Promise<InspectScore>
 }
 
-export type InspectScore = { readonly ok: true; readonly report: InspectReport } | { readonly ok: false; readonly problem: string }
+export type InspectScore =
+  { readonly ok: true; readonly report: InspectReport } | { readonly ok: false; readonly problem: string; readonly error?: unknown }

@@ -14,6 +14,7 @@ export interface InspectScoringOptions {
 }
 
 const most = 4
+const unreadable = 'The mail could not be checked.'
 /** A mail that ended the process so often is not tried again. */
 const triesMax = 3
 
@@ -62,9 +63,10 @@ export class InspectScoring {
     const mail = (await database.get(inspectTests, { organizationId }, id))?.record.mail
     const score: InspectScore =
       tries >= triesMax || !mail
-        ? { ok: false, problem: 'The mail could not be checked.' }
+        ? { ok: false, problem: unreadable, error: new Error(`the mail of ${id} ended the process ${tries} times`) }
         : await scorer.score(await readWholeContent(database, organizationId, mail.content), mail.session)
     if (this.#rounds.stopping && !score.ok) return
+    if (!score.ok && score.error !== undefined) this.#options.onError(score.error, id)
     await this.#store(organizationId, id, score)
   }
 

@@ -23,55 +23,90 @@ const limits = { deadlineMs: 8000, answerBytesMax: 16_384 }
 /** The longest token of either provider has room in it twice. */
 export const captchaTokenMax = 8192
 
-/** Throws `captcha_required`, `captcha_failed`, `captcha_unavailable` or `captcha_not_configured`. */
-export async function verifyCaptcha(
-  { secrets, post, verifyUrls }: CaptchaOptions,
-  { id, captcha }: Pick<PublishableKey, 'id' | 'captcha'>,
-  { token, remoteAddress }: Solution,
-): Promise<void> {
-  if (captcha === null) return
-  if (token === undefined || token === '')
-    throw new Refusal('captcha_required', 'This key asks visitors for a captcha; send its token in the header X-Service-Captcha-Token.')
-  if (token.length > captchaTokenMax) throw failed()
-  const secret = secrets.open(captcha.sealedSecret, captchaPlace(id))
-  if (secret === undefined) throw notConfigured('cannot be opened on this service')
-  const fields = { secret, response: token, ...(remoteAddress !== '' && { remoteip: remoteAddress }) }
-  const siteKey = captcha.provider === 'hcaptcha' && captcha.siteKey !== null ? { sitekey: captcha.siteKey } : {}
-  const body = Buffer.from(new URLSearchParams({ ...fields, ...siteKey }).toString())
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', 'user-agent': 'Postern' }
-  const request = { url: verifyUrls[captcha.provider], headers, body }
-  judge(await post(request, limits, new AbortController().signal))
+/** Sends that wait for a provider at one time, of one key and altogether: a provider that hangs must not use up our connections. */
+const waitingMax = { ofKey: 32, altogether: 512 }
+
+export class Captchas {
+  readonly #options: CaptchaOptions
+  readonly #waiting = new Map<string, number>()
+  #waitingAltogether = 0
+
+  constructor(options: CaptchaOptions) {
+    this.#options = options
+  }
+
+  /** Throws `captcha_required`, `captcha_failed`, `captcha_unavailable` or `captcha_not_configured`. */
+  async verify({ id, captcha }: Pick<PublishableKey, 'id' | 'captcha'>, { token, remoteAddress }: Solution): Promise<void> {
+    if (captcha === null) return
+    if (token === undefined || token === '')
+      throw new Refusal('captcha_required', 'This key asks visitors for a captcha; send its token in the header X-Service-Captcha-Token.')
+    if (token.length > captchaTokenMax) throw failed()
+    const secret = this.#options.secrets.open(captcha.sealedSecret, captchaPlace(id))
+    if (secret === undefined) throw notConfigured('cannot be opened on this service')
+    const fields = { secret, response: token, ...(remoteAddress !== '' && { remoteip: remoteAddress }) }
+    const siteKey = captcha.provider === 'hcaptcha' && captcha.siteKey !== null ? { sitekey: captcha.siteKey } : {}
+    judge(await this.#ask(id, captcha.provider, { ...fields, ...siteKey }))
+  }
+
+  async #ask(keyId: string, provider: CaptchaProvider, fields: Readonly<Record<string, string>>): Promise<PostOutcome> {
+    const { post, verifyUrls } = this.#options
+    const before = this.#waiting.get(keyId) ?? 0
+    if (before >= waitingMax.ofKey || this.#waitingAltogether >= waitingMax.altogether) throw unavailable(5)
+    this.#waiting.set(keyId, before + 1)
+    this.#waitingAltogether++
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', 'user-agent': 'Postern' }
+    const body = Buffer.from(new URLSearchParams(fields).toString())
+    try {
+      return await post({ url: verifyUrls[provider], headers, body }, limits, new AbortController().signal)
+    } finally {
+      this.#waitingAltogether--
+      const others = (this.#waiting.get(keyId) ?? 1) - 1
+      if (others > 0) this.#waiting.set(keyId, others)
+      else this.#waiting.delete(keyId)
+    }
+  }
 }
 
 /** Codes of both providers that blame the secret, and so whoever has set it. */
-const faultsOfSecret = ['missing-input-secret', 'invalid-input-secret', 'sitekey-secret-mismatch']
+const faultsOfSecret = ['missing-input-secret', 'invalid-input-secret', 'sitekey-secret-mismatch', 'not-using-dummy-passcode']
 
 function judge(outcome: PostOutcome): void {
-  const verdict = 'status' in outcome && outcome.status < 500 ? readVerdict(outcome.answer) : undefined
-  if (!verdict || verdict.codes.includes('internal-error'))
-    throw new Refusal('captcha_unavailable', 'The captcha provider cannot be asked at the moment; send again in a minute.', {
-      retryAfterSeconds: 60,
-    })
+  const verdict = 'status' in outcome ? readVerdict(outcome) : undefined
+  if (!verdict || verdict.codes.includes('internal-error')) throw unavailable(60)
   if (verdict.success) return
   if (faultsOfSecret.some((code) => verdict.codes.includes(code))) throw notConfigured('is not the one that its provider knows')
   throw failed()
 }
 
-/** `{success, "error-codes"}`; undefined for an answer that is nothing of that sort. */
-function readVerdict(answer: Uint8Array): { readonly success: boolean; readonly codes: readonly unknown[] } | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(Buffer.from(answer).toString('utf8'))
-  } catch {
-    return undefined
-  }
+interface Verdict {
+  readonly success: boolean
+  readonly codes: readonly unknown[]
+}
+
+/** `{success, "error-codes"}`; undefined for an answer that is nothing of that sort. A no may come with the status of a bad request. */
+function readVerdict({ status, answer }: { readonly status: number; readonly answer: Uint8Array }): Verdict | undefined {
+  const value = parseJson(answer)
   if (typeof value !== 'object' || value === null || !('success' in value) || typeof value.success !== 'boolean') return undefined
+  const isGood = status >= 200 && status < 300
+  const isBadRequest = status >= 400 && status < 500 && status !== 429
+  if (!isGood && (value.success || !isBadRequest)) return undefined
   const codes = 'error-codes' in value && Array.isArray(value['error-codes']) ? (value['error-codes'] as unknown[]) : []
   return { success: value.success, codes }
 }
 
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
 export const failed = (): Refusal =>
   new Refusal('captcha_failed', 'The captcha was not solved, or its token was used before or is too old; solve it again.')
+
+const unavailable = (retryAfterSeconds: number): Refusal =>
+  new Refusal('captcha_unavailable', 'The captcha provider cannot be asked at the moment; send again in a minute.', { retryAfterSeconds })
 
 const notConfigured = (why: string): Refusal =>
   new Refusal('captcha_not_configured', `The captcha secret of this key ${why}; whoever runs the page has to set it anew.`)

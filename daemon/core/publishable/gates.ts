@@ -64,9 +64,12 @@ function attachments(_: Constraints, { attachments: count }: PageSend): void {
   if (count > 0) throw new Refusal('attachments_not_allowed', 'A publishable key sends no attachments; leave them out.')
 }
 
-/** `entry` is folded. */
-export const covers = (entry: string, { address, domain }: Pick<Mailbox, 'address' | 'domain'>): boolean =>
-  entry.startsWith('@') ? entry === `@${domain}` : entry === foldAddress(address)
+/**
+ * `entry` is folded. A domain stands for its mailboxes; an address such as user%other@host or other!user@host is a route through
+ * it, which servers that trust us follow (RFC 1123 §5.2.16).
+ */
+export const covers = (entry: string, { address, local, domain }: Pick<Mailbox, 'address' | 'local' | 'domain'>): boolean =>
+  entry.startsWith('@') ? entry === `@${domain}` && !/[%!]/.test(local) : entry === foldAddress(address)
 
 /** It comes from a header, so anything can be in it. */
 const shown = (text: string): string => (/^[\x21-\x7e]{1,200}$/.test(text) ? text : 'another origin')

@@ -40,23 +40,23 @@ export class KeyTokens {
     const own = { kind: 'publishable', client_id: clientId, org: organizationId, prj: projectId }
     const claims = { iss: issuer, aud: audience, sub: keyId, jti: tokenId, iat: Math.floor(issuedAt / 1000), ...own }
     const signed = `${header}.${encode(claims)}`
-    return `${publishablePrefix}${signed}.${this.#signature(signed).toString('base64url')}`
+    return `${publishablePrefix}${signed}.${this.#signature(signed)}`
   }
 
   /** The id of a token that this service has signed as it signs them now; undefined for every other text. */
   read(token: string): string | undefined {
     const [head, body = '', signature = '', ...rest] = token.slice(publishablePrefix.length).split('.')
     if (!token.startsWith(publishablePrefix) || head !== header || rest.length > 0) return undefined
-    const given = Buffer.from(signature, 'base64url')
-    const right = this.#signature(`${head}.${body}`)
+    const given = Buffer.from(signature) // as text: decoding forgives what is not base64url
+    const right = Buffer.from(this.#signature(`${head}.${body}`))
     if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Readonly<Record<string, unknown>>
     const isMeant = claims['aud'] === this.#options.audience && claims['client_id'] === clientId
     return isMeant && typeof claims['jti'] === 'string' ? claims['jti'] : undefined
   }
 
-  #signature(signed: string): Buffer {
-    return createHmac('sha256', this.#key).update(signed).digest()
+  #signature(signed: string): string {
+    return createHmac('sha256', this.#key).update(signed).digest('base64url')
   }
 }
 

@@ -48,6 +48,9 @@ export interface PublishableKey {
   readonly revokedAt: number | null
 }
 
+/** Whether a token of the key is the one that works. */
+export const works = ({ tokenId, revokedAt }: PublishableKey, token: string | undefined): boolean => token === tokenId && revokedAt === null
+
 const rate = z.int().min(0).optional()
 
 export const publishableKeys = defineRecord<PublishableKey>({

@@ -13,7 +13,7 @@ import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { assertOrigin } from './gates.ts'
 import { previewToken, publishablePrefix, type KeyTokens } from './key-token.ts'
-import { captchaPlace, publishableKeys, type PublishableKey } from './publishable-key.ts'
+import { captchaPlace, publishableKeys, works, type PublishableKey } from './publishable-key.ts'
 import { checkRequest, type NewPublishableKey } from './requests.ts'
 import type { RevealLink, Reveals } from './reveals.ts'
 
@@ -116,14 +116,22 @@ export class PublishableKeys {
       throw new Refusal('key_kind_mismatch', 'This token was not made as a publishable key, whatever stands before it; mint one.')
     }
     const found = await database.lookup(publishableKeys, 'token', [tokenId])
-    if (!found || found.record.tokenId !== tokenId || found.record.revokedAt !== null) throw invalidKey()
+    if (!found || !works(found.record, tokenId)) throw invalidKey()
     const { organizationId, record } = found
     const { organization, deleted } = await policies.of(organizationId)
     if (organization.deletedAt !== undefined || deleted.has(record.projectId)) throw invalidKey()
     if (!isSwitchedOn(organization, 'publishable_keys'))
       throw new Refusal('feature_unavailable', 'Publishable keys are switched off here; ask whoever runs the page for another way.')
     assertOrigin(record, origin)
-    return { organizationId, projectId: record.projectId, bound: true, rights: ['api:send'], grantId: record.id, isPublishable: true }
+    const { id: grantId, projectId } = record
+    return { organizationId, projectId, bound: true, rights: ['api:send'], grantId, publishableToken: tokenId }
+  }
+
+  /** The key of a scope of `authenticate`, as it is now. Throws `invalid_key` when the token has stopped since. */
+  async ofBearer(scope: Scope): Promise<PublishableKey> {
+    const stored = await this.#options.database.get(publishableKeys, scope, scope.grantId)
+    if (!stored || !works(stored.record, scope.publishableToken)) throw invalidKey()
+    return stored.record
   }
 
   async #mint(change: Change, scope: Scope, request: NewPublishableKey): Promise<MintedPublishableKey> {

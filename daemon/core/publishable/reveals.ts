@@ -10,6 +10,7 @@ import { pack, type Element } from '#store/tuple.ts'
 import { actorOf, type Actor, type Asker, type Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
+import { publishableKeys, works, type PublishableKey } from './publishable-key.ts'
 
 export interface RevealOptions {
   readonly database: Database
@@ -20,7 +21,7 @@ export interface RevealOptions {
 }
 
 /** The key whose token a link shows. */
-export interface RevealedKey {
+interface RevealedKey {
   readonly organizationId: string
   readonly projectId: string
   readonly keyId: string
@@ -46,6 +47,7 @@ interface Row extends RevealedKey {
 
 interface Opened {
   readonly row: RevealedKey
+  readonly record: PublishableKey
   readonly token: string
   readonly version: bigint
   readonly key: readonly Element[]
@@ -76,9 +78,10 @@ export class Reveals {
     return { url: `${pagesUrl}/reveal/${id}.${secret}`, expiresInSeconds: lifeMs / 1000 }
   }
 
-  /** Throws `reveal_expired` unless the link can be used now; uses nothing up. */
-  async look(code: string): Promise<RevealedKey> {
-    return (await this.#open(code)).row
+  /** The key whose token the link shows. Throws `reveal_expired` unless the link can be used now; uses nothing up. */
+  async look(code: string): Promise<{ readonly organizationId: string; readonly key: PublishableKey }> {
+    const { row, record } = await this.#open(code)
+    return { organizationId: row.organizationId, key: record }
   }
 
   /** Shows the token, to one caller only; `asker` is who, where that is known. Throws `reveal_expired`. */
@@ -106,8 +109,9 @@ export class Reveals {
     const entry = id === '' ? undefined : await database.kv.get(pack(key))
     const row = entry && decode<Row>(entry.value)
     const token = row && row.expiresAt > clock.now() ? unseal(row.sealed, id, secret) : undefined
-    if (!entry || !row || token === undefined) throw expired()
-    return { row, token, version: entry.version, key }
+    const stored = row && token !== undefined ? await database.get(publishableKeys, row, row.keyId) : undefined
+    if (!entry || !row || token === undefined || !stored || !works(stored.record, row.tokenId)) throw expired()
+    return { row, record: stored.record, token, version: entry.version, key }
   }
 }
 
@@ -132,4 +136,7 @@ function unseal(sealed: string, id: string, secret: string): string | undefined 
 }
 
 const expired = (): Refusal =>
-  new Refusal('reveal_expired', 'This link was used already, or is older than five minutes; rotate the key to get another one.')
+  new Refusal(
+    'reveal_expired',
+    'This link was used already, is older than five minutes, or its key has another token by now; rotate the key to get another link.',
+  )

@@ -1,6 +1,8 @@
 /** The script of a pasted contact form: it posts what was filled in, and says what came of it in the form's status line. */
 
 export interface SnippetSettings {
+  /** Value of the attribute by which the script finds its form; of letters, digits, - and _. */
+  readonly mark: string
   readonly url: string
   readonly key: string
   readonly to: string
@@ -13,72 +15,90 @@ export interface SnippetSettings {
   readonly captchaField: string | null
 }
 
-/** What visitors are told, by code of the refusal; `{minutes}` is when to come again. */
+const broken = 'This form is out of order. Please reach us in another way.'
+const tooMany = 'Too many messages were sent. Please try again in {wait}.'
+
+/** What visitors are told, by code of the refusal; `{wait}` is when to come again. What is not here is `failed`. */
 const words = {
   sending: 'Sending …',
   sent: 'Thank you. Your message is on its way.',
   origin_not_allowed: 'This form does not work on this page.',
-  rate_limit_exceeded: 'Too many messages were sent. Please try again in {minutes} min.',
+  ...{ rate_limit_exceeded: tooMany, quota_exhausted: tooMany, project_budget_exhausted: tooMany },
   captcha_required: 'Please confirm that you are human.',
   captcha_failed: 'Please confirm once more that you are human.',
+  reply_to: 'Please look at your email address again.',
   validation_failed: 'Please look at your input again: {message}',
   request_too_large: 'Your message is too long.',
   failed: 'Your message could not be sent. Please try again later.',
+  // nothing that the visitor does would help
+  ...{ invalid_key: broken, key_kind_mismatch: broken, recipient_not_allowed: broken, from_locked: broken },
+  ...{ feature_unavailable: broken, captcha_not_configured: broken, suppressed: broken },
 }
 
-/** JavaScript for a `<script>` right after the form. */
+/** The attribute by which the script finds its form; it takes it away when it has. */
+export const markName = 'data-postern'
+
+/** JavaScript for a `<script>`, wherever and whenever the page runs it, and however often. */
 export const snippetScript = (settings: SnippetSettings): string => `  (() => {
     const settings = ${literal(settings)}
-    const words = ${literal(words)}
-    const form = document.currentScript.previousElementSibling
-    const button = form.querySelector('button')
-    const status = form.querySelector('[role=status]')
-    const say = (text) => { status.textContent = text }
-    // one for each message: sent again after a broken connection, it does not arrive twice
-    let once
-    form.addEventListener('input', () => { once = undefined })
-    const explain = ({ code, message, details }) =>
-      (words[code] ?? words.failed)
-        .replace('{minutes}', Math.ceil((details?.retry_after_seconds ?? 60) / 60))
-        .replace('{message}', message)
-    form.addEventListener('submit', async (event) => {
-      event.preventDefault()
-      const data = new FormData(form)
-      const value = (name) => String(data.get(name) ?? '').trim()
-      if (value(settings.honeypot) !== '') return say(words.sent)
-      once ??= crypto.randomUUID()
-      const headers = { authorization: 'Bearer ' + settings.key, 'content-type': 'application/json', 'idempotency-key': once }
-      if (settings.captchaField) {
-        const token = value(settings.captchaField)
-        if (token === '') return say(words.captcha_required)
-        headers['x-service-captcha-token'] = token
+    // what visitors are told: change it as you like
+    const words = ${literal(words, 2).replaceAll('\n', '\n    ')}
+    const start = (form) => {
+      const button = form.querySelector('button')
+      const status = form.querySelector('[role=status]')
+      const say = (text) => { status.textContent = text }
+      // one for each message: sent again after a broken connection, it does not arrive twice
+      let once
+      form.addEventListener('input', () => { once = undefined })
+      const explain = ({ code, message, details }) => {
+        if (details?.fields?.[0]?.path === 'reply_to') return words.reply_to
+        const minutes = Math.ceil((details?.retry_after_seconds ?? 60) / 60)
+        const wait = minutes > 90 ? Math.ceil(minutes / 60) + ' h' : minutes + ' min'
+        return (words[code] ?? words.failed).replace('{wait}', wait).replace('{message}', () => message)
       }
-      const message = {
-        to: settings.to,
-        from: settings.from,
-        subject: 'Message from ' + location.hostname,
-        text: settings.fields.map(({ name, label }) => label + ': ' + value(name)).join('\\n') + '\\n',
-      }
-      if (settings.replyTo && value(settings.replyTo) !== '') message.reply_to = value(settings.replyTo)
-      button.disabled = true
-      say(words.sending)
-      try {
-        const answer = await fetch(settings.url, { method: 'POST', headers, body: JSON.stringify(message) })
-        if (answer.ok) {
+      form.addEventListener('submit', async (event) => {
+        event.preventDefault()
+        const data = new FormData(form)
+        const value = (name) => String(data.get(name) ?? '').trim()
+        if (value(settings.honeypot) !== '') return say(words.sent)
+        once ??= crypto.randomUUID()
+        const headers = { authorization: 'Bearer ' + settings.key, 'content-type': 'application/json', 'idempotency-key': once }
+        if (settings.captchaField) {
+          const token = value(settings.captchaField)
+          if (token === '') return say(words.captcha_required)
+          headers['x-service-captcha-token'] = token
+        }
+        const message = {
+          to: settings.to,
+          from: settings.from,
+          subject: 'Message from ' + location.hostname,
+          text: settings.fields.map(({ name, label }) => label + ': ' + value(name)).join('\\n') + '\\n',
+        }
+        if (settings.replyTo && value(settings.replyTo) !== '') message.reply_to = value(settings.replyTo)
+        button.disabled = true
+        say(words.sending)
+        try {
+          const answer = await fetch(settings.url, { method: 'POST', headers, body: JSON.stringify(message) })
+          const told = await answer.json()
+          if (!answer.ok) return say(explain(told.error))
+          if (told.status === 'suppressed') return say(words.suppressed)
           form.reset()
           once = undefined
           say(words.sent)
-        } else {
-          say(explain((await answer.json()).error))
+        } catch {
+          say(words.failed)
+        } finally {
+          button.disabled = false
+          for (const widget of [window.turnstile, window.hcaptcha]) if (settings.captchaField) widget?.reset?.()
         }
-      } catch {
-        say(words.failed)
-      } finally {
-        button.disabled = false
-        for (const widget of [window.turnstile, window.hcaptcha]) if (settings.captchaField) widget?.reset?.()
-      }
-    })
+      })
+      button.disabled = false
+    }
+    for (const form of document.querySelectorAll('[${markName}="' + settings.mark + '"]')) {
+      form.removeAttribute('${markName}')
+      start(form)
+    }
   })()`
 
 /** JSON that ends no script element and begins no comment in one, whatever is in it. */
-const literal = (value: unknown): string => JSON.stringify(value).replaceAll('<', String.raw`\u003c`)
+const literal = (value: unknown, indent = 0): string => JSON.stringify(value, null, indent).replaceAll('<', String.raw`\u003c`)

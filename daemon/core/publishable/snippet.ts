@@ -1,6 +1,6 @@
 /** A contact form for any web page, as HTML to paste: it sends with a publishable key, and tells visitors what came of it. */
 import type { Mailbox } from '../addresses.ts'
-import { snippetScript, type SnippetSettings } from './snippet-script.ts'
+import { markName, snippetScript, type SnippetSettings } from './snippet-script.ts'
 import type { Captcha, CaptchaProvider } from './publishable-key.ts'
 
 export const snippetStyles = ['minimal', 'tailwind'] as const
@@ -56,7 +56,7 @@ interface Classes {
 }
 
 const classes: Readonly<Record<SnippetStyle, Classes>> = {
-  minimal: { form: 'contact-form', label: '', input: '', button: '', status: '' },
+  minimal: { form: 'postern-form', label: '', input: '', button: '', status: '' },
   tailwind: {
     form: 'mx-auto flex max-w-lg flex-col gap-4',
     label: 'flex flex-col gap-1 text-sm font-medium text-gray-900',
@@ -68,11 +68,11 @@ const classes: Readonly<Record<SnippetStyle, Classes>> = {
 }
 
 const minimalStyle = `<style>
-  .contact-form { display: grid; gap: 1rem; max-width: 32rem; font: inherit; }
-  .contact-form label { display: grid; gap: 0.25rem; }
-  .contact-form input, .contact-form textarea { font: inherit; padding: 0.5rem 0.75rem; border: 1px solid #767676; border-radius: 0.25rem; }
-  .contact-form button { justify-self: start; font: inherit; padding: 0.5rem 1rem; cursor: pointer; }
-  .contact-form [role='status'] { min-height: 1.5em; margin: 0; }
+  .postern-form { display: grid; gap: 1rem; max-width: 32rem; font: inherit; }
+  .postern-form label { display: grid; gap: 0.25rem; }
+  .postern-form input, .contact-form textarea { font: inherit; padding: 0.5rem 0.75rem; border: 1px solid #767676; border-radius: 0.25rem; }
+  .postern-form button { justify-self: start; font: inherit; padding: 0.5rem 1rem; cursor: pointer; }
+  .postern-form [role='status'] { min-height: 1.5em; margin: 0; }
 </style>
 `
 
@@ -82,7 +82,9 @@ export function renderSnippet(options: SnippetOptions): string {
   const look = classes[style]
   const rows = fields.map((field) => fieldRow(field, look))
   const widget = captcha && { ...widgets[captcha.provider], siteKey: captcha.siteKey ?? '' }
+  const mark = options.token.slice(-12)
   const settings: SnippetSettings = {
+    mark,
     url: options.sendUrl,
     key: options.token,
     to: options.to.address,
@@ -92,12 +94,12 @@ export function renderSnippet(options: SnippetOptions): string {
     honeypot,
     captchaField: widget?.field ?? null,
   }
-  return `${style === 'minimal' ? minimalStyle : ''}<form${classOf(look.form)} method="post" action="#">
+  return `${style === 'minimal' ? minimalStyle : ''}<form ${markName}="${mark}"${classOf(look.form)} method="post" action="#">
 ${rows.join('\n')}
   <div aria-hidden="true" style="position: absolute; left: -10000px">
     <label>Leave this empty <input name="${honeypot}" tabindex="-1" autocomplete="off" /></label>
   </div>
-${widget ? `  <div class="${widget.className}" data-sitekey="${escape(widget.siteKey)}"></div>\n` : ''}  <button type="submit"${classOf(look.button)}>Send</button>
+${widget ? `  <div class="${widget.className}" data-sitekey="${escape(widget.siteKey)}"></div>\n` : ''}  <button type="submit" disabled${classOf(look.button)}>Send</button>
   <p role="status"${classOf(look.status)}></p>
   <noscript>This form needs JavaScript.</noscript>
 </form>

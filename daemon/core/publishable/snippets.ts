@@ -41,11 +41,9 @@ export class Snippets {
     const { database, reveals, baseUrl } = this.#options
     const code = reveals.codeOf(request.revealUrl)
     if (code === undefined) throw invalid([{ path: 'reveal_url', message: 'is no reveal link of this service' }])
-    const { organizationId, keyId, tokenId } = await reveals.look(code)
-    const stored = organizationId === scope.organizationId ? await database.get(publishableKeys, scope, keyId) : undefined
-    if (!stored || stored.record.revokedAt !== null || stored.record.tokenId !== tokenId)
-      throw new Refusal('not_found', 'reveal_url: no publishable key that works and is yours has this link.')
-    const key = stored.record
+    const { organizationId, key } = await reveals.look(code)
+    const isReachable = organizationId === scope.organizationId && (await database.get(publishableKeys, scope, key.id)) !== undefined
+    if (!isReachable) throw new Refusal('not_found', 'reveal_url: no publishable key of yours has this link.')
     const to = checkRequest(key, request)
     const token = await reveals.take(code, scope)
     const { formFields: fields = usualFields, templateStyle: style } = request

@@ -25,12 +25,13 @@ import { questionOf, type Acceptance, type AcceptedStatus, type Submission } fro
 import type { Attachment } from './attachments.ts'
 import type { ContentDraftInStore } from './draft.ts'
 import { assertFits } from './message-size.ts'
+import { UnderWay } from './under-way.ts'
 import { decideVerp } from './verp.ts'
 
 /** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
 export interface AcceptanceListener {
   accepted(trace: Trace): void
-  queued(entry: QueueEntry, content: Uint8Array | undefined): void
+  queued(entry: QueueEntry, content: readonly Uint8Array[] | undefined): void
   captured(capture: Capture): void
 }
 
@@ -67,7 +68,7 @@ interface Accepted {
 
 export class Accept {
   readonly #options: AcceptOptions
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #underWay = new UnderWay()
 
   constructor(options: AcceptOptions) {
     this.#options = options
@@ -75,16 +76,15 @@ export class Accept {
 
   /** Resolves when everything about the message is on disk. Throws a refusal, after which nothing of it is kept. */
   async accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
-    const work = this.#accept(submission)
-    this.#underWay.add(work)
+    const end = this.#underWay.begin()
     let accepted: Accepted
     try {
-      accepted = await work
+      accepted = await this.#accept(submission)
     } catch (error) {
       await submission.draft.discard()
       throw error
     } finally {
-      this.#underWay.delete(work)
+      end()
     }
     const { acceptance, follow } = accepted
     if (follow) follow()
@@ -99,7 +99,7 @@ export class Accept {
 
   /** Resolves when every acceptance that is under way now has ended: what comes later sees the settings of now. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay)
+    await this.#underWay.settled()
   }
 
   /** What an earlier send with this idempotency key came to, if there was one within its 24 hours. */
@@ -178,7 +178,7 @@ export class Accept {
   }
 
   /** The rows from which the message's further life starts; the returned function wakes it after the commit. */
-  #follow(change: Change, submission: Submission, trace: Trace): (content: Uint8Array | undefined) => void {
+  #follow(change: Change, submission: Submission, trace: Trace): (content: readonly Uint8Array[] | undefined) => void {
     const { organizationId } = submission.scope
     const { listener } = this.#options
     if (trace.status === 'suppressed') return () => listener.accepted(trace)

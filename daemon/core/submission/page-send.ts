@@ -2,11 +2,11 @@
 import { hash } from 'node:crypto'
 import type { Scope } from '../access/scope.ts'
 import { parseMailbox, type Mailbox } from '../addresses.ts'
-import { captchaTokenMax, failed as captchaFailed, verifyCaptcha, type CaptchaOptions } from '../publishable/captcha.ts'
+import { Captchas, captchaTokenMax, failed as captchaFailed, type CaptchaOptions } from '../publishable/captcha.ts'
 import { passPageGates } from '../publishable/gates.ts'
 import type { PublishableKey } from '../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../publishable/publishable-keys.ts'
-import { openWindows } from '../publishable/windows.ts'
+import { KeyWindows, type Counted } from '../publishable/windows.ts'
 import { invalid } from '../refusals.ts'
 import type { SendMessages, SendOptions, SendOrder } from './send.ts'
 import type { Acceptance, Submission } from './submission.ts'
@@ -29,31 +29,32 @@ const captchaTokenMs = 3_600_000
 
 export class PageSends {
   readonly #options: PageSendOptions
+  readonly #windows: KeyWindows
+  readonly #captchas: Captchas
 
   constructor(options: PageSendOptions) {
     this.#options = options
+    this.#windows = new KeyWindows(options)
+    this.#captchas = new Captchas(options)
   }
 
   /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
   async send(scope: Scope, given: SendOrder, visit: Visit): Promise<Acceptance> {
     const { accept, keys, sendMessages } = this.#options
-    const key = await keys.get(scope, scope.grantId)
+    const key = await keys.ofBearer(scope)
     const recipients = [...given.to, ...given.cc, ...given.bcc]
     passPageGates(key, { origin: visit.origin, recipients, from: given.from, attachments: given.attachments.length })
-    assertOwnProject(given, key)
+    assertOwnChoice(given, key)
     const order = { ...given, from: lockedSender(key), idempotencyKey: ownIdempotencyKey(key, given.idempotencyKey) }
     const earlier = await accept.earlier({ scope, projectId: key.projectId, idempotencyKey: order.idempotencyKey })
     if (earlier) return earlier // its captcha was solved, and it is counted
-    await this.#windows(scope, key, recipients, visit)
-    await verifyCaptcha(this.#options, key, { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
-    const windows = await this.#windows(scope, key, recipients, visit) // as they are after the wait for the provider
-    return sendMessages.send(scope, order, { windows, once: this.#once(scope, key, visit) })
-  }
-
-  #windows({ organizationId }: Scope, key: PublishableKey, recipients: readonly Mailbox[], { remoteAddress }: Visit) {
-    const { database, clock } = this.#options
-    const counted = { remoteAddress, recipients: recipients.map(({ address }) => address) }
-    return openWindows(database, organizationId, key, counted, clock.now())
+    const { organizationId } = scope
+    const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
+    await this.#windows.check(organizationId, key, counted)
+    await this.#captchas.verify(key, { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
+    await keys.ofBearer(scope) // it can have ended during the wait for the provider
+    const once = this.#once(scope, key, visit)
+    return this.#windows.during(organizationId, key, counted, (windows) => sendMessages.send(scope, order, { windows, once }))
   }
 
   /** Providers forget a token after its first use; that it was used here is known in the write that uses it. */
@@ -70,15 +71,17 @@ const lockedSender = ({ lockedFrom }: PublishableKey): Mailbox | undefined => pa
 const ownIdempotencyKey = ({ id }: PublishableKey, given: string | undefined): string | undefined =>
   given === undefined ? undefined : `${id}\0${given}`
 
-/** What the key does not name is not for the page to choose. */
-function assertOwnProject({ projectId, destinationId }: SendOrder, key: PublishableKey): void {
-  const problems = [
-    ...(projectId === undefined || projectId === key.projectId
-      ? []
-      : [{ path: 'project_id', message: 'is not the project of this key; leave it out' }]),
-    ...(destinationId === undefined
-      ? []
-      : [{ path: 'destination_id', message: 'cannot be chosen with a publishable key; routing rules decide' }]),
+/**
+ * What the key does not name is not for the page to choose. Header fields least of all: some are orders to the provider that
+ * relays the message, such as further recipients (X-SMTPAPI, X-MC-BccAddress).
+ */
+function assertOwnChoice({ projectId, destinationId, headers, listUnsubscribe }: SendOrder, key: PublishableKey): void {
+  const choices: readonly (readonly [string, boolean, string])[] = [
+    ['project_id', projectId !== undefined && projectId !== key.projectId, 'is not the project of this key; leave it out'],
+    ['destination_id', destinationId !== undefined, 'cannot be chosen with a publishable key; routing rules decide'],
+    ['headers', headers.length > 0, 'cannot be set with a publishable key; leave them out'],
+    ['list_unsubscribe', listUnsubscribe === true, 'cannot be set with a publishable key; leave it out'],
   ]
+  const problems = choices.flatMap(([path, isMade, message]) => (isMade ? [{ path, message }] : []))
   if (problems.length > 0) throw invalid(problems)
 }

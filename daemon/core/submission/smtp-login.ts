@@ -30,11 +30,20 @@ export interface SmtpDoorOptions {
 }
 
 /** Compared for unknown users, so that the answer takes the same time. */
-const nobody = { passwordFingerprint: '' }
+const nobodysFingerprint = ''
+const placesMax = 10_000
+
+interface Found {
+  readonly organizationId: string
+  readonly credential: SmtpCredential
+  readonly policy: Policy
+}
 
 export class SubmissionDoor implements SmtpDoor {
   readonly #options: SmtpDoorOptions
   readonly #guard: LoginGuard
+  /** Where the credentials of user names stand. Whether they are still there, the settings of now tell. */
+  readonly #places = new Map<string, { readonly organizationId: string; readonly id: string }>()
 
   constructor(options: SmtpDoorOptions) {
     this.#options = options
@@ -47,18 +56,36 @@ export class SubmissionDoor implements SmtpDoor {
 
   async login(username: string, password: string, remoteAddress: string): Promise<SmtpLogin> {
     this.#guard.check(username, remoteAddress)
-    const { database, secrets, clock, policies } = this.#options
-    const found = await database.lookup(smtpCredentials, 'username', [username.slice(0, 256)])
-    const right = secrets.matches(password, (found?.record ?? nobody).passwordFingerprint)
-    if (!found || !right || isExpired(found.record, clock.now())) {
+    const { secrets, clock } = this.#options
+    const found = this.#findAtHand(username) ?? (await this.#find(username))
+    const right = secrets.matches(password, found?.credential.passwordFingerprint ?? nobodysFingerprint)
+    if (!found || !right || isExpired(found.credential, clock.now())) {
       this.#guard.failed(username, remoteAddress)
-      throw refused()
+      throw new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')
     }
-    const policy = await policies.of(found.organizationId)
-    const credential = policy.credentials.get(found.record.id)
-    if (credential?.passwordFingerprint !== found.record.passwordFingerprint) throw refused() // deleted or rotated just now
     this.#guard.succeeded(username, remoteAddress)
-    return new LiveLogin(this.#options, found.organizationId, credential, policy)
+    return new LiveLogin(this.#options, found.organizationId, found.credential, found.policy)
+  }
+
+  async #find(username: string): Promise<Found | undefined> {
+    const { database, policies } = this.#options
+    const stored = await database.lookup(smtpCredentials, 'username', [username.slice(0, 256)])
+    if (!stored) return undefined
+    const { organizationId, record } = stored
+    const policy = await policies.of(organizationId)
+    const credential = policy.credentials.get(record.id)
+    if (!credential) return undefined // deleted just now
+    if (this.#places.size >= placesMax) this.#places.clear()
+    this.#places.set(username, { organizationId, id: record.id })
+    return { organizationId, credential, policy }
+  }
+
+  /** Sites that open a connection for each mail log in with each mail. */
+  #findAtHand(username: string): Found | undefined {
+    const place = this.#places.get(username)
+    const policy = place && this.#options.policies.atHand(place.organizationId)
+    const credential = place && policy?.credentials.get(place.id)
+    return place && policy && credential?.username === username ? { organizationId: place.organizationId, credential, policy } : undefined
   }
 }
 
@@ -176,5 +203,3 @@ class LiveLogin implements SmtpLogin {
     }
   }
 }
-
-const refused = (): Refusal => new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')

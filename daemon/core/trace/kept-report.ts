@@ -21,7 +21,12 @@ export function dropReport(change: Change, organizationId: string, stored: Store
   if (stored.record.rawBytes > 0) change.delete(keptReportKey(organizationId, stored.record.id))
 }
 
-/** Of a report that has something to keep. */
-export function keepReport(change: Change, organizationId: string, { id, rawBytes }: TraceReport, raw: Uint8Array | undefined): void {
-  if (raw && rawBytes > 0) change.set(keptReportKey(organizationId, id), raw.subarray(0, rawBytes))
+/** Of a report that has something to keep, which no other report of the mail keeps. */
+export function keepReport(
+  change: Change,
+  organizationId: string,
+  { id, rawBytes, rawOf }: TraceReport,
+  raw: Uint8Array | undefined,
+): void {
+  if (raw && rawBytes > 0 && rawOf === undefined) change.set(keptReportKey(organizationId, id), raw.subarray(0, rawBytes))
 }

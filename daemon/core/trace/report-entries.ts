@@ -1,7 +1,7 @@
 /** What reports add to the timeline of a trace: what became of the message after it left, and why. */
 import type { TimelineEntry } from './timeline.ts'
 import type { Trace } from './trace.ts'
-import { shortReportId, type TraceReport } from './trace-report.ts'
+import { keptMailId, type TraceReport } from './trace-report.ts'
 
 /** In order of time. Of an automatic suppression only where it took place. */
 export const reportEntries = ({ createdAt }: Trace, reports: readonly TraceReport[]): TimelineEntry[] =>
@@ -43,7 +43,7 @@ const detailOf = (report: TraceReport): Record<string, unknown> => ({
   diagnostic: report.diagnostic,
   remote_mta: report.remoteMta,
   feedback_type: report.feedbackType,
-  report_id: report.rawBytes > 0 ? shortReportId(report) : null,
+  report_id: report.rawBytes > 0 ? keptMailId(report) : null,
   reported_at: new Date(report.at).toISOString(),
 })
 

@@ -58,6 +58,8 @@ export interface TraceReport {
   readonly suppression: { readonly id: string; readonly reason: string } | null
   /** Octets of the mail itself that are kept. */
   readonly rawBytes: number
+  /** The report that the mail is kept with, where it told of several recipients; this one when absent. */
+  readonly rawOf?: string | undefined
 }
 
 export const traceReports = defineRecord<TraceReport>({
@@ -87,6 +89,7 @@ export const traceReports = defineRecord<TraceReport>({
     feedbackType: z.string().nullable(),
     suppression: z.strictObject({ id: z.string(), reason: z.string() }).nullable(),
     rawBytes: z.int(),
+    rawOf: z.string().optional(),
   }),
   indexes: {
     /** What went wrong, by the recipient's domain and time. */
@@ -104,8 +107,8 @@ export function reportId(traceId: string, recipient: string | null, type: Report
   return `${traceId}/${rest}`
 }
 
-/** The part of the id that tells the reports of one trace apart. */
-export const shortReportId = ({ id, traceId }: TraceReport): string => id.slice(traceId.length + 1)
+/** The id under which the mail of a report is read, without that of its trace. */
+export const keptMailId = ({ id, traceId, rawOf = id }: TraceReport): string => rawOf.slice(traceId.length + 1)
 
 /** All reports of a trace, in the order in which they came. */
 export async function readReports(database: Database, organizationId: string, traceId: string): Promise<Stored<TraceReport>[]> {

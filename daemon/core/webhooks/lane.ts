@@ -34,15 +34,9 @@ export class Lane {
     return this.underWay.size < this.#width
   }
 
-  /** Nothing to do now or later, and nothing to remember. */
+  /** Nothing to do now or later. How it took them is forgotten then: what failed and is tried again is still due, so the rest was parked or is gone. */
   get isIdle(): boolean {
-    return (
-      this.ready.length + this.underWay.size === 0 &&
-      !this.hasUnread &&
-      !this.isReading &&
-      this.nextDueMs === Infinity &&
-      this.#failures === 0
-    )
+    return this.ready.length + this.underWay.size === 0 && !this.hasUnread && !this.isReading && this.nextDueMs === Infinity
   }
 
   /** Takes the head of the endpoint's rows in the store. `isWhole`: there are no more of them. */

@@ -51,8 +51,8 @@ const zonesOf = (lookups: readonly Lookup[]): string[] => [...new Set(lookups.ma
 /** Check 8. */
 export async function checkAddressLists({ input, questions }: Facts): Promise<Verdict> {
   const ip = plainAddress(input.session.clientIp)
-  const lists = input.lists.filter(({ kind }) => kind === 'ip')
   if (ip === undefined || !isPublic(ip)) return { status: 'na', summary: 'The mail came from a private address, which is on no list.' }
+  const lists = (await input.lists).filter(({ kind }) => kind === 'ip')
   const asked = lists.filter(({ off }) => off === undefined)
   const lookups = await Promise.all(asked.map((list) => lookUp(questions, list, ip, reversed(ip))))
   const evidence = told(
@@ -72,7 +72,7 @@ export async function checkAddressLists({ input, questions }: Facts): Promise<Ve
 
 /** Check 9. */
 export async function checkDomainLists({ input, questions, mail, auth, links, mailFromDomain }: Facts): Promise<Verdict> {
-  const lists = input.lists.filter(({ kind }) => kind === 'domain')
+  const lists = (await input.lists).filter(({ kind }) => kind === 'domain')
   const hosts = [...new Set(links.map(({ url }) => url.hostname))].slice(0, linkHostsMax)
   const domains = [mail.fromDomain, mailFromDomain, ...auth.dkim.map(({ domain }) => domain.toLowerCase()), ...hosts]
   const subjects = [...new Set(domains.map(organizationOf))].filter(

@@ -36,6 +36,8 @@ export async function checkReverse({ input, questions }: Facts): Promise<Verdict
   }
   const own = good.find((name) => !isGeneric(name, ip))
   if (own !== undefined) return { status: 'pass', summary: `${ip} is ${own}, and ${own} is ${ip}.`, evidence: seen }
+  const silent = names.find((name, at) => confirmed[at] === 'unknown' && !isGeneric(name, ip))
+  if (silent !== undefined) return unanswered(`the address of ${silent}`, seen)
   return {
     ...{ status: 'warn', points: 4, evidence: seen },
     summary: `${good[0]} looks like the name of a dial-in or of any rented address.`,

@@ -1,5 +1,5 @@
 /** Check 2: whether a signature holds, and how well it is made. */
-import type { DkimFacts } from '../authentication.ts'
+import { weakKey, type DkimFacts } from '../authentication.ts'
 import type { Facts } from '../facts.ts'
 import { countOf } from '../mail.ts'
 import { unanswered, type Finding, type Verdict } from '../verdict.ts'
@@ -20,6 +20,8 @@ export function checkDkim({ auth: { dkim }, mail, input }: Facts): Verdict {
     .reduce((best, findings) => (findings.length < best.length ? findings : best))
   if (fewest.length === 0)
     return { status: 'pass', summary: `Signed by ${valid.map(({ domain }) => domain).join(' and ')}, and the signature holds.`, evidence }
+  const silent = dkim.find(({ result }) => result === 'temperror')
+  if (silent) return unanswered(`the DKIM key of ${silent.domain}`, evidence)
   return {
     ...{ status: 'warn', points: 6, evidence },
     summary: `The signature holds, but: ${fewest.map(({ text }) => text).join(' ')}`,
@@ -36,7 +38,7 @@ function withoutValid(dkim: readonly DkimFacts[], evidence: Verdict['evidence'] 
       fix: 'Sign with DKIM for the domain of the From address: publish the public key below selector._domainkey and let the sending service sign.',
     }
   if (dkim.some(({ result }) => result === 'temperror')) return unanswered(`the DKIM key of ${first.domain}`, evidence)
-  const weak = dkim.some(({ comment }) => comment === 'weak-key')
+  const weak = dkim.some(({ comment }) => comment === weakKey)
   return {
     ...{ status: 'fail', evidence },
     summary: weak

@@ -1,5 +1,6 @@
 /** Checks 3 and 4: whether the From domain is proved, and what its policy asks for. */
 import type { Facts } from '../facts.ts'
+import type { Forwarder } from '../forwarders.ts'
 import { organizationOf, sameOrganization } from '../domains.ts'
 import { failedFor, unanswered, type Finding, type Verdict } from '../verdict.ts'
 
@@ -29,10 +30,11 @@ export function alignment({ auth, mail }: Facts): { readonly dkim: boolean; read
 export function checkDmarc(facts: Facts): Verdict {
   const { auth, mail } = facts
   const from = mail.fromDomain
+  if (from === '') return failedFor([{ text: 'There is no From domain that could be proved.', fix: 'Send with exactly one From address.' }])
   const aligned = alignment(facts)
   const { record, byDkim, bySpf } = auth.dmarc
   const evidence = [
-    { label: 'From domain', value: from || '(none)' },
+    { label: 'From domain', value: from },
     { label: 'Record', value: record || '(none)' },
     { label: 'Aligned by DKIM', value: byDkim ?? (aligned.dkim ? from : 'no') },
     { label: 'Aligned by SPF', value: bySpf ?? (aligned.spf ? auth.spf.domain : 'no') },
@@ -52,17 +54,24 @@ export function checkDmarc(facts: Facts): Verdict {
       summary: `The mail is proved to come from ${from}, but the domain has no DMARC record.`,
       fix: `Publish a TXT record at _dmarc.${organizationOf(from)}, to begin with "v=DMARC1; p=none; rua=mailto:dmarc@${organizationOf(from)}".`,
     }
-  const sealer = auth.arcSealedBy
-  if (record !== '' && sealer !== null && trustedSealers.has(organizationOf(sealer)) && auth.arcDmarc === 'pass')
+  if (record !== '' && auth.forwarders === 'unknown') return unanswered('who forwarded the mail', evidence)
+  const witness = record === '' || auth.forwarders === 'unknown' ? undefined : witnessOf(auth.forwarders)
+  if (witness !== undefined)
     return {
-      ...{ status: 'warn', points: 6, evidence: [...evidence, { label: 'ARC chain sealed by', value: sealer }], fix: align },
-      summary: `DMARC fails, but the chain of ${sealer} shows that it passed before the mail was forwarded.`,
+      ...{ status: 'warn', points: 6, evidence: [...evidence, { label: 'ARC chain sealed by', value: witness }], fix: align },
+      summary: `DMARC fails, but the chain of ${witness} shows that it passed before the mail was forwarded.`,
     }
   const summary =
     record === ''
       ? 'Nothing proves who wrote the mail, and there is no DMARC record.'
       : `Neither DKIM nor SPF proves that the mail comes from ${from}.`
   return { status: 'fail', summary, evidence, fix: align }
+}
+
+/** Who saw DMARC pass, of those that are believed: anybody may have written what is behind the first stranger. */
+function witnessOf(forwarders: readonly Forwarder[]): string | undefined {
+  const stranger = forwarders.findIndex(({ domain }) => !trustedSealers.has(organizationOf(domain)))
+  return forwarders.slice(0, stranger < 0 ? undefined : stranger).find(({ sawDmarcPass }) => sawDmarcPass)?.domain
 }
 
 interface Published {
@@ -140,7 +149,7 @@ function policyFindings(tags: ReadonlyMap<string, string>): Finding[] {
       text: 'The policy is none: receivers deliver forged mail as well.',
       fix: 'When the reports show only your own servers, change to p=quarantine, later to p=reject.',
     })
-  if (!tags.get('rua'))
+  if (reportDomains(tags.get('rua') ?? '').length === 0)
     findings.push({ text: 'Nobody gets reports.', fix: 'Add rua=mailto: with an address that takes aggregate reports.' })
   if (Number(tags.get('pct') ?? 100) < 100)
     findings.push({ text: `The policy holds for ${tags.get('pct')} % of forged mail only.`, fix: 'Remove pct.' })
@@ -150,10 +159,13 @@ function policyFindings(tags: ReadonlyMap<string, string>): Finding[] {
   return findings
 }
 
+/** Those of the mail addresses; reports go to no other sort (RFC 9990 §4). */
+const reportDomains = (rua: string): string[] =>
+  [...rua.matchAll(/mailto:[^,!\s]{1,200}@([a-z0-9.-]{1,253})/gi)].map(([, domain = '']) => domain.toLowerCase())
+
 /** Domains of report addresses that are not the policy's own and have not agreed (RFC 9990 §4). */
 async function unauthorized({ questions }: Facts, policyDomain: string, rua: string): Promise<readonly string[] | 'fault'> {
-  const domains = [...rua.matchAll(/mailto:[^,!\s]{1,200}@([a-z0-9.-]{1,253})/gi)].map(([, domain = '']) => domain.toLowerCase())
-  const foreign = [...new Set(domains)].filter((domain) => !sameOrganization(domain, policyDomain)).slice(0, 5)
+  const foreign = [...new Set(reportDomains(rua))].filter((domain) => !sameOrganization(domain, policyDomain)).slice(0, 5)
   const answers = await Promise.all(foreign.map((domain) => questions.texts(`${policyDomain}._report._dmarc.${domain}`)))
   if (answers.some(({ kind }) => kind === 'fault')) return 'fault'
   return foreign.filter((_, at) => {

@@ -2,8 +2,9 @@
 import { BrokenMime } from '../../mime-head.ts'
 import { placedParts, type PlacedPart } from '../../mime-tree.ts'
 import { decodeBody } from '../../transfer-encoding.ts'
+import { dangersOf } from '../dangers.ts'
 import type { Facts } from '../facts.ts'
-import type { Attachment, Mail } from '../mail.ts'
+import type { Mail } from '../mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from '../verdict.ts'
 
 const htmlMax = 102_400
@@ -27,22 +28,6 @@ export function checkMimeStructure(facts: Facts): Verdict {
 
 /** Whether an attachment is of a kind that receivers refuse; also asked for the cap of the score. */
 export const hasDanger = (mail: Mail): boolean => mail.attachments.some((attachment) => dangersOf(attachment).length > 0)
-
-const programs = /\.(?:exe|scr|js|vbs|jar|lnk|iso|img|bat|cmd|ps1|hta|msi|com|pif|vbe|jse|wsf|cpl)\s*$/i
-const macros = /\.(?:docm|dotm|xlsm|xltm|xlam|xlsb|pptm|potm|ppam|ppsm|sldm)\s*$/i
-
-function dangersOf({ filename, octets }: Attachment): Finding[] {
-  const name = filename || 'An attachment'
-  const fix = 'Offer the file for download on your website instead of attaching it.'
-  if (programs.test(filename) || octets.subarray(0, 2).toString('latin1') === 'MZ')
-    return [{ text: `${name} is a program; receivers refuse it.`, fix }]
-  const isZip = octets.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004', 'latin1'))
-  if (macros.test(filename) || (isZip && octets.includes('vbaProject.bin')))
-    return [{ text: `${name} is a document with macros; receivers refuse it.`, fix }]
-  // bit 0 of the general purpose flag of the first file
-  if (isZip && ((octets[6] ?? 0) & 1) === 1) return [{ text: `${name} is an encrypted archive, which no scanner can look into.`, fix }]
-  return []
-}
 
 interface Structure {
   readonly grave: readonly Finding[]

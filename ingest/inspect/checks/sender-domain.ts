@@ -3,6 +3,8 @@ import { organizationOf, domainOf } from '../domains.ts'
 import type { Facts } from '../facts.ts'
 import { addressList } from '../../address-list.ts'
 import { valueOf } from '../mail.ts'
+import type { InspectInput } from '../input.ts'
+import { policyMode, type PolicyMode } from '../mta-sts.ts'
 import type { Questions } from '../questions.ts'
 import { failedFor, unanswered, type Finding, type Verdict } from '../verdict.ts'
 
@@ -13,6 +15,8 @@ type Reach =
   /** It takes mail, but not as it should. */
   | { readonly kind: 'odd'; readonly why: string }
   | { readonly kind: 'none'; readonly why: string }
+  /** The domain exists, and nothing in DNS says where its mail goes. */
+  | { readonly kind: 'untold'; readonly why: string }
   | { readonly kind: 'fault' }
 
 /** How mail gets to a domain. */
@@ -27,7 +31,8 @@ async function reachOf(questions: Questions, domain: string): Promise<Reach> {
   const found = await hasAddress(questions, domain)
   if (found === 'fault') return { kind: 'fault' }
   if (found === 'yes') return { kind: 'odd', why: `${domain} has an address but no MX record.` }
-  return { kind: 'none', why: answer.exists ? `${domain} has neither MX nor address records.` : `${domain} does not exist in DNS.` }
+  if (answer.exists) return { kind: 'untold', why: `${domain} has neither MX nor address records.` }
+  return { kind: 'none', why: `${domain} does not exist in DNS.` }
 }
 
 async function judgeHosts(questions: Questions, domain: string, hosts: readonly string[]): Promise<Reach> {
@@ -62,8 +67,8 @@ export async function checkSenderDomain({ input, questions, mail, mailFromDomain
     },
   ]
   const reply = domainOf(addressList(valueOf(mail.fields, 'reply-to') ?? '')[0]?.address ?? '')
-  // answers may go elsewhere
-  const elsewhere = reply !== '' && reply !== from && reaches[0]?.kind === 'none' ? await reachOf(questions, reply) : undefined
+  // answers may go elsewhere, but a From domain that does not exist or says that it takes no mail is refused all the same
+  const elsewhere = reply !== '' && reply !== from && reaches[0]?.kind === 'untold' ? await reachOf(questions, reply) : undefined
   const findings: Finding[] = []
   let isFailure = false
   for (const [at, reach] of reaches.entries()) {
@@ -72,7 +77,7 @@ export async function checkSenderDomain({ input, questions, mail, mailFromDomain
     if (reach.kind === 'mx' || reach.kind === 'fault') continue
     findings.push({ text: reach.why, fix })
     const isElsewhere = domain === from && (elsewhere?.kind === 'mx' || elsewhere?.kind === 'fault')
-    isFailure ||= reach.kind === 'none' && !isElsewhere
+    isFailure ||= reach.kind === 'none' || (reach.kind === 'untold' && !isElsewhere)
   }
   if (isFailure) return { ...failedFor(findings), evidence }
   if ([...reaches, elsewhere].some((reach) => reach?.kind === 'fault')) return unanswered(`mail to ${domains.join(' and ')}`, evidence)
@@ -96,9 +101,12 @@ export async function checkHardening({ input, questions, mail }: Facts): Promise
     starting(questions, `default._bimi.${domain}`, 'v=BIMI1'),
     daneOf(questions, domain),
   ])
-  const mode = sts === 'yes' && dane !== 'yes' ? await policyMode(input.fetchPolicy, domain) : 'unknown'
+  const mode = sts === 'yes' && dane !== 'yes' ? await modeOf(input.fetchPolicy, domain) : 'unknown'
   const evidence = [
-    { label: 'MTA-STS', value: sts === 'yes' ? `published, mode ${mode}` : sts },
+    {
+      label: 'MTA-STS',
+      value: sts !== 'yes' ? sts : mode === 'unknown' ? 'published; its policy was not read' : `published, mode ${mode}`,
+    },
     { label: 'DANE (TLSA of the first MX)', value: dane },
     { label: 'Reports about TLS', value: reports },
     { label: 'Logo (BIMI)', value: logo },
@@ -107,6 +115,12 @@ export async function checkHardening({ input, questions, mail }: Facts): Promise
   if (isProtected && reports === 'yes')
     return { status: 'pass', summary: `Mail to ${domain} must be encrypted, and failures are reported.`, evidence }
   const unclear = [sts, dane, reports].includes('no answer') || (sts === 'yes' && mode === 'unknown' && dane !== 'yes')
+  if (unclear && sts === 'yes' && !input.fetchPolicy)
+    return {
+      status: 'na',
+      summary: `This service fetches no MTA-STS policies, so that of ${domain} is not known; it does not count.`,
+      evidence,
+    }
   if (unclear)
     return { status: 'na', summary: `The protection of mail to ${domain} could not be found out in full; it does not count.`, evidence }
   const fix = `Publish an MTA-STS policy with mode: enforce (or TLSA records for your MX), and "v=TLSRPTv1; rua=mailto:tls@${domain}" as TXT record of _smtp._tls.${domain}.`
@@ -140,10 +154,11 @@ async function daneOf(questions: Questions, domain: string): Promise<Presence> {
   return answer.kind === 'records' ? 'yes' : answer.kind === 'none' ? 'no' : 'no answer'
 }
 
-async function policyMode(fetchPolicy: ((domain: string) => Promise<string>) | undefined, domain: string): Promise<string> {
+/** `unknown` when nobody may fetch the policy, or it could not be had. */
+async function modeOf(fetchPolicy: InspectInput['fetchPolicy'], domain: string): Promise<PolicyMode | 'unknown'> {
+  if (!fetchPolicy) return 'unknown'
   try {
-    const policy = (await fetchPolicy?.(domain)) ?? ''
-    return /^[ \t]*mode[ \t]*:[ \t]*(enforce|testing|none)[ \t]*\r?$/m.exec(policy.slice(0, 65_536))?.[1] ?? 'unknown'
+    return policyMode(await fetchPolicy(domain))
   } catch {
     return 'unknown'
   }

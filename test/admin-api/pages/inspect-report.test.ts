@@ -84,9 +84,11 @@ test('a report tells what it comes to, what to mend first and what receivers ask
   for (const text of await judge(t, rig, path)) {
     t.regex(text, /Many receivers will refuse it/)
     t.regex(text, /Re: <script>alert\(1\)<\/script> NEWS FOR YOU/)
-    t.regex(text, /The score is held down[^]*Neither SPF nor DKIM passes[^]*30 at most/)
+    t.regex(text, /The score cannot be above 30 now[^]*Neither SPF nor DKIM passes[^]*30 at most/)
     t.regex(text, /What to mend[^]*DMARC alignment[^]*\+12 points[^]*Do this:/)
-    t.regex(text, /SPF or DKIM passes[^]*Gmail missed \(550 5\.7\.26\)/)
+    t.regex(text, /SPF or DKIM passes[^]*Gmail\s+missed \(550 5\.7\.26\)/)
+    t.regex(text, /Gmail\s+misses 7 of 9 rules[^]*Yahoo\s+misses 6 of 8 rules/)
+    t.regex(text, /Less than 0\.3 % of readers complain\s+Gmail\s+not checkable/)
     t.regex(text, /2 more came later/)
     t.regex(text, /All 17 checks/)
   }
@@ -97,8 +99,26 @@ test('a report without fault says so', async (t) => {
   for (const text of await judge(t, rig, await reportOf(rig, await letter()))) {
     t.regex(text, /Ready for the inbox/)
     t.regex(text, /There is nothing to mend/)
+    t.regex(text, /Gmail\s+all 8 rules met/)
   }
 })
+
+test('a report for which DNS kept silent praises nothing that nobody knows', async (t) => {
+  const rig = await startRig(t)
+  const { dns } = await inspected(newsletter)
+  const zone = Object.fromEntries(dns.questions.map((question) => [question, 'ETIMEOUT']))
+  for (const text of await judge(t, rig, await reportOf(rig, await newsletter({ zone })))) {
+    t.regex(text, /Good, as far as it could be checked[^]*DNS did not answer all questions/)
+    t.notRegex(text, /Ready for the inbox|nothing to mend/)
+    t.regex(text, /Gmail\s+7 of 10 rules not known/)
+  }
+})
+
+async function inspected(mail: typeof letter): ReturnType<typeof letter> {
+  const input = await mail()
+  await inspectMail(input)
+  return input
+}
 
 test('a test that waits, is being checked, has failed or is over says what to do', async (t) => {
   const rig = await startRig(t)

@@ -143,6 +143,24 @@ test('the activity log gives deliveries and counts refusals, once however often 
   t.deepEqual([sum('5xx'), sum('4xx')], [2, 1])
 })
 
+test('refusals in batches that overlap count once, however the log is cut', async (t) => {
+  const rig = await startRig(t)
+  const source = await addSource(rig, 'mailenable')
+  const { lines, ...rest } = sampleJson('mailenable-activity-envelope.json') as Envelope
+  const metrics: unknown[] = []
+  for (const part of [lines.slice(0, 9), lines.slice(3), lines.slice(5, 12).toReversed(), lines])
+    metrics.push((await postSigned(rig, activity, source, { ...rest, lines: part })).body['metrics'])
+  t.is(
+    metrics.reduce((sum: number, count) => sum + Number(count), 0),
+    3,
+  )
+  const { refusals } = (await rig.rest.must('GET', `/v1/ingest-sources/${source.id}`)) as { refusals: { count: number }[] }
+  t.is(
+    refusals.reduce((sum, { count }) => sum + count, 0),
+    3,
+  )
+})
+
 interface Envelope {
   readonly lines: readonly { readonly offset: number; readonly line: string }[]
 }

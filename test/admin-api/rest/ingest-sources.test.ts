@@ -3,7 +3,9 @@ import test from 'ava'
 import { ingestSources, openHmacSecret, openImapPassword } from '#core/ingest-sources/ingest-source.ts'
 import { writePoll } from '#core/ingest-sources/source-status.ts'
 import { Change } from '#store/change.ts'
-import { secrets } from './ingest-posts.ts'
+import { within } from '#store/tuple.ts'
+import { until } from '../../core/house.ts'
+import { addSource, postSigned, sample, secrets } from './ingest-posts.ts'
 import { errorOf, startRig } from './rig.ts'
 
 const path = '/v1/ingest-sources'
@@ -74,6 +76,35 @@ test('sources belong to the whole organization: keys of one project read them an
     t.is(answer.status, 403)
     t.is(errorOf(answer).code, 'insufficient_scope')
   }
+})
+
+interface Unmatched {
+  readonly bounced: number
+  readonly latest: readonly { readonly recipient: string | null }[]
+}
+
+test('a source tells what came there and fitted no message, to keys of the organization alone in words', async (t) => {
+  const rig = await startRig(t)
+  const source = await addSource(rig, 'stalwart')
+  const detail = async (client = rig.rest): Promise<Record<string, unknown>> => client.must('GET', `${path}/${source.id}`)
+  t.deepEqual((await detail())['unmatched'], { delivered: 0, deferred: 0, bounced: 0, complained: 0, latest: [] })
+  await postSigned(rig, '/v1/ingest/stalwart', source, sample('stalwart-webhook.json'))
+  const { unmatched, domain_complaints: complaints } = await detail()
+  t.deepEqual(unmatched, { delivered: 1, deferred: 1, bounced: 0, complained: 0, latest: [] })
+  t.like(complaints, [{ domain: 'example.com', complaints: 1 }])
+  const given = async (client = rig.rest): Promise<Unmatched> => (await detail(client))['unmatched'] as Unmatched
+  rig.clock.advance(15 * 60_000)
+  await until('the bounces are given up', async () => (await given()).bounced === 3)
+  const { latest } = await given()
+  t.is(latest.length, 3)
+  t.like(
+    latest.find(({ recipient }) => recipient === 'nobody@example.net'),
+    { type: 'bounced', status: '5.1.1', message_id: null },
+  )
+  t.deepEqual(await given(await rig.withKey(['api:read'], await rig.addProject())), { ...(await given()), latest: [] })
+  await rig.rest.call('DELETE', `${path}/${source.id}`)
+  for await (const { value } of rig.database.kv.range(within([rig.organizationId, 'ingest.unmatched'])))
+    t.fail(Buffer.from(value).toString())
 })
 
 test('what is made and revoked stands in the audit log, without secrets', async (t) => {

@@ -212,6 +212,20 @@ test('what is no report is told what it is, and changes nothing', async (t) => {
   t.deepEqual(await rows(rig), before)
 })
 
+test('a large report is read beside the main thread, alike', async (t) => {
+  const rig = await startRig(t)
+  const source = await addSource(rig, 'arf')
+  const trace = await sentMessage(rig, ['ada@example.net'])
+  const threads: unknown[] = []
+  const hear = (thread: unknown): void => void threads.push(thread)
+  process.on('worker', hear)
+  t.teardown(() => process.off('worker', hear))
+  const mail = bounceMail(returnPathOf(trace), 'ada@example.net').replace('Sorry.', 'Sorry for that.\r\n'.repeat(5000))
+  const { body } = await postSigned(rig, '/v1/ingest/arf', source, mail)
+  t.like(body, { kind: 'dsn', events: [{ result: 'recorded', trace_id: trace.id, status: '5.1.1' }] })
+  t.is(threads.length, 1)
+})
+
 test('nothing is taken while the organization may not take it in', async (t) => {
   const rig = await startRig(t)
   const source = await addSource(rig, 'stalwart')
@@ -271,7 +285,7 @@ test('complaints suppress where that is switched on, with the source in the list
   const events = ((await traceOf(rig, trace))['timeline'] as { event: string }[]).map(({ event }) => event)
   t.deepEqual(events.slice(-2), ['complained', 'auto_suppressed'])
   const shared = await rig.rest.must('GET', `/share/traces/${trace.id}`)
-  t.notRegex(JSON.stringify(shared), /complain|suppress|ada|550/)
+  t.notRegex(JSON.stringify(shared).replaceAll(trace.id, ''), /complain|suppress|ada|550/)
 })
 
 test('active sources are billed by the most alive in a month', async (t) => {

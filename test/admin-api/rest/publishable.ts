@@ -32,7 +32,6 @@ export function sendingOf(
     config: {
       ...{ baseUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', captcha },
       http: { listen: { host: '127.0.0.1', port: 0 } },
-      outbound: { allow: { webhooks: [{ cidr: '127.0.0.1/32' }] } },
     },
   })
   const sendMessages = new SendMessages(base)
@@ -46,11 +45,13 @@ export interface Verification {
   readonly fields: Readonly<Record<string, string>>
 }
 
+export type Said = { readonly status?: number; readonly text: string } | 'hang up'
+
 export interface CaptchaDouble {
   readonly urls: VerifyUrls
   readonly asked: Verification[]
   /** What it says of a token; unless told, yes to the secret `right`, once for each token. */
-  say: ((fields: Readonly<Record<string, string>>) => { readonly status?: number; readonly text: string } | 'hang up') | undefined
+  say: ((fields: Readonly<Record<string, string>>) => Said | Promise<Said>) | undefined
 }
 
 const verdict = (success: boolean, ...codes: string[]): string => JSON.stringify({ success, 'error-codes': codes })
@@ -72,8 +73,10 @@ export async function captchaDouble(t: Pick<ExecutionContext, 'teardown'>): Prom
       const fields = Object.fromEntries(new URLSearchParams(body))
       double.asked.push({ path: req.url ?? '', fields })
       const said = double.say ? double.say(fields) : { text: usual(fields) }
-      if (said === 'hang up') return void req.socket.destroy()
-      res.writeHead(said.status ?? 200, { 'content-type': 'application/json' }).end(said.text)
+      void Promise.resolve(said).then((answer) => {
+        if (answer === 'hang up') return void req.socket.destroy()
+        res.writeHead(answer.status ?? 200, { 'content-type': 'application/json' }).end(answer.text)
+      })
     })
   })
   server.listen(0, '127.0.0.1')

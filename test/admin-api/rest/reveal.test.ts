@@ -91,6 +91,31 @@ test('a link lives five minutes, and one that was changed shows nothing', async 
   t.is((await rig.rest.call('POST', path, undefined, asProgram)).status, 410)
 })
 
+for (const [what, end] of [
+  ['rotated', (rig: Rig, id: string) => rig.rest.must('POST', `/v1/publishable-keys/${id}/rotate`)],
+  ['revoked', (rig: Rig, id: string) => rig.rest.must('DELETE', `/v1/publishable-keys/${id}`)],
+] as const)
+  test(`a link shows no token that is dead because its key was ${what}`, async (t) => {
+    const rig = await started(t)
+    const { id, path } = await linkOf(rig)
+    await end(rig, id)
+    for (const method of ['GET', 'POST'] as const) {
+      const answer = await rig.rest.call(method, path, undefined, asProgram)
+      t.deepEqual([answer.status, errorOf(answer).code], [410, 'reveal_expired'])
+      t.is((await rig.rest.call(method, path, undefined, asPerson)).status, 410)
+    }
+  })
+
+test('the page of a link tells which key it is', async (t) => {
+  const rig = await started(t)
+  const named = await linkOf(rig, { name: 'Contact <form>' })
+  const page_ = textOf(await rig.rest.call('GET', named.path, undefined, asPerson))
+  t.true(page_.includes('Contact &lt;form&gt;'))
+  t.true(page_.includes('https://shop.example.ch'))
+  const nameless = await linkOf(rig)
+  t.true(textOf(await rig.rest.call('GET', nameless.path, undefined, asPerson)).includes(nameless.id))
+})
+
 test('a rotation can be behind a link too', async (t) => {
   const rig = await started(t)
   const { id } = await linkOf(rig)
@@ -128,7 +153,7 @@ test('a link to a token that was replaced makes no snippet, and a captcha needs 
     rig.rest.call('POST', '/v1/publishable-keys/snippets', { reveal_url, to_address: 'ada@example.ch', from_address: 'form@example.ch' })
   const { id, url } = await linkOf(rig)
   await rig.rest.must('POST', `/v1/publishable-keys/${id}/rotate`)
-  t.is((await snippet(url)).status, 404)
+  t.is((await snippet(url)).status, 410)
   const captcha = await linkOf(rig, { captcha_provider: 'turnstile', captcha_secret: 'x' })
   t.regex(refusal(await snippet(captcha.url))[2], /captcha_site_key/)
 })

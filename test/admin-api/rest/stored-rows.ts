@@ -1,6 +1,6 @@
 /** Rows that no request of a tenant makes, put into the store: a webhook delivery, and a report with its mail. */
 import { keepReport } from '#core/trace/kept-report.ts'
-import { reportId, shortReportId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
+import { reportId, keptMailId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { announce } from '#core/webhooks/announce.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
@@ -45,5 +45,5 @@ export async function addReport(database: Database, organizationId: string, trac
   const change = new Change().insert(traceReports, organizationId, report)
   keepReport(change, organizationId, report, Buffer.from('x'))
   await database.commit(change)
-  return shortReportId(report)
+  return keptMailId(report)
 }

@@ -1,35 +1,36 @@
 /** What reports make of messages: states, suppressions, duplicates, belief, and reports that come too early. */
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { suppressions } from '#core/feedback/suppression.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import type { Change } from '#store/change.ts'
-import { verify } from '#store/verify.ts'
+import { readKeptReport } from '#core/trace/kept-report.ts'
+import { keptMailId, readReports } from '#core/trace/trace-report.ts'
+import { pack } from '#store/tuple.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../fake-clock.ts'
-import { houseOf, organizationId, projectId, until, type House } from '../house.ts'
+import { organizationId, projectId, type House } from '../house.ts'
 import { take } from '../scripted-transport.ts'
-import { complaint, delivered, event, intakeOf, mailed, sentMessage, signed, switchFlag, tokenOf } from './reports.ts'
+import {
+  complaint,
+  delivered,
+  event,
+  intakeOf,
+  mailed,
+  noClues,
+  sendingHouse,
+  sentMessage,
+  signed,
+  sound,
+  switchFlag,
+  tokenOf,
+} from './reports.ts'
 
 const dayMs = 86_400_000
 
-async function sendingHouse(t: ExecutionContext): Promise<House> {
-  const house = await houseOf(t)
-  await house.destination()
-  await house.queue.start()
-  t.teardown(() => house.queue.stop(0))
-  return house
-}
-
 const listed = async (house: House): Promise<string[]> =>
   (await house.database.all(suppressions, { organizationId })).map(({ record }) => record.email)
-
-const sound = async (t: ExecutionContext, house: House): Promise<void> => {
-  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
-  t.deepEqual(house.errors, [])
-}
 
 test('a bounce makes the message bounced, and its trace says why', async (t) => {
   const house = await sendingHouse(t)
@@ -83,6 +84,44 @@ test('reports at the same moment are all told, each once, whatever else writes t
   t.is(outcomes.flat().filter(({ result }) => result === 'recorded').length, 20)
   t.true((await house.trace(trace.id)).recipients.every(({ status }) => status === 'bounced'))
   await sound(t, house)
+})
+
+test('a mail about many recipients of a message is kept once, and each of its reports leads to it', async (t) => {
+  const house = await sendingHouse(t)
+  const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
+  const trace = await sentMessage(house, { rcptTo })
+  const { feedback } = intakeOf(house)
+  const raw = Buffer.alloc(70_000, 'a bounce for many ')
+  await feedback.take(
+    { ...mailed, raw },
+    rcptTo.map((recipient) => event({ recipient, clues: tokenOf(trace) })),
+  )
+  t.is((await house.keys('feedback.raw')).length, 1)
+  const reports = (await readReports(house.database, organizationId, trace.id)).map(({ record }) => record)
+  t.is(reports.length, 20)
+  const [id, ...others] = new Set(reports.map((report) => `${trace.id}/${keptMailId(report)}`))
+  t.deepEqual(others, [])
+  t.is((await readKeptReport(house.database, organizationId, id ?? ''))?.length, 65_536)
+  await sound(t, house)
+  await removeTrace(house.database, organizationId, trace.id, house.clock.now())
+  t.deepEqual(await house.keys('feedback.raw'), [])
+})
+
+test('thousands of events are taken some at a time, each once and with its outcome, and what the caller adds is there once', async (t) => {
+  const house = await sendingHouse(t)
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const strangers = Array.from({ length: 2500 }, (_, i) => delivered({ recipient: `stranger${i}@example.org` }))
+  const told = [...strangers, ...strangers.slice(0, 100), event({ clues: tokenOf(trace) })]
+  const counter = [organizationId, 'counter', 'calls']
+  const outcomes = await feedback.take(signed, told, (change) => void change.add(counter, 1))
+  const results = Map.groupBy(outcomes, ({ result }) => result)
+  t.deepEqual(
+    (['unmatched', 'duplicate', 'recorded'] as const).map((result) => results.get(result)?.length),
+    [2500, 100, 1],
+  )
+  t.like(outcomes.at(-1), { result: 'recorded', traceId: trace.id })
+  t.is(await house.database.kv.counter(pack(counter)), 1)
 })
 
 test('what was delivered stays delivered; a later complaint is told and suppresses', async (t) => {
@@ -208,6 +247,14 @@ test('who got one message of several recipients cannot have the others suppresse
   const { recipients, status } = await house.trace(trace.id)
   t.deepEqual([recipients.map((one) => one.status), status], [['sent', 'bounced'], 'bounced'])
   t.deepEqual(await listed(house), [])
+  // whoever passes mails on signs what others wrote
+  const passedOn = [event(), complaint()].map((one) => ({ ...one, recipient: 'ben@example.net', clues: { ...noClues, ...tokenOf(trace) } }))
+  await feedback.take(signed, passedOn)
+  const second = await sentMessage(house, { rcptTo: ['anna@example.net', 'ben@example.net'] })
+  await feedback.take(signed, [event({ recipient: 'ben@example.net', clues: tokenOf(second) })])
+  t.deepEqual(await listed(house), [])
+  await feedback.take(signed, [event({ format: 'stalwart', recipient: 'anna@example.net', clues: tokenOf(second) })])
+  t.deepEqual(await listed(house), ['anna@example.net'])
 })
 
 test('the queue id that the next host gave leads to the message', async (t) => {
@@ -253,64 +300,6 @@ test('the return path decides the recipient, whatever the report says', async (t
   t.is((await feedback.take(origin, [told]))[0]?.result, 'duplicate')
   const [nobody] = await feedback.take({ ...origin, returnPath: 'b0000000000000000000000@bounces.postern.test' }, [told])
   t.is(nobody?.result, 'unmatched')
-})
-
-test('a bounce that comes before the answer of the provider is written down waits for it', async (t) => {
-  const house = await sendingHouse(t)
-  const answered = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
-    await answered.promise
-    return take(call)
-  }
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
-  await until('the attempt is under way', () => house.transport.calls.length === 1)
-  const { feedback, pending } = intakeOf(house)
-  const told = event({ clues: tokenOf(await house.trace(traceId)) })
-  t.is((await feedback.take(signed, [told]))[0]?.result, 'unmatched')
-  t.is((await feedback.take(signed, [told]))[0]?.result, 'duplicate')
-  await pending.round()
-  t.is((await house.trace(traceId)).status, 'queued')
-  answered.resolve()
-  await until('the message is sent', async () => (await house.trace(traceId)).status === 'sent')
-  house.clock.advance(15_000)
-  await until('the report is taken', async () => (await house.trace(traceId)).status === 'bounced')
-  await pending.round()
-  t.deepEqual(await house.keys('feedback.pending'), [])
-  await sound(t, house)
-})
-
-test('a report that fits nothing is given up after a quarter of an hour, also across a restart', async (t) => {
-  const house = await sendingHouse(t)
-  const { feedback } = intakeOf(house)
-  const [outcome] = await feedback.take(signed, [event({ clues: { messageIds: ['<nobody@example.net>'] } })])
-  t.is(outcome?.result, 'unmatched')
-  const next = await house.crash()
-  const { pending } = intakeOf(next)
-  next.clock.step(15 * 60_000 - 1)
-  await pending.round()
-  t.is((await next.keys('feedback.pending')).length, 1)
-  next.clock.step(1)
-  await pending.round()
-  t.deepEqual(await next.keys('feedback.pending'), [])
-})
-
-test('a report about a recipient who still waits when its time is over is told all the same', async (t) => {
-  const house = await sendingHouse(t)
-  const answered = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
-    await answered.promise
-    return take(call)
-  }
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
-  await until('the attempt is under way', () => house.transport.calls.length === 1)
-  const { feedback, pending } = intakeOf(house)
-  await feedback.take(signed, [event({ clues: tokenOf(await house.trace(traceId)) })])
-  house.clock.step(15 * 60_000)
-  await pending.round()
-  t.is((await house.trace(traceId)).status, 'queued')
-  t.regex((await house.story(traceId)).at(-1) ?? '', /^bounced: /)
-  t.deepEqual(await house.keys('feedback.pending'), [])
-  answered.resolve()
 })
 
 test('what the caller adds is in the last write, and nothing is lost or doubled when the process ends before it', async (t) => {

@@ -1,13 +1,17 @@
 /** Messages that have left, and reports about them, as the tests of feedback need them. */
 import { hash } from 'node:crypto'
+import type { ExecutionContext } from 'ava'
 import { Feedback } from '#core/feedback/feedback.ts'
 import type { FeedbackClues, FeedbackEvent } from '#core/feedback/event.ts'
 import type { FeedbackOrigin } from '#core/feedback/origin.ts'
 import { PendingReports } from '#core/feedback/pending-reports.ts'
+import { WaitingRoom } from '#core/feedback/waiting-room.ts'
+import { integrityChecks } from '#core/integrity.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import type { Trace } from '#core/trace/trace.ts'
-import { organizationId, secrets, until, type House } from '../house.ts'
+import { verify } from '#store/verify.ts'
+import { houseOf, organizationId, secrets, until, type House } from '../house.ts'
 
 export const noClues: FeedbackClues = { returnPaths: [], references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] }
 
@@ -46,12 +50,12 @@ export interface Intake {
   readonly pending: PendingReports
 }
 
-export function intakeOf(house: House): Intake {
+export function intakeOf(house: House, room = new WaitingRoom()): Intake {
   const { database, policies, clock } = house
   const onPending = (): void => pending.wake()
-  const feedback = new Feedback({ database, policies, clock, secrets, onPending })
+  const feedback = new Feedback({ database, policies, clock, secrets, room, onPending })
   const onError = (error: unknown): void => void house.errors.push(error)
-  const pending: PendingReports = new PendingReports({ database, clock, feedback, onError })
+  const pending: PendingReports = new PendingReports({ database, clock, feedback, room, onError })
   return { feedback, pending }
 }
 
@@ -66,4 +70,19 @@ export async function switchFlag(house: House, flag: string, on: boolean): Promi
   const stored = await house.database.get(organizations, { organizationId }, organizationId)
   if (!stored) throw new Error('no organization')
   await house.put(organizations, { ...stored.record, flags: { ...stored.record.flags, [flag]: on } })
+}
+
+/** A house with a destination, whose queue runs. */
+export async function sendingHouse(t: ExecutionContext): Promise<House> {
+  const house = await houseOf(t)
+  await house.destination()
+  await house.queue.start()
+  t.teardown(() => house.queue.stop(0))
+  return house
+}
+
+/** Nothing in the store contradicts itself, and nothing went wrong. */
+export const sound = async (t: ExecutionContext, house: House): Promise<void> => {
+  t.deepEqual((await verify(house.database, integrityChecks(house.database))).problems, [])
+  t.deepEqual(house.errors, [])
 }

@@ -148,9 +148,11 @@ test('a stop breaks the scoring off without a verdict, and the next start gives 
 test('a mail that cannot be read, or that ends the process again and again, fails with a reason', async (t) => {
   const b = await bench(t)
   const made = await b.tests.create(scope, undefined)
-  b.scorer.answer = { ok: false, problem: 'The mail took too long to be checked.' }
+  const error = new Error('out of memory')
+  b.scorer.answer = { ok: false, problem: 'The mail took too long to be checked.', error }
   await deliver(b, made)
   t.is((await settled(b, made)).problem, 'The mail took too long to be checked.')
+  t.deepEqual(b.errors, [error])
   let life = b
   const poison = await b.tests.create(scope, undefined)
   b.scorer.answer = undefined
@@ -162,6 +164,7 @@ test('a mail that cannot be read, or that ends the process again and again, fail
   }
   t.regex((await settled(life, poison)).problem ?? '', /could not be checked/)
   t.is(life.scorer.scored, 0)
+  t.regex(String(life.errors), /ended the process 3 times/)
   await intact(t, life)
 })
 

@@ -122,11 +122,35 @@ const attached = (name: string, octets: Buffer): Changes =>
     `--b1\r\nContent-Type: text/plain\r\n\r\n${text}\r\n--b1\r\nContent-Type: application/octet-stream\r\nContent-Disposition: attachment; filename="${name}"\r\n` +
       `Content-Transfer-Encoding: base64\r\n\r\n${octets.toString('base64').replaceAll(/.{76}/g, '$&\r\n')}\r\n--b1--\r\n`,
   )
-const zip = (flag: number, name = 'a.txt'): Buffer =>
+
+/** An archive of files by name and flags, with as many octets each. */
+function zip(files: Readonly<Record<string, number>>, size = 1): Buffer {
+  const [locals, directory]: [Buffer[], Buffer[]] = [[], []]
+  for (const [name, flags] of Object.entries(files)) {
+    const facts = Buffer.alloc(26)
+    facts.writeUInt16LE(flags, 2)
+    facts.writeUInt32LE(size, 14)
+    facts.writeUInt32LE(size, 18)
+    facts.writeUInt16LE(name.length, 22)
+    const entry = Buffer.alloc(14)
+    directory.push(Buffer.concat([Buffer.from('PK\u0001\u0002\0\0'), facts, entry, Buffer.from(name)]))
+    locals.push(Buffer.concat([Buffer.from('PK\u0003\u0004'), facts, Buffer.from(name), Buffer.alloc(size, 'x')]))
+  }
+  const end = Buffer.alloc(22)
+  end.write('PK\u0005\u0006')
+  end.writeUInt32LE(Buffer.concat(locals).length, 16)
+  return Buffer.concat([...locals, ...directory, end])
+}
+
+const sevenZip = (method: readonly number[]): Buffer =>
+  Buffer.concat([Buffer.of(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c, 0, 4), Buffer.alloc(100, 'x'), Buffer.from(method), Buffer.alloc(20)])
+/** The header of the archive and that of its first file, of 13 octets each. */
+const rar4 = (archiveFlags: number, fileFlags: number): Buffer =>
   Buffer.concat([
-    Buffer.from([0x50, 0x4b, 3, 4, 20, 0, flag, 0, ...Array.from({ length: 18 }, () => 0), name.length, 0, 0, 0]),
-    Buffer.from(name),
+    Buffer.from('Rar!\u001a\u0007\0'),
+    ...[Buffer.of(0, 0, 0x73, archiveFlags, 0, 13, 0, 0, 0, 0, 0, 0, 0), Buffer.of(0, 0, 0x74, fileFlags, 0, 13, 0, 0, 0, 0, 0, 0, 0)],
   ])
+const rar5 = (type: number): Buffer => Buffer.concat([Buffer.from('Rar!\u001a\u0007\u0001\0'), Buffer.of(1, 2, 3, 4, 33, type, 0, 0)])
 
 const structure: readonly (readonly [string, Changes])[] = [
   ['HTML alone', only('text/html; charset=utf-8', `<p>${text}</p>\r\n`)],
@@ -147,14 +171,28 @@ const broken: readonly (readonly [string, Changes])[] = [
     (type): readonly [string, Changes] => [`a file .${type}`, attached(`a.${type}`, Buffer.from('x'))],
   ),
   ['a program with another name', attached('photo.jpg', Buffer.from('MZ\u0090\0', 'latin1'))],
-  ['an encrypted archive', attached('a.zip', zip(1))],
-  ['a document with macros', attached('a.docx', zip(0, 'word/vbaProject.bin'))],
+  ['a program whose name ends in dots', attached('a.exe. .', Buffer.from('x'))],
+  ['an encrypted archive', attached('a.zip', zip({ 'a.txt': 1 }))],
+  ['an archive with an encrypted file behind an open one', attached('a.zip', zip({ 'read-me.txt': 0, 'a.txt': 1 }))],
+  ['an encrypted archive without its end', attached('a.zip', zip({ 'a.txt': 1 }).subarray(0, 40))],
+  ['an encrypted 7z archive', attached('a.7z', sevenZip([6, 0xf1, 7, 1]))],
+  ['a RAR archive with encrypted names', attached('a.rar', rar4(0x80, 0))],
+  ['a RAR archive with an encrypted file', attached('a.rar', rar4(0, 4))],
+  ['an encrypted archive of RAR 5', attached('a.rar', rar5(4))],
+  ['a document with macros', attached('a.docx', zip({ 'word/vbaProject.bin': 0 }))],
+  [
+    'macros behind two million other octets',
+    attached('a.docx', zip({ 'word/media/a.png': 0, 'word/media/b.png': 0, 'word/vbaProject.bin': 0 }, 1_000_000)),
+  ],
 ]
 
 prove([
   { what: 'text and HTML that say the same', check: 'mime_structure', status: 'pass', points: 6 },
   { what: 'text alone', check: 'mime_structure', status: 'pass', points: 6, changes: only('text/plain; charset=utf-8', 'Hello\r\n') },
-  { what: 'an archive that is open', check: 'mime_structure', status: 'pass', points: 6, changes: attached('a.zip', zip(0)) },
+  ...[zip({ 'a.txt': 0 }), sevenZip([3, 1, 1]), rar4(0, 0), rar5(1)].map((octets): Fixture => ({
+    ...{ what: `an open archive that begins with ${octets.toString('hex', 0, 8)}`, check: 'mime_structure', status: 'pass', points: 6 },
+    changes: attached('a.zip', octets),
+  })),
   ...structure.map(([what, changes]): Fixture => ({ what, changes, check: 'mime_structure', status: 'warn', points: 4 })),
   {
     what: 'three findings',

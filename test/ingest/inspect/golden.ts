@@ -108,9 +108,14 @@ const newsletterBody = alternative(
   ),
 )
 
-export const letter = (changes: Changes = {}): Promise<InspectInput & { readonly dns: StubDns }> => build(header, letterBody, changes)
-export const newsletter = (changes: Changes = {}): Promise<InspectInput & { readonly dns: StubDns }> =>
-  build(newsletterHeader, newsletterBody, changes)
+/** What is scored, with the DNS that answers about it. */
+export interface Golden extends InspectInput {
+  readonly dns: StubDns
+  readonly lists: readonly DnsList[]
+}
+
+export const letter = (changes: Changes = {}): Promise<Golden> => build(header, letterBody, changes)
+export const newsletter = (changes: Changes = {}): Promise<Golden> => build(newsletterHeader, newsletterBody, changes)
 
 /** The DKIM-Signature that this service itself would write. */
 export async function signed(
@@ -122,7 +127,7 @@ export async function signed(
   return dkimSignature(digest, { algorithm: 'rsa', domain, selector, privateKey: rsaKey(bits).privateKey }, at)
 }
 
-async function build(fields: Header, usualBody: string, changes: Changes): Promise<InspectInput & { readonly dns: StubDns }> {
+async function build(fields: Header, usualBody: string, changes: Changes): Promise<Golden> {
   const { sign = signed, after = (text) => text } = changes
   const lines = Object.entries({ ...fields, ...changes.header }).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => (one === null ? [] : [`${name}: ${one}\r\n`])),

@@ -22,6 +22,12 @@ prove([
       changes: at({ [pointer]: [name], [`${name} A`]: ['203.0.113.25'] }),
     }),
   ),
+  ...['2001-db8--19.example.net', '2001-db8-0-0-0-0-0-19.example.net', '20010db8000000000000000000000019.example.net'].map(
+    (name): Fixture => ({
+      ...{ what: `the name ${name}`, check: 'fcrdns', status: 'warn', points: 4 },
+      changes: client('2001:db8::19', { [`${nibbles}.ip6.arpa PTR`]: [name], [`${name} AAAA`]: ['2001:db8::19'] }),
+    }),
+  ),
   {
     what: 'a name that merely holds the word pool inside',
     check: 'fcrdns',
@@ -158,7 +164,28 @@ prove([
   },
   {
     ...{ what: 'From without, Reply-To with MX', check: 'sender_domain', status: 'warn', points: 2 },
+    changes: {
+      header: { From: 'Shop <a@silent.example.com>', 'Reply-To': 'a@example.com' },
+      zone: { 'silent.example.com MX': 'ENODATA' },
+    },
+  },
+  {
+    ...{ what: 'From that does not exist, Reply-To with MX', check: 'sender_domain', status: 'fail', points: 0, says: /does not exist/ },
     changes: { header: { From: 'Shop <a@silent.example.com>', 'Reply-To': 'a@example.com' } },
+  },
+  {
+    ...{ what: 'From with a null MX, Reply-To with MX', check: 'sender_domain', status: 'fail', points: 0, says: /null MX/ },
+    changes: {
+      header: { From: 'Shop <a@silent.example.com>', 'Reply-To': 'a@example.com' },
+      zone: { 'silent.example.com MX': [{ exchange: '.', priority: 0 }] },
+    },
+  },
+  {
+    ...{ what: 'From and Reply-To without MX', check: 'sender_domain', status: 'fail', points: 0, says: /neither MX/ },
+    changes: {
+      header: { From: 'Shop <a@silent.example.com>', 'Reply-To': 'a@quiet.example.com' },
+      zone: { 'silent.example.com MX': 'ENODATA', 'quiet.example.com MX': 'ENODATA' },
+    },
   },
   {
     what: 'a null MX',
@@ -220,6 +247,17 @@ prove([
     points: 1,
     changes: { zone: sts, fetchPolicy: policy('testing') },
   },
+  {
+    what: 'a policy that cannot be read, with reports',
+    check: 'domain_hardening',
+    status: 'warn',
+    points: 1,
+    changes: { zone: sts, fetchPolicy: async () => 'mode: enforce' },
+  },
+  {
+    ...{ what: 'a policy that could not be had', check: 'domain_hardening', status: 'na', points: 0 },
+    changes: { zone: sts, fetchPolicy: () => Promise.reject(new Error('no answer')) },
+  },
   { what: 'reports alone', check: 'domain_hardening', status: 'warn', points: 1, changes: at(noDane) },
   {
     what: 'nothing',
@@ -229,7 +267,14 @@ prove([
     changes: at({ ...noDane, '_smtp._tls.example.com TXT': undefined }),
     says: /advice/,
   },
-  { what: 'MTA-STS whose policy may not be fetched', check: 'domain_hardening', status: 'na', points: 0, changes: at(sts) },
+  {
+    what: 'MTA-STS whose policy may not be fetched',
+    check: 'domain_hardening',
+    status: 'na',
+    points: 0,
+    changes: at(sts),
+    says: /fetches no MTA-STS policies/,
+  },
   {
     what: 'a fault of DNS',
     check: 'domain_hardening',

@@ -2,7 +2,7 @@
 import test from 'ava'
 import type { Provider, ProviderRule } from '#core/inspect/report.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
-import { letter, newsletter, type Changes } from './golden.ts'
+import { keyRecord, letter, newsletter, rsaKey, signed, type Changes } from './golden.ts'
 
 async function rulesOf(mail: typeof letter, changes: Changes = {}): Promise<ReadonlyMap<string, readonly ProviderRule[]>> {
   const { requirements } = await inspectMail(await mail(changes))
@@ -80,6 +80,24 @@ test('Gmail and iCloud ask for a DMARC record, Yahoo and Outlook.com for one tha
 test('Gmail wants a Message-ID', async (t) => {
   const rules = await rulesOf(letter, { header: { 'Message-ID': null } })
   t.deepEqual(told(rules.get('format')), ['gmail must missed', 'yahoo must met', 'icloud must met'])
+})
+
+test('a signature that does not hold says nothing against its key, and a short key does', async (t) => {
+  const changed = await rulesOf(letter, { after: (text) => text.replace('blue teapot', 'blue teapots') })
+  t.deepEqual(told(changed.get('dkim_key')), ['gmail must unknown', 'yahoo must unknown'])
+  const withKey = (bits: number): Changes => ({
+    sign: (message) => signed(message, { bits }),
+    zone: { 'k1._domainkey.example.com TXT': [[keyRecord(rsaKey(bits).publicKey)]] },
+  })
+  t.deepEqual(told((await rulesOf(letter, withKey(768))).get('dkim_key')), ['gmail must missed', 'yahoo must missed'])
+  t.deepEqual(told((await rulesOf(letter, withKey(1024))).get('dkim_key')), ['gmail must met', 'yahoo must met'])
+  const other = await rulesOf(letter, { zone: { 'k1._domainkey.example.com TXT': [[keyRecord(rsaKey(1024).publicKey)]] } })
+  t.deepEqual(told(other.get('dkim_key')), ['gmail must met', 'yahoo must met'])
+})
+
+test('a broken SPF record is refused with a code of its own', async (t) => {
+  const rules = await rulesOf(letter, { zone: { 'shop.example.com TXT': [['v=spf1 ipfour:1 -all']] } })
+  t.is(of(rules.get('spf_and_dkim'), 'gmail')?.refusal, '550 5.7.24')
 })
 
 test('what DNS did not tell is not known', async (t) => {

@@ -32,6 +32,25 @@ test('a DNS that never answers holds no report up beyond its deadline', async (t
   t.true(score.ok && score.report.checks.filter(({ status }) => status === 'na').length >= 8)
 })
 
+test('a policy is fetched for the thread where that is wanted, in the time that is left', async (t) => {
+  const zone = { '_25._tcp.mx.example.com TLSA': undefined, '_mta-sts.example.com TXT': [['v=STSv1; id=1']] }
+  const input = await letter({ zone })
+  const asked: (readonly [domain: string, isBounded: boolean])[] = []
+  const fetchPolicy = async (domain: string, deadlineMs: number): Promise<string> => {
+    asked.push([domain, deadlineMs > 0 && deadlineMs <= 5000])
+    return 'version: STSv1\nmode: enforce\nmax_age: 1\n'
+  }
+  const status = async (more: object): Promise<string | undefined> => {
+    await using scorer = new ThreadScorer({ clock: systemClock, resolve: input.resolve, lists: [], ...more })
+    const score = await scorer.score(input.raw, input.session)
+    return score.ok ? score.report.checks.find(({ id }) => id === 'domain_hardening')?.status : undefined
+  }
+  t.is(await status({ fetchPolicy }), 'pass')
+  t.deepEqual(asked, [['example.com', true]])
+  t.is(await status({}), 'na')
+  t.is(await status({ fetchPolicy: () => Promise.reject(new Error('no')) }), 'na')
+})
+
 test('a thread that does not come back is ended, and the next mail is scored', async (t) => {
   const input = await letter()
   const clock = new ManualClock()
@@ -44,6 +63,43 @@ test('a thread that does not come back is ended, and the next mail is scored', a
   clock.advance(60_000)
   t.deepEqual(await score, { ok: false, problem: 'The mail took too long to be checked.' })
   t.is(stuck.running, 0)
+})
+
+test('a thread that fails tells people that there is no report, and the operator why', async (t) => {
+  const input = await letter()
+  const entry = new URL('data:text/javascript,throw new Error("out of order")')
+  await using broken = new ThreadScorer({ clock: systemClock, resolve: input.resolve, lists: [], entry })
+  const score = await broken.score(input.raw, input.session)
+  t.like(score, { ok: false, problem: 'The mail could not be checked.' })
+  t.regex(String(!score.ok && score.error), /out of order/)
+})
+
+test('block lists that hang take no time of other questions', async (t) => {
+  const input = await letter()
+  const resolve: Resolve = (name, type) => (name.endsWith('.ip.test') ? new Promise(() => {}) : input.resolve(name, type))
+  await using scorer = new ThreadScorer({
+    ...{ clock: systemClock, resolve, lists: input.lists },
+    limits: { dnsMs: 2000, allMs: 60_000, most: 1 },
+  })
+  const score = await scorer.score(input.raw, input.session)
+  const status = (id: string) => score.ok && score.report.checks.find((check) => check.id === id)?.status
+  t.deepEqual(['spf', 'dkim', 'fcrdns', 'ip_blocklist'].map(status), ['pass', 'pass', 'pass', 'na'])
+})
+
+test('a scorer that is closed gives no report and waits for no DNS, neither for the mail at work nor for those behind it', async (t) => {
+  const input = await letter()
+  const clock = new ManualClock()
+  const asked = Promise.withResolvers<void>()
+  const resolve: Resolve = () => {
+    asked.resolve()
+    return new Promise(() => {})
+  }
+  const scorer = new ThreadScorer({ clock, resolve, lists: input.lists, limits: { dnsMs: 5000, allMs: 60_000, most: 1 } })
+  const scores = [1, 2].map(() => scorer.score(input.raw, input.session))
+  await asked.promise
+  await scorer[Symbol.asyncDispose]()
+  for (const score of await Promise.all(scores)) t.like(score, { ok: false, problem: 'The service is shutting down.' })
+  t.is(scorer.running, 0)
 })
 
 test('mails beyond the number at a time wait for their turn, and all of them are scored', async (t) => {

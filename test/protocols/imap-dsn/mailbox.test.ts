@@ -2,8 +2,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
+import { ImapFlow } from 'imapflow'
 import { ResolveError } from '#core/outbound/resolver.ts'
-import { openMailbox, type ImapLogin, type ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
+import { ImapMailbox, openMailbox, type ImapLogin, type ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
 import { within } from '../../support/deadline.ts'
 import { ImapScript, type Answer } from './imap-script.ts'
@@ -63,6 +64,26 @@ test('openMailbox() waits for nobody for ever', async (t) => {
   t.true(['time', 'tls', 'server'].includes(await problemWith({ port: silent.port, security: 'tls' })), 'no handshake')
   const bye = await script(t, '* BYE overloaded', () => '')
   t.is(await problemWith({ port: bye.port }), 'server')
+})
+
+test('ImapMailbox.read() finds the mail behind what the server tells of others', async (t) => {
+  const mail = 'Subject: hello\r\n\r\nIt bounced.\r\n'
+  const server = await script(t, '* OK ready', (tag, command) => {
+    const done = `${tag} OK done\r\n`
+    if (command.startsWith('CAPABILITY')) return `* CAPABILITY IMAP4rev1\r\n${done}`
+    if (command.startsWith('EXAMINE')) return `* 2 EXISTS\r\n* OK [UIDVALIDITY 7] ok\r\n${tag} OK [READ-ONLY] done\r\n`
+    const flags = '* 1 FETCH (FLAGS (\\Seen))\r\n* 1 FETCH (UID 7 FLAGS (\\Seen))\r\n'
+    if (command.startsWith('UID FETCH 8 ')) return `${flags}* 2 FETCH (UID 8 BODY[]<0> {${mail.length}}\r\n${mail})\r\n${done}`
+    return command.startsWith('UID FETCH 9 ') ? `${flags}${done}` : done
+  })
+  const auth = { user: 'bounces', pass: 'correct-horse' }
+  const client = new ImapFlow({ host: '127.0.0.1', port: server.port, secure: false, doSTARTTLS: false, auth, logger: false })
+  const mailbox = new ImapMailbox(client, new AbortController().signal)
+  await mailbox.enter('INBOX')
+  t.is((await mailbox.read(8))?.toString(), mail)
+  t.is(await mailbox.read(9), undefined)
+  await mailbox.leave()
+  await t.throwsAsync(mailbox.read(8), { instanceOf: PollFailure })
 })
 
 test('openMailbox() ends when it is told to', async (t) => {

@@ -1,12 +1,13 @@
 /** Which mailboxes are looked into, when, and how many at a time; the servers are names that lead nowhere. */
 import test, { type ExecutionContext } from 'ava'
 import { ingestSources, imapPasswordPlace } from '#core/ingest-sources/ingest-source.ts'
-import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
+import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
+import { PolledMailboxes, type MailboxKey } from '#core/feedback/polled-mailboxes.ts'
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
-import { startOfTime } from '../../core/fake-clock.ts'
-import { houseOf, organizationId, projectId, quiet, secrets, until, type House } from '../../core/house.ts'
+import { FakeClock, startOfTime } from '../../core/fake-clock.ts'
+import { houseOf, organizationId, projectId, quiet, scope, secrets, until, type House } from '../../core/house.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 
 const second = 1000
@@ -17,8 +18,6 @@ interface Place {
   /** Host names that were looked up, in order. */
   readonly asked: string[]
   readonly failed: string[]
-  /** Look-ups wait for it. */
-  hold: Promise<void> | undefined
   source(host: string, pollIntervalSeconds?: number): Promise<void>
 }
 
@@ -33,7 +32,7 @@ async function place(t: ExecutionContext): Promise<Place> {
     defect: (error) => void defects.push(error),
   }
   const found: Place = {
-    ...{ house, asked: [], failed, hold: undefined },
+    ...{ house, asked: [], failed },
     poller: new Poller({
       mailboxes: new PolledMailboxes({ database, policies, secrets, clock, feedback: new FeedbackDouble(database) }),
       network: {
@@ -59,7 +58,6 @@ async function place(t: ExecutionContext): Promise<Place> {
   }
   const look = async (name: string): Promise<string[]> => {
     found.asked.push(name)
-    await found.hold
     return []
   }
   t.teardown(async () => {
@@ -95,6 +93,24 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
   t.deepEqual(asked.toSorted(), ['a.test', 'a.test', 'a.test', 'b.test', 'b.test'])
 })
 
+test('Poller hears of a mailbox that comes, and of one that goes, without waiting', async (t) => {
+  const { house, poller, asked, failed } = await place(t)
+  const { database, clock } = house
+  poller.start()
+  await until('nothing is to be done', () => clock.pending === 1)
+  const open = { guard: () => true, resolver: { resolve4: () => Promise.resolve(['192.0.2.1']), resolve6: () => Promise.resolve([]) } }
+  const sources = new IngestSources({ database, writes: house.writes, secrets, clock, ...open })
+  const imap = { host: 'a.test', username: 'u', password: 'p' }
+  const { story } = await sources.create(scope, { provider: 'postfix', imap })
+  await until('the first look', () => {
+    clock.advance(0)
+    return failed.length === 1
+  })
+  t.deepEqual(asked, ['a.test'])
+  await sources.revoke(scope, story.source.id)
+  await until('it is forgotten', () => clock.pending === 1)
+})
+
 test('Poller leaves alone what is revoked, and organizations that may not take in bounces', async (t) => {
   const { house, poller, asked, failed, source } = await place(t)
   await source('a.test')
@@ -120,24 +136,44 @@ test('Poller leaves alone what is revoked, and organizations that may not take i
   t.is(asked.length, 3)
 })
 
-test('Poller looks into ten mailboxes at a time, and stops without waiting for the others', async (t) => {
-  const found = await place(t)
-  const { house, poller, asked, source } = found
-  const held = Promise.withResolvers<void>()
-  found.hold = held.promise
-  for (let n = 0; n < 15; n++) await source(`host${n}.test`)
+test('Poller looks into ten mailboxes at a time, five of one organization, and stops without waiting for the others', async (t) => {
+  const clock = new FakeClock()
+  const held = Promise.withResolvers<never[]>()
+  const asked: string[] = []
+  const keys = ['slow', 'other', 'third'].flatMap((organizationId) =>
+    Array.from({ length: 8 }, (_, n) => ({ organizationId, sourceId: `${organizationId}-${n}` })),
+  )
+  const mailboxes = {
+    onChange: () => {},
+    async *all() {
+      for (const key of keys) yield { ...key, isNew: true, intervalSeconds: 60 }
+    },
+    open: async ({ organizationId, sourceId }: MailboxKey) => {
+      const imap = { host: sourceId, port: 993, username: 'u', mailbox: 'INBOX', pollIntervalSeconds: 60 }
+      return { organizationId, sourceId, imap, password: 'p', checkpoint: null }
+    },
+    failed: () => Promise.resolve(),
+  } as unknown as PolledMailboxes
+  const look = (name: string): Promise<never[]> => {
+    asked.push(name.split('-')[0] ?? '')
+    return held.promise
+  }
+  const resolver = { resolve4: look, resolve6: () => Promise.resolve([]) }
+  const events = { polled() {}, failed() {}, defect: (error: unknown) => t.fail(String(error)) }
+  const network = { resolver, guard: () => true, trusted: null, stepMs: 1000 }
+  const poller = new Poller({ mailboxes, network, readReport: readTestReport, clock, random: () => 0.5, events })
   poller.start()
   await until('ten looks', () => {
-    house.clock.advance(0)
+    clock.advance(0)
     return asked.length === 10
   })
-  await advance(house, 30)
-  t.is(asked.length, 10)
+  for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+  t.deepEqual(asked.toSorted(), [...Array<string>(5).fill('other'), ...Array<string>(5).fill('slow')])
   const stopped = poller.stop()
-  held.resolve()
+  held.resolve([])
   await stopped
   t.is(asked.length, 10)
-  t.is(house.clock.pending, 0)
+  t.is(clock.pending, 0)
 })
 
 /** In steps, so that what a timer begins ends before the next one. */

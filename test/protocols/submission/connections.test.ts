@@ -1,21 +1,7 @@
 import { connect } from 'node:net'
 import test from 'ava'
-import { clientNetwork } from '../../../protocols/reception/connection-caps.ts'
 import { within } from '../../support/deadline.ts'
 import { startRig } from './rig.ts'
-
-test('clientNetwork() is the IPv4 address or the IPv6 /64', (t) => {
-  const same = {
-    '192.0.2.1': '192.0.2.1',
-    '::ffff:192.0.2.1': '192.0.2.1',
-    '2001:db8:1:2:3:4:5:6': '2001:db8:1:2::/64',
-    '2001:0db8:1:2::9': '2001:db8:1:2::/64',
-    '2001:db8::9': '2001:db8:0:0::/64',
-    '::1': '0:0:0:0::/64',
-    'fe80::1%eth0': 'fe80:0:0:0::/64',
-  }
-  for (const [address, network] of Object.entries(same)) t.is(clientNetwork(address), network)
-})
 
 test('ConnectionCaps refuse one connection too many from an address with 421 4.7.0, and take one again when one has ended', async (t) => {
   const rig = await startRig(t, { maxConnectionsPerAddress: 2 })

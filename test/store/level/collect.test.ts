@@ -105,8 +105,8 @@ test('collectSegments() leaves alone what was written anew between its two looks
   const folder = await folderOf(t)
   const log = await ValueLog.open(folder, { segmentBytes: 1 })
   t.teardown(() => log.close())
-  const [pointer] = await log.append([{ key: key(1), value: value(1) }, ...[2, 3, 4, 5, 6].map((i) => ({ key: key(i), value: value(i) }))])
-  await log.append([{ key: key(7), value: value(7) }])
+  const [pointer] = await log.append([1, 2, 3, 4, 5, 6].map((i) => ({ key: key(i), pieces: [value(i)] })))
+  await log.append([{ key: key(7), pieces: [value(7)] }])
   if (!pointer) return t.fail()
   const looks = [sealPointer(1n, pointer), undefined, undefined, undefined, undefined, undefined, seal(2n, Buffer.from('anew'))]
   const writes: Write[] = []

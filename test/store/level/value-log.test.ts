@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import { ValueLog, type LogEntry, type ValueLogOptions } from '#store/level/value-log.ts'
 import { folderOf } from './folders.ts'
 
-const item = (name: string, size: number) => ({ key: Buffer.from(name), value: Buffer.alloc(size, name) })
+const item = (name: string, size: number) => ({ key: Buffer.from(name), pieces: [Buffer.alloc(size, name)] })
 const damaged = { name: 'StoreFailure', message: /^The value log is damaged: segment \d+, offset \d+\. Restore a backup\.$/ }
 
 async function logIn(t: ExecutionContext, folder: string, options: ValueLogOptions = { segmentBytes: 1000 }): Promise<ValueLog> {
@@ -23,7 +23,7 @@ test('ValueLog.append() gives places at which read() finds the values', async (t
   const log = await logIn(t, await folderOf(t), { segmentBytes: 10_000_000 })
   const items = [item('a', 1), item('b', 0), item('c', 70_000), item('a', 3)]
   const pointers = await log.append(items)
-  for (const [i, pointer] of pointers.entries()) t.deepEqual(await log.read(pointer), items[i]?.value)
+  for (const [i, pointer] of pointers.entries()) t.deepEqual(await log.read(pointer), items[i]?.pieces[0])
   t.deepEqual(await log.append([]), [])
 })
 
@@ -31,7 +31,7 @@ test('ValueLog.append() writes more pieces than one system call takes', async (t
   const log = await logIn(t, await folderOf(t), { segmentBytes: 10_000_000 })
   const items = Array.from({ length: 1500 }, (_, i) => item(`key ${i}`, 20 + (i % 7)))
   const pointers = await log.append(items)
-  for (const [i, pointer] of pointers.entries()) if (i % 341 < 3) t.deepEqual(await log.read(pointer), items[i]?.value)
+  for (const [i, pointer] of pointers.entries()) if (i % 341 < 3) t.deepEqual(await log.read(pointer), items[i]?.pieces[0])
 })
 
 test('ValueLog begins a new segment when one is full, and after each opening', async (t) => {
@@ -46,7 +46,7 @@ test('ValueLog begins a new segment when one is full, and after each opening', a
   const again = await logIn(t, folder)
   t.deepEqual(await again.sealed(), [1, 2, 3], 'nothing of an earlier process is written to')
   t.like((await again.append([item('new', 10)]))[0], { segment: 4, offset: 12 + 3, length: 10 })
-  t.deepEqual(pointer && (await again.read(pointer)), item('last', 10).value)
+  t.deepEqual(pointer && (await again.read(pointer)), item('last', 10).pieces[0])
 })
 
 test('ValueLog.entries() lists what was appended, also under long keys', async (t) => {
@@ -88,12 +88,12 @@ test('ValueLog.read() refuses damaged, cut and missing values', async (t) => {
   const bytes = await readFile(path)
   bytes[flipped.offset + 50] = 0xff
   await writeFile(path, bytes.subarray(0, cut.offset + 99))
-  t.deepEqual(await log.read(good), item('good', 100).value)
+  t.deepEqual(await log.read(good), item('good', 100).pieces[0])
   await t.throwsAsync(log.read(flipped), damaged)
   await t.throwsAsync(log.read(cut), damaged)
   await t.throwsAsync(log.read({ ...good, segment: 9 }), damaged)
   await writeFile(join(folder, '00000009.values'), bytes)
-  t.deepEqual(await log.read({ ...good, segment: 9 }), item('good', 100).value, 'a failed opening is not remembered')
+  t.deepEqual(await log.read({ ...good, segment: 9 }), item('good', 100).pieces[0], 'a failed opening is not remembered')
 })
 
 test('ValueLog.drop() removes the segment and its reader', async (t) => {
@@ -103,7 +103,7 @@ test('ValueLog.drop() removes the segment and its reader', async (t) => {
   await log.append([item('b', 1)])
   if (!pointer) return t.fail()
   const reading = log.read(pointer)
-  t.deepEqual(await reading, item('a', 2000).value)
+  t.deepEqual(await reading, item('a', 2000).pieces[0])
   await log.drop(1)
   t.deepEqual(await segmentsOf(folder), ['00000002.values'])
   await t.throwsAsync(log.read(pointer), damaged)

@@ -1,0 +1,46 @@
+/** Complaints about no message in particular, as servers tell them: kept by the domain that they are about. They suppress nobody. */
+import { decode, encode, type Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { unpack, within, type Element } from '#store/tuple.ts'
+
+export interface DomainComplaints {
+  readonly domain: string
+  readonly complaints: number
+  readonly lastAt: number
+}
+
+interface Place {
+  readonly organizationId: string
+  readonly sourceId: string
+}
+
+const keptMs = 30 * 86_400_000
+/** Domains of one complaint. */
+const domainsMax = 20
+/** Of one source, so many complaints are counted. */
+const countedMax = 10_000
+
+const complaintKey = ({ organizationId, sourceId }: Place, ...rest: readonly string[]): readonly Element[] => [
+  ...[organizationId, 'feedback.domain', sourceId],
+  ...rest,
+]
+
+/** Notes a complaint under each domain; `key` is the same for the same complaint. */
+export function noteDomains(change: Change, place: Place, domains: readonly string[], key: string, nowMs: number): void {
+  for (const domain of domains.slice(0, domainsMax)) {
+    const row = complaintKey(place, domain.slice(0, 255).toLowerCase(), key)
+    change.set(row, encode(nowMs)).expire(nowMs + keptMs, row)
+  }
+}
+
+/** Of the last thirty days, the most frequent first. */
+export async function domainComplaints(database: Database, place: Place): Promise<readonly DomainComplaints[]> {
+  const found = new Map<string, DomainComplaints>()
+  for await (const { key, value } of database.kv.range({ ...within(complaintKey(place)), limit: countedMax })) {
+    const domain = String(unpack(key)[3])
+    const before = found.get(domain)
+    const at = decode<number>(value)
+    found.set(domain, { domain, complaints: (before?.complaints ?? 0) + 1, lastAt: Math.max(at, before?.lastAt ?? at) })
+  }
+  return [...found.values()].toSorted((a, b) => b.complaints - a.complaints)
+}

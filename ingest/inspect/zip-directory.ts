@@ -1,0 +1,41 @@
+/** Which files a zip archive holds, by its directory; nothing is unpacked. Office documents are such archives. */
+
+interface ArchivedFile {
+  readonly name: string
+  readonly isEncrypted: boolean
+}
+
+const filesMax = 5000
+/** The end of the directory stands in the last octets, before a comment of at most 64 KiB. */
+const endMax = 22 + 65_535
+
+/** By the directory at the end; of an archive without one, the first file. None for what is no archive. Never throws. */
+export function archivedFiles(octets: Buffer): ArchivedFile[] {
+  if (!isAt(octets, 0, 3, 4)) return []
+  const tail = octets.subarray(-endMax)
+  const end = tail.lastIndexOf(Buffer.of(0x50, 0x4b, 5, 6))
+  const files: ArchivedFile[] = []
+  let at = end >= 0 && end + 20 <= tail.length ? tail.readUInt32LE(end + 16) : octets.length
+  while (isAt(octets, at, 1, 2) && at + 46 <= octets.length && files.length < filesMax) {
+    const [name = 0, extra = 0, comment = 0] = [28, 30, 32].map((place) => octets.readUInt16LE(at + place))
+    files.push(fileOf(octets, { flags: at + 8, name: at + 46, length: name }))
+    at += 46 + name + extra + comment
+  }
+  if (files.length === 0 && octets.length >= 30) return [fileOf(octets, { flags: 6, name: 30, length: octets.readUInt16LE(26) })]
+  return files
+}
+
+/** Whether a record of that kind begins there. */
+const isAt = (octets: Buffer, at: number, ...kind: readonly number[]): boolean =>
+  octets.subarray(at, at + 4).equals(Buffer.of(0x50, 0x4b, ...kind))
+
+interface Places {
+  readonly flags: number
+  readonly name: number
+  readonly length: number
+}
+
+const fileOf = (octets: Buffer, { flags, name, length }: Places): ArchivedFile => ({
+  name: octets.toString('latin1', name, name + length),
+  isEncrypted: (octets.readUInt16LE(flags) & 1) === 1,
+})

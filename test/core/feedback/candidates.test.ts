@@ -1,0 +1,25 @@
+/** The messages that reports are looked for among: read once for neighbours in a batch, and never all held at a time. */
+import test from 'ava'
+import { Candidates } from '#core/feedback/candidates.ts'
+import type { Database } from '#store/database.ts'
+
+test('what was read for an address is remembered, and forgotten after a hundred others', async (t) => {
+  let reads = 0
+  const kv = {
+    async *range() {
+      reads++
+      yield* []
+    },
+  }
+  const candidates = new Candidates({ kv } as unknown as Database, 'org_1', [], 1_000_000)
+  const ask = (n: number): Promise<unknown> => candidates.to(`user${n}@example.net`)
+  await ask(0)
+  await candidates.to('USER0@EXAMPLE.NET')
+  t.is(reads, 1)
+  for (let n = 1; n <= 100; n++) await ask(n)
+  t.is(reads, 101)
+  await ask(100)
+  t.is(reads, 101)
+  await ask(0)
+  t.is(reads, 102)
+})

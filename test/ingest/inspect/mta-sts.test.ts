@@ -1,0 +1,66 @@
+/** The MTA-STS policy of a domain: from where it is fetched, and how it is read. */
+import test from 'ava'
+import type { Fetch, FetchedDocument } from '#core/outbound/fetch.ts'
+import { policyFetcher, policyMode } from '#ingest/inspect/mta-sts.ts'
+
+const text = 'version: STSv1\r\nmode: enforce\r\nmx: *.example.com\r\nmax_age: 604800\r\n'
+const plain = { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, text }
+
+function site(answer: FetchedDocument): { readonly asked: unknown[]; readonly fetch: Fetch } {
+  const asked: unknown[] = []
+  const fetch: Fetch = async (url, limits) => {
+    asked.push([url, limits])
+    return answer
+  }
+  return { asked, fetch }
+}
+
+test('a policy is fetched from its one place, within bounds', async (t) => {
+  const { asked, fetch } = site(plain)
+  t.is(await policyFetcher(fetch)('example.com', 1234), text)
+  t.deepEqual(asked, [['https://mta-sts.example.com/.well-known/mta-sts.txt', { deadlineMs: 1234, bytesMax: 65_536 }]])
+})
+
+test('what is no policy file is none: redirects, missing files, web pages', async (t) => {
+  for (const answer of [
+    { ...plain, status: 301 },
+    { ...plain, status: 404 },
+    { ...plain, headers: { 'content-type': 'text/html' } },
+    { ...plain, headers: {} },
+  ])
+    await t.throwsAsync(policyFetcher(site(answer).fetch)('example.com', 1000), { message: /policy/ })
+})
+
+test('a From domain cannot lead the request elsewhere', async (t) => {
+  const { asked, fetch } = site(plain)
+  for (const domain of [
+    '',
+    'localhost',
+    'a.test/..',
+    'a.test:25',
+    'x@a.test',
+    'a.test?b',
+    'a.test#',
+    'a b.test',
+    '-a.test',
+    '[::1]',
+    'a..test',
+    'Ä.test',
+  ])
+    await t.throwsAsync(policyFetcher(fetch)(domain, 1000), { message: /no domain/ }, domain)
+  t.deepEqual(asked, [])
+})
+
+test('a policy says what it asks for, and one that is not whole asks for nothing', (t) => {
+  t.is(policyMode(text), 'enforce')
+  t.is(policyMode(text.replace('enforce', 'testing')), 'testing')
+  t.is(policyMode(text.replaceAll('\r', '').replace('enforce', 'none')), 'none')
+  for (const broken of [
+    '',
+    'x'.repeat(100_000),
+    text.replace('STSv1', 'STSv2'),
+    text.replace('enforce', 'always'),
+    text.replace(/max_age.*/, ''),
+  ])
+    t.is(policyMode(broken), 'broken')
+})
