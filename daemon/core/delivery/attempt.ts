@@ -125,7 +125,7 @@ export class Attempts {
   async breakOff(organizationId: string, projectIds?: ReadonlySet<string>): Promise<void> {
     const meant = [...this.#underWay].filter((one) => one.organizationId === organizationId && (projectIds?.has(one.projectId) ?? true))
     for (const { abort } of meant) abort?.abort()
-    await Promise.allSettled(meant.map(({ ended }) => ended))
+    await Promise.allSettled(meant.flatMap(({ ended }) => (ended ? [ended] : [])))
   }
 
   /** Settings that nothing has changed while they were read, so that an attempt either sees a deletion or is broken off by it. */
