@@ -63,7 +63,7 @@ export class MxConnection extends ReceptionConnection {
     const { door, events } = this.#context
     const draft = intake.draft as MailDraft
     if (door.isOurLoop(intake.head())) throw new NegativeReply(554, '5.4.6', 'This service has passed the message on before.')
-    const { kind, outcomes, isKept, testId } = await this.#takeReport(draft)
+    const { kind, outcomes, isKept, testId } = await this.#takeReport(intake)
     // last, as a mail that is tried again would be a second one there, and what comes before knows it again
     const routed = await draft.route(this.#arrival())
     await draft.discard()
@@ -72,8 +72,9 @@ export class MxConnection extends ReceptionConnection {
     return { answer: 'taken', tell }
   }
 
-  async #takeReport(draft: MailDraft): Promise<Pick<Reception, 'kind' | 'outcomes' | 'isKept' | 'testId'>> {
+  async #takeReport(intake: MessageIntake): Promise<Pick<Reception, 'kind' | 'outcomes' | 'isKept' | 'testId'>> {
     const { door, readReport } = this.#context
+    const draft = intake.draft as MailDraft
     const { returnPaths, forPostmaster, test } = this.#recipients()
     const isReport = forPostmaster || returnPaths.length > 0
     if (!isReport && !test) return { kind: 'none', outcomes: [], isKept: false, testId: null }
@@ -83,7 +84,7 @@ export class MxConnection extends ReceptionConnection {
     // what is for a test alone is no report to anybody
     const reading: ReportReading = isReport ? await readReport(raw) : { kind: 'none', events: [] }
     const whole = draft.takeWhole()
-    const inspected = test && whole && { recipient: test, session: this.#inspectSession(), draft: whole }
+    const inspected = test && whole && { recipient: test, session: this.#inspectSession(intake), draft: whole }
     const outcomes = await door.take({ returnPaths, forPostmaster, hasNullSender: sender === '', reading, raw, inspected })
     // what was understood needs no person
     const isKept = forPostmaster && !outcomes.some(({ result }) => result === 'recorded' || result === 'duplicate')
@@ -109,7 +110,7 @@ export class MxConnection extends ReceptionConnection {
   }
 
   /** How the mail came, for the test that looks into it. */
-  #inspectSession(): InspectSession {
+  #inspectSession({ bareLineEnd }: MessageIntake): InspectSession {
     const { hostname, clock } = this.#context
     const { hostNameAppearsAs, remoteAddress, envelope } = this.session
     const socket = this._socket
@@ -119,6 +120,7 @@ export class MxConnection extends ReceptionConnection {
       rcptTo: envelope.rcptTo.find((path) => testOf(this.#context, path))?.address ?? '',
       tls: socket instanceof TLSSocket && cipher ? { protocol: socket.getProtocol() ?? '', cipher: cipher.standardName } : null,
       smtpUtf8: saysSmtpUtf8(this.session),
+      ...(bareLineEnd && { bareLineEnd }),
       receivedAt: clock.now(),
     }
   }

@@ -36,6 +36,8 @@ export class DataScanner {
   hasNul = false
   /** There was a line over `lineOctetsMax`. */
   hasLongLine = false
+  /** Where the first line end stood that was put right, of which there should be none (RFC 5321 §2.3.8). */
+  bareLineEnd: 'header' | 'body' | undefined
   /** Octets of content up to and including the empty line that ends the header block, or -1 while it was not seen. */
   headerEnd = -1
   #state: State = atLineStart
@@ -125,6 +127,7 @@ export class DataScanner {
         if (octet === lf) return -1
         return this.#readPlain(octet, out, this.#writeLineEnd(out, size))
       case afterCr:
+        if (octet !== lf) this.#noteBare()
         out[size++] = lf
         this.#endLine(this.#line, size)
         this.#line = 0
@@ -148,6 +151,7 @@ export class DataScanner {
 
   /** A CRLF where the client sent something else: the line ends, but no line begins for the purpose of dots. */
   #writeLineEnd(out: Buffer, size: number): number {
+    this.#noteBare()
     out[size++] = cr
     out[size++] = lf
     this.#endLine(this.#line, size)
@@ -158,6 +162,10 @@ export class DataScanner {
   #endLine(line: number, size: number): void {
     if (line > lineOctetsMax) this.hasLongLine = true
     if (line === 0 && this.headerEnd < 0) this.headerEnd = this.#produced + size
+  }
+
+  #noteBare(): void {
+    this.bareLineEnd ??= this.headerEnd < 0 ? 'header' : 'body'
   }
 
   #note(octet: number): void {

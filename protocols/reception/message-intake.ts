@@ -40,6 +40,11 @@ export class MessageIntake {
     return this.#scanner.eightBit
   }
 
+  /** See `DataScanner`. */
+  get bareLineEnd(): 'header' | 'body' | undefined {
+    return this.#scanner.bareLineEnd
+  }
+
   /** The client goes on far beyond the limit, so that reading to the end would only serve an attack. */
   get overrun(): boolean {
     return this.wireOctets > 2 * this.#maxOctets

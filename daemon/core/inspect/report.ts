@@ -98,6 +98,8 @@ export interface InspectSession {
   /** The name by which the listener greets. */
   readonly serverName: string
   readonly smtpUtf8: boolean
+  /** Where the first bare CR or LF stood, which the listener has turned into CRLF; left out when there was none. */
+  readonly bareLineEnd?: 'header' | 'body'
   /** Milliseconds since the epoch. */
   readonly receivedAt: number
 }

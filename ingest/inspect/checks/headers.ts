@@ -57,7 +57,7 @@ function rawFaults({ mail, input }: Facts): Finding[] {
   const faults: Finding[] = []
   if (mail.head.split('\n').some((line) => line.replace(/\r$/, '').length > lineMax))
     faults.push({ text: `A header line has more than ${lineMax} octets.`, fix: 'Fold long header fields.' })
-  if (/\r(?!\n)|(?<!\r)\n|\0/.test(mail.head))
+  if (input.session.bareLineEnd === 'header' || /\r(?!\n)|(?<!\r)\n|\0/.test(mail.head))
     faults.push({
       text: 'The header has a bare CR, a bare LF or a NUL.',
       fix: 'End every line with CRLF; check for line ends inside values.',

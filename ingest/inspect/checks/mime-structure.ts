@@ -14,8 +14,8 @@ const wordsMax = 20_000
 const quotedMax = 2 * 1024 * 1024
 
 export function checkMimeStructure(facts: Facts): Verdict {
-  const { mail } = facts
-  const structure = structureOf(mail.raw)
+  const { mail, input } = facts
+  const structure = structureOf(mail.raw, input.session.bareLineEnd !== undefined)
   const grave = [...structure.grave, ...mail.attachments.flatMap(dangersOf)]
   const evidence = [
     { label: 'Parts', value: mail.parts.map(({ type }) => type).join(', ') },
@@ -35,9 +35,9 @@ interface Structure {
   readonly soft: readonly Finding[]
 }
 
-function structureOf(raw: Buffer): Structure {
+function structureOf(raw: Buffer, hadBareLineEnd: boolean): Structure {
   const grave: Finding[] = []
-  if (hasBareLineEnd(raw)) grave.push({ text: 'A line ends with a bare CR or LF.', fix: 'End every line with CRLF.' })
+  if (hadBareLineEnd || hasBareLineEnd(raw)) grave.push({ text: 'A line ends with a bare CR or LF.', fix: 'End every line with CRLF.' })
   try {
     const leaves = placedParts(raw).filter(({ type }) => !type.startsWith('multipart/'))
     const undecodable = leaves.filter((part) => decoded(raw, part) === undefined)

@@ -19,6 +19,7 @@ const hard: readonly (readonly [string, Changes])[] = [
   ['two Message-IDs', header({ 'Message-ID': ['<a@example.com>', '<b@example.com>'] })],
   ['a line of 1,100 octets', header({ 'X-Long': 'x'.repeat(1100) })],
   ['a bare LF', raw('Subject: Your order', 'Subject: Your\n order')],
+  ['a bare LF that the listener put right', { session: { bareLineEnd: 'header' } }],
   ['a NUL', raw('Subject: Your order', 'Subject: Your\0order')],
   ['octets beyond ASCII', header({ Subject: 'Grüezi mitenand' })],
 ]
@@ -167,6 +168,7 @@ const broken: readonly (readonly [string, Changes])[] = [
   ['an unknown encoding', only('text/plain', 'x\r\n', { 'Content-Transfer-Encoding': 'rot13' })],
   ['a bare LF', raw('\r\n--b1--', '\n\r\n--b1--')],
   ['a bare CR', raw('\r\n--b1--', '\r\r\n--b1--')],
+  ['a bare CR or LF that the listener put right', { session: { bareLineEnd: 'body' } }],
   ...['exe', 'SCR', 'js', 'vbs', 'jar', 'lnk', 'iso', 'img', 'bat', 'cmd', 'ps1', 'hta', 'msi', 'docm'].map(
     (type): readonly [string, Changes] => [`a file .${type}`, attached(`a.${type}`, Buffer.from('x'))],
   ),

@@ -72,3 +72,15 @@ test('an address is good for a day', async (t) => {
   t.is(reply.code, 550)
   client.destroy()
 })
+
+for (const [where, text] of [
+  ['header', 'Subject: a\nX-B: c\r\n\r\nx\r\n'],
+  ['body', 'Subject: a\r\n\r\nx\ny\r\n'],
+] as const)
+  test(`a bare LF in the ${where} is told, as it is put right before the mail is kept`, async (t) => {
+    const rig = await startRig(t)
+    await send(t, rig, rig.names['test'] ?? '', Buffer.from(text), 'none')
+    const { mail } = await stored(rig)
+    t.is(mail?.session.bareLineEnd, where)
+    t.is(mail && String(await readWholeContent(rig.database, organizationId, mail.content)), text.replaceAll(/\r?\n/g, '\r\n'))
+  })

@@ -107,6 +107,21 @@ test('DataScanner.headerEnd is the same for every split, and -1 without an empty
   }
 })
 
+test('DataScanner tells where the first bare CR or LF stood', (t) => {
+  const texts = {
+    'A: b\r\n\r\nbody\r\n': undefined,
+    'A: b\nC: d\r\n\r\nbo\ndy\r\n': 'header',
+    'A: b\rC: d\r\n\r\nbody\r\n': 'header',
+    'A: b\r\n\nbody\r\n': 'header',
+    'A: b\r\n\r\nbo\ndy\r\n': 'body',
+    'A: b\r\n\r\nbo\rdy\r\n': 'body',
+    'A: b\r\n\r\n.\rbody\r\n': 'body',
+    'A: b\r\n\r\nbody\r\r\n': 'body',
+  } as const
+  for (const [text, wanted] of Object.entries(texts))
+    for (const pieces of splits(`${text}.\r\n`)) t.is(read(pieces).scanner.bareLineEnd, wanted, JSON.stringify(pieces))
+})
+
 test('DataScanner notes octets over 127, NUL and lines over the limit, in clean chunks and in rewritten ones', (t) => {
   const notes = (text: string, size = 1000): unknown[] => {
     const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
