@@ -2,13 +2,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { Daemon, newAdminKey, portOf, runCommand } from '../support/daemon.ts'
+import { portOf, type Daemon } from '../support/daemon.ts'
+import { livesOf, type Lives } from '../support/daemon-lives.ts'
 import { eventually } from '../support/deadline.ts'
 import { makeDestination, makeLogin } from '../support/provision.ts'
 import { Sink } from '../support/sink.ts'
 import { SmtpClient, type Answer } from '../support/smtp-client.ts'
 import { traceIdOf } from '../support/smtp-replies.ts'
-import { temporaryFolder } from '../support/workspace.ts'
 
 const [anna, ben] = ['anna@peer.test', 'ben@peer.test'] as const
 
@@ -37,32 +37,17 @@ const notice = (recipient: string, status = '5.1.1'): string =>
     '',
   ].join('\r\n')
 
-interface Place {
-  readonly folder: string
+interface Place extends Pick<Lives, 'folder' | 'verify'> {
   daemon: Daemon
   readonly traceId: string
   /** Return paths by recipient. */
   readonly paths: Readonly<Record<string, string>>
   restart(): Promise<void>
-  verify(): Promise<number | null>
 }
 
 async function place(t: ExecutionContext): Promise<Place> {
-  const folder = await temporaryFolder('bounces')
   const sink = await Sink.listen()
-  const key = newAdminKey()
-  const lives: Daemon[] = []
-  t.teardown(async () => {
-    for (const life of lives) await life[Symbol.asyncDispose]()
-    await sink[Symbol.asyncDispose]()
-    await folder[Symbol.asyncDispose]()
-  })
-  const options = { folder: folder.path, env: { POSTERN_INBOUND_DOMAIN: 'bounces.site.test' } }
-  const start = async (): Promise<Daemon> => {
-    const daemon = await Daemon.start(options, key)
-    lives.push(daemon)
-    return daemon
-  }
+  const { folder, start, verify } = await livesOf(t, 'bounces', { POSTERN_INBOUND_DOMAIN: 'bounces.site.test' }, sink)
   const daemon = await start()
   const destination = await makeDestination(daemon.rest, { name: 'sink', port: sink.port, mode: 'live' })
   const login = await makeLogin(daemon.rest, destination, { verp_enabled: true })
@@ -78,10 +63,9 @@ async function place(t: ExecutionContext): Promise<Place> {
   })
   const recipients = trace['recipients'] as { readonly address: string; readonly return_path: string }[]
   const here: Place = {
-    ...{ folder: folder.path, daemon, traceId },
+    ...{ folder, daemon, traceId, verify },
     paths: Object.fromEntries(recipients.map(({ address, return_path }) => [address, return_path])),
     restart: async () => void (here.daemon = await start()),
-    verify: async () => (await runCommand(options, 'verify')).code,
   }
   return here
 }
@@ -120,7 +104,7 @@ test.serial('a bounce that was acknowledged outlives a kill, and counts once how
   t.deepEqual(after.statuses, [`${anna} bounced`, `${ben} sent`])
   t.is(after.count('bounced'), 1)
   t.is((await here.daemon.stop()).code, 0)
-  t.is(await here.verify(), 0)
+  t.is((await here.verify()).code, 0)
 })
 
 test.serial('what is for nobody is refused, and a forged or unreadable mail changes no status', async (t) => {

@@ -5,50 +5,34 @@ import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import { Webhook } from 'standardwebhooks'
 import { NameServer } from '../core/outbound/name-server.ts'
 import { hostileMail } from '../ingest/hostile-mail.ts'
-import { Daemon, newAdminKey, portOf, runCommand } from '../support/daemon.ts'
+import { portOf, type Daemon } from '../support/daemon.ts'
+import { livesOf, type Lives } from '../support/daemon-lives.ts'
 import { eventually, within } from '../support/deadline.ts'
 import { RestClient } from '../support/rest.ts'
 import { SmtpClient, type Answer } from '../support/smtp-client.ts'
-import { temporaryFolder } from '../support/workspace.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const domain = 'in.site.test'
 
-interface Place {
+interface Place extends Pick<Lives, 'verify'> {
   daemon: Daemon
   readonly dns: NameServer
   readonly receiver: WebhookReceiver
   restart(): Promise<void>
-  verify(): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
 async function place(t: ExecutionContext): Promise<Place> {
-  const folder = await temporaryFolder('inbound')
   const dns = new NameServer()
   const receiver = await new WebhookReceiver().listen()
-  const key = newAdminKey()
-  const lives: Daemon[] = []
-  t.teardown(async () => {
-    for (const life of lives) await life[Symbol.asyncDispose]()
-    await receiver[Symbol.asyncDispose]()
-    await dns[Symbol.asyncDispose]()
-    await folder[Symbol.asyncDispose]()
-  })
   const env = {
     POSTERN_INBOUND_DOMAIN: domain,
     POSTERN_DNS_SERVERS: await dns.listen(),
     POSTERN_OUTBOUND_ALLOW: 'webhooks=127.0.0.1/32',
   }
-  const options = { folder: folder.path, env }
-  const start = async (): Promise<Daemon> => {
-    const daemon = await Daemon.start(options, key)
-    lives.push(daemon)
-    return daemon
-  }
+  const { start, verify } = await livesOf(t, 'inbound', env, dns, receiver)
   const here: Place = {
-    ...{ daemon: await start(), dns, receiver },
+    ...{ daemon: await start(), dns, receiver, verify },
     restart: async () => void (here.daemon = await start()),
-    verify: () => runCommand(options, 'verify'),
   }
   return here
 }

@@ -1,34 +1,19 @@
 /** Scheduled sends seen from outside: a real daemon, a real clock, a smart host that keeps what arrives, and kills in between. */
 import test, { type ExecutionContext } from 'ava'
-import { Daemon, newAdminKey } from '../support/daemon.ts'
+import type { Daemon } from '../support/daemon.ts'
+import { livesOf, type Lives } from '../support/daemon-lives.ts'
 import { within } from '../support/deadline.ts'
 import { makeDestination, makeRoute } from '../support/provision.ts'
 import { Sink } from '../support/sink.ts'
-import { temporaryFolder } from '../support/workspace.ts'
 
-interface Place {
+interface Place extends Pick<Lives, 'start'> {
   readonly sink: Sink
-  readonly key: string
-  /** The next life of the daemon on the same folder. */
-  start(): Promise<Daemon>
 }
 
 async function place(t: ExecutionContext): Promise<Place> {
-  const folder = await temporaryFolder('scheduled')
   const sink = await Sink.listen()
-  const key = newAdminKey()
-  const lives: Daemon[] = []
-  t.teardown(async () => {
-    for (const life of lives) await life[Symbol.asyncDispose]()
-    await sink[Symbol.asyncDispose]()
-    await folder[Symbol.asyncDispose]()
-  })
-  const start = async (): Promise<Daemon> => {
-    const daemon = await Daemon.start({ folder: folder.path }, key)
-    lives.push(daemon)
-    return daemon
-  }
-  return { sink, key, start }
+  const { start } = await livesOf(t, 'scheduled', {}, sink)
+  return { sink, start }
 }
 
 async function routed(daemon: Daemon, sink: Sink): Promise<void> {

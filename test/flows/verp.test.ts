@@ -1,48 +1,31 @@
 /** VERP seen from outside: a real daemon takes a message by SMTP, and a smart host sees a transaction for each recipient. */
 import test, { type ExecutionContext } from 'ava'
-import { Daemon, newAdminKey, portOf, runCommand } from '../support/daemon.ts'
+import { portOf, type Daemon } from '../support/daemon.ts'
+import { livesOf, type Lives } from '../support/daemon-lives.ts'
 import { eventually, within } from '../support/deadline.ts'
 import { makeDestination, makeLogin, type Login } from '../support/provision.ts'
 import { Sink } from '../support/sink.ts'
 import type { SinkScript } from '../support/sink-script.ts'
 import { SmtpClient } from '../support/smtp-client.ts'
-import { temporaryFolder } from '../support/workspace.ts'
 
 const [anna, ben, carl] = ['anna@peer.test', 'ben@peer.test', 'carl@peer.test'] as const
 const three = [anna, ben, carl]
 const returnPath = /^b[0-9a-hjkmnp-tv-z]{21}@bounces\.site\.test$/
 const content = 'From: shop@site.test\r\nTo: anna@peer.test\r\nSubject: Your order\r\n\r\nThank you.\r\n'
 
-interface Place {
+interface Place extends Pick<Lives, 'start' | 'verify'> {
   readonly sink: Sink
   readonly daemon: Daemon
   readonly login: Login
-  /** The next life of the daemon on the same folder. */
-  start(): Promise<Daemon>
-  /** The exit code of `postern verify`, once no daemon runs. */
-  verify(): Promise<number | null>
 }
 
 async function place(t: ExecutionContext, script: SinkScript = {}): Promise<Place> {
-  const folder = await temporaryFolder('verp')
   const sink = await Sink.listen(script)
-  const key = newAdminKey()
-  const lives: Daemon[] = []
-  t.teardown(async () => {
-    for (const life of lives) await life[Symbol.asyncDispose]()
-    await sink[Symbol.asyncDispose]()
-    await folder[Symbol.asyncDispose]()
-  })
-  const options = { folder: folder.path, env: { POSTERN_INBOUND_DOMAIN: 'bounces.site.test' } }
-  const start = async (): Promise<Daemon> => {
-    const daemon = await Daemon.start(options, key)
-    lives.push(daemon)
-    return daemon
-  }
+  const { start, verify } = await livesOf(t, 'verp', { POSTERN_INBOUND_DOMAIN: 'bounces.site.test' }, sink)
   const daemon = await start()
   const destination = await makeDestination(daemon.rest, { name: 'sink', port: sink.port, mode: 'live' })
   const login = await makeLogin(daemon.rest, destination, { verp_enabled: true })
-  return { sink, daemon, login, start, verify: async () => (await runCommand(options, 'verify')).code }
+  return { sink, daemon, login, start, verify }
 }
 
 /** Submits to all three and gives back the trace id. */
@@ -85,7 +68,7 @@ test.serial('each recipient gets the same message in a transaction of its own, u
     deliveries.map(({ from }) => from),
   )
   t.is((await here.daemon.stop()).code, 0)
-  t.is(await here.verify(), 0)
+  t.is((await here.verify()).code, 0)
 })
 
 test.serial('a kill in the middle of a round mails nobody again who accepted', async (t) => {

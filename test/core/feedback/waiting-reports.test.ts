@@ -1,5 +1,5 @@
 /** Reports that come too early, or fit nothing: how long they wait, how many may, and where they are seen in the end. */
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { Feedback } from '#core/feedback/feedback.ts'
 import { PendingReports } from '#core/feedback/pending-reports.ts'
 import { WaitingRoom } from '#core/feedback/waiting-room.ts'
@@ -13,22 +13,28 @@ import { delivered, event, intakeOf, mailed, sendingHouse, signed, sound, tokenO
 
 const dayMs = 86_400_000
 
-test('a bounce that comes before the answer of the provider is written down waits for it', async (t) => {
+/** A message whose delivery is under way until the provider answers. */
+async function unanswered(t: ExecutionContext) {
   const house = await sendingHouse(t)
-  const answered = Promise.withResolvers<void>()
+  const { promise, resolve: answer } = Promise.withResolvers<void>()
   house.transport.script = async (call) => {
-    await answered.promise
+    await promise
     return take(call)
   }
   const { traceId } = await house.submit({ destinationId: 'dst_1' })
   await until('the attempt is under way', () => house.transport.calls.length === 1)
+  return { house, traceId, answer }
+}
+
+test('a bounce that comes before the answer of the provider is written down waits for it', async (t) => {
+  const { house, traceId, answer } = await unanswered(t)
   const { feedback, pending } = intakeOf(house)
   const told = event({ clues: tokenOf(await house.trace(traceId)) })
   t.is((await feedback.take(signed, [told]))[0]?.result, 'unmatched')
   t.is((await feedback.take(signed, [told]))[0]?.result, 'duplicate')
   await pending.round()
   t.is((await house.trace(traceId)).status, 'queued')
-  answered.resolve()
+  answer()
   await until('the message is sent', async () => (await house.trace(traceId)).status === 'sent')
   house.clock.advance(15_000)
   await until('the report is taken', async () => (await house.trace(traceId)).status === 'bounced')
@@ -38,13 +44,7 @@ test('a bounce that comes before the answer of the provider is written down wait
 })
 
 test('the mail that many waiting reports came as is kept once, and goes to the trace that one of them fits', async (t) => {
-  const house = await sendingHouse(t)
-  const answered = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
-    await answered.promise
-    return take(call)
-  }
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
+  const { house, traceId, answer } = await unanswered(t)
   const { feedback, pending } = intakeOf(house)
   const raw = Buffer.alloc(100_000, 'a bounce for many ')
   const strangers = Array.from({ length: 100 }, (_, i) => event({ recipient: `stranger${i}@example.org` }))
@@ -52,7 +52,7 @@ test('the mail that many waiting reports came as is kept once, and goes to the t
   let bytes = 0
   for await (const { value } of house.database.kv.range(within(['']))) bytes += value.length
   t.true(bytes > keptReportBytes && bytes < 5 * keptReportBytes, String(bytes))
-  answered.resolve()
+  answer()
   await until('the message is sent', async () => (await house.trace(traceId)).status === 'sent')
   await pending.round()
   const [report] = await readReports(house.database, organizationId, traceId)
@@ -127,13 +127,7 @@ test('what fits no message is counted by its source, at once or when it is given
 })
 
 test('of reports that fit nothing, so many wait for an organization; those whose message is under way still find room', async (t) => {
-  const house = await sendingHouse(t)
-  const answered = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
-    await answered.promise
-    return take(call)
-  }
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
+  const { house, traceId, answer } = await unanswered(t)
   const { feedback, pending } = intakeOf(house, new WaitingRoom(10, 20))
   const waiting = async (): Promise<number> => (await house.keys('feedback.pending')).length
   for (let batch = 0; batch < 3; batch++)
@@ -150,18 +144,11 @@ test('of reports that fit nothing, so many wait for an organization; those whose
   await pending.round()
   await feedback.take(signed, [event({ recipient: 'stranger@example.org' })])
   t.is(await waiting(), 1)
-  answered.resolve()
+  answer()
 })
 
 test('a report about a recipient who still waits when its time is over is told all the same, and one of the next copy counts', async (t) => {
-  const house = await sendingHouse(t)
-  const answered = Promise.withResolvers<void>()
-  house.transport.script = async (call) => {
-    await answered.promise
-    return take(call)
-  }
-  const { traceId } = await house.submit({ destinationId: 'dst_1' })
-  await until('the attempt is under way', () => house.transport.calls.length === 1)
+  const { house, traceId, answer } = await unanswered(t)
   const { feedback, pending } = intakeOf(house)
   await feedback.take(signed, [event({ clues: tokenOf(await house.trace(traceId)) })])
   house.clock.step(15 * 60_000)
@@ -169,7 +156,7 @@ test('a report about a recipient who still waits when its time is over is told a
   t.is((await house.trace(traceId)).status, 'queued')
   t.regex((await house.story(traceId)).at(-1) ?? '', /^bounced: /)
   t.deepEqual(await house.keys('feedback.pending'), [])
-  answered.resolve()
+  answer()
   await until('the second copy is sent', async () => (await house.trace(traceId)).status === 'sent')
   const { updatedAt } = await house.trace(traceId)
   const tell = async (changes: Parameters<typeof event>[0]): Promise<readonly unknown[]> => {
