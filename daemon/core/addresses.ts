@@ -24,9 +24,14 @@ const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Cs}]/u
 /** What cannot be seen in an address, or shows it in another order than it has. */
 const invisible = /[\p{Z}\p{Bidi_Control}\ufeff]/u
 
+/** What nearly all addresses look like; the rules below say the same of them, at many times the cost. */
+const plain = /^[A-Za-z0-9_+=-]+(?:\.[A-Za-z0-9_+=-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
 /** Reads a bare addr-spec; undefined when it is not exactly one. */
 export function parseAddress(text: string): Mailbox | undefined {
   const at = text.lastIndexOf('@')
+  if (at <= localOctetsMax && text.length <= addressOctetsMax && plain.test(text))
+    return { address: text, local: text.slice(0, at), domain: text.slice(at + 1), name: '' }
   if (at < 1 || text.length > addressOctetsMax || controls.test(text)) return undefined
   const local = text.slice(0, at)
   if (Buffer.byteLength(local) > localOctetsMax || !local.split('.').every((atom) => atext.test(atom)) || invisible.test(local))

@@ -50,7 +50,8 @@ export class SubmissionConnection extends ReceptionConnection {
 
   protected override async take(intake: MessageIntake): Promise<Taken> {
     const { envelope, hostNameAppearsAs, secure } = this.session
-    const rcptTo = [...new Set(envelope.rcptTo.map(({ address }) => address))]
+    const given = envelope.rcptTo.map(({ address }) => address)
+    const rcptTo = given.length > 1 ? [...new Set(given)] : given
     const acceptance = await this.#context.loginOf(this.session).submit({
       mailFrom: envelope.mailFrom ? envelope.mailFrom.address : '',
       rcptTo,

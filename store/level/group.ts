@@ -75,9 +75,9 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
     for (const { key, value, isNew } of write.sets) {
       const operation: Operation = { type: 'put', key, value: nothing, isNew }
       operations.push(operation)
-      const pieces = value instanceof Uint8Array ? [value] : value
-      if (lengthOf(pieces) > inlineMax) large.push({ key, pieces, version, operation })
-      else operation.value = seal(version, joined(pieces))
+      const isWhole = value instanceof Uint8Array
+      if ((isWhole ? value.length : lengthOf(value)) <= inlineMax) operation.value = seal(version, isWhole ? value : joined(value))
+      else large.push({ key, pieces: isWhole ? [value] : value, version, operation })
       changes.versions?.set(keyName(key), version)
     }
   }
@@ -109,10 +109,14 @@ const versionAt = (stored: Bytes | undefined): bigint | undefined =>
   stored && kindOf(stored) !== kinds.counter ? versionOf(stored) : undefined
 
 function failedLimit(write: Write, changes: Changes): WriteResult | undefined {
-  for (const [i, { key, delta, limit }] of write.adds.entries()) {
+  for (const add of write.adds) {
+    const { key, delta, limit } = add
     if (limit === undefined || delta <= 0) continue
     let value = counterAt(key, changes).value + delta
-    for (const earlier of write.adds.slice(0, i)) if (Buffer.compare(earlier.key, key) === 0) value += earlier.delta
+    for (const earlier of write.adds) {
+      if (earlier === add) break
+      if (Buffer.compare(earlier.key, key) === 0) value += earlier.delta
+    }
     if (value > limit) return { ok: false, reason: 'limit', key }
   }
   return undefined

@@ -8,6 +8,7 @@ import { smtpCredentials, type SmtpCredential } from '../access/smtp-credential.
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
+import type { TrackingWish } from '../tracking/tracking.ts'
 import type { Accept } from './accept.ts'
 import { rfc5322Date } from './compose.ts'
 import { DoorDraft } from './draft.ts'
@@ -146,7 +147,7 @@ class LiveLogin implements SmtpLogin {
         submittedBy: this.credentialId,
         ratePerMinute: this.#credential.maxRatePerMin ?? undefined,
         verp: this.#credential.verpEnabled ? { bounceDomain: this.#credential.verpBounceDomain } : undefined,
-        tracking: { clicks: this.#credential.clickTrackingEnabled, opens: this.#credential.openTrackingEnabled },
+        tracking: trackingOf(this.#credential),
       })
     } catch (error) {
       await draft.discard()
@@ -203,3 +204,6 @@ class LiveLogin implements SmtpLogin {
     }
   }
 }
+
+const trackingOf = ({ clickTrackingEnabled: clicks, openTrackingEnabled: opens }: SmtpCredential): TrackingWish | undefined =>
+  clicks || opens ? { clicks, opens } : undefined
