@@ -17,6 +17,8 @@ const depthMax = 6
 const gatherMs = 100
 const bufferMaxBytes = 8 * 1024 * 1024
 const redacted = '[redacted]'
+const namesMax = 1000
+const rememberedNameMax = 64
 
 /**
  * Makes the root logger. Lines are written in the background and flushed when the process ends; when the reader falls
@@ -77,16 +79,36 @@ function cleanse(value: unknown, depth: number): unknown {
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
   if (Array.isArray(value)) return cleanseList(value, depth)
   if (value instanceof Map || value instanceof Set) return `[${value.size} entries]`
-  return cleanseFields(Object.entries(value), depth)
+  return cleanseFields(value as Readonly<Record<string, unknown>>, depth)
 }
 
-function cleanseFields(entries: readonly (readonly [string, unknown])[], depth: number): Record<string, unknown> {
-  return Object.fromEntries(
-    entries.slice(0, itemsMax).map(([name, value]) => {
-      const hidden = value !== undefined && value !== null && typeof value !== 'boolean' && secretName.test(name)
-      return [cleanText(name), hidden ? redacted : cleanse(value, depth + 1)]
-    }),
-  )
+function cleanseFields(fields: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> {
+  const cleansed: Record<string, unknown> = {}
+  for (const name of Object.keys(fields).slice(0, itemsMax)) {
+    const { shown, isSecret } = fieldName(name)
+    const value = fields[name]
+    const hidden = isSecret && value !== undefined && value !== null && typeof value !== 'boolean'
+    cleansed[shown] = hidden ? redacted : cleanse(value, depth + 1)
+  }
+  return cleansed
+}
+
+interface FieldName {
+  readonly shown: string
+  readonly isSecret: boolean
+}
+
+const fieldNames = new Map<string, FieldName>()
+
+/** What is to be known of a field's name, remembered, as the same few come with every line. */
+function fieldName(name: string): FieldName {
+  const known = fieldNames.get(name)
+  if (known) return known
+  // a field of the first name would set the prototype
+  const read = { shown: name === '__proto__' ? '_proto_' : cleanText(name), isSecret: secretName.test(name) }
+  if (fieldNames.size >= namesMax) fieldNames.clear()
+  if (name.length <= rememberedNameMax) fieldNames.set(name, read)
+  return read
 }
 
 function cleanseList(list: readonly unknown[], depth: number): unknown[] {
@@ -97,16 +119,13 @@ function cleanseList(list: readonly unknown[], depth: number): unknown[] {
 /** An error by name, message, code, cause and the places in its stack; other fields may hold requests with secrets and stay out. */
 function cleanseError(error: Error, depth: number): Record<string, unknown> {
   const places = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? []
-  const entries = Object.entries({
+  const fields = {
     type: error.name,
     message: error.message,
     code: 'code' in error ? error.code : undefined,
     stack: places.slice(0, 10).map((line) => line.trim()),
     cause: error.cause,
     errors: error instanceof AggregateError ? error.errors : undefined,
-  })
-  return cleanseFields(
-    entries.filter(([, value]) => value !== undefined),
-    depth,
-  )
+  }
+  return cleanseFields(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)), depth)
 }

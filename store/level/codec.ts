@@ -53,9 +53,14 @@ export function pointerOf(stored: Bytes): Pointer {
   }
 }
 
+/** The version that was written last, in halves: a write gives many values the same, and taking a big integer apart is slow. */
+let halves = { version: 0n, high: 0, low: 0 }
+
 function header(kind: number, version: bigint, payloadBytes: number): Buffer {
+  if (version !== halves.version) halves = { version, high: Number(version >> 32n), low: Number(version & 0xffff_ffffn) }
   const stored = Buffer.allocUnsafe(headerBytes + payloadBytes)
   stored[0] = kind
-  stored.writeBigUInt64BE(version, 1)
+  stored.writeUInt32BE(halves.high, 1)
+  stored.writeUInt32BE(halves.low, 5)
   return stored
 }

@@ -63,6 +63,7 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
     results.push(refusal ?? done)
     if (refusal) continue
     version++
+    let sealedNothing: Bytes | undefined // index rows have no value, and there are many of them
     for (const key of write.deletes) {
       operations.push({ type: 'del', key, value: nothing })
       forget(key, changes)
@@ -76,7 +77,8 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
       const operation: Operation = { type: 'put', key, value: nothing, isNew }
       operations.push(operation)
       const isWhole = value instanceof Uint8Array
-      if ((isWhole ? value.length : lengthOf(value)) <= inlineMax) operation.value = seal(version, isWhole ? value : joined(value))
+      if (value.length === 0) operation.value = sealedNothing ??= seal(version, nothing)
+      else if ((isWhole ? value.length : lengthOf(value)) <= inlineMax) operation.value = seal(version, isWhole ? value : joined(value))
       else large.push({ key, pieces: isWhole ? [value] : value, version, operation })
       changes.versions?.set(keyName(key), version)
     }
