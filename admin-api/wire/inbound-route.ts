@@ -4,7 +4,7 @@ import type { InboundReading } from '#core/inbound-routes/inbound-mail.ts'
 import type { MintedRoute } from '#core/inbound-routes/inbound-routes.ts'
 import type { InboundMessage } from '#core/inbound-routes/message.ts'
 import type { InboundRoute } from '#core/inbound-routes/route.ts'
-import { authenticationShape } from '#core/inbound-routes/webhook-body.ts'
+import { authenticationShape, filesShape, headersShape } from '#core/inbound-routes/webhook-body.ts'
 import { id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
 
@@ -72,19 +72,10 @@ export const inboundMessageSummaryShape = z.object(summaryFields).meta({ id: 'In
 export const inboundMessageShape = z
   .object({
     ...summaryFields,
-    headers: z.array(z.object({ name: z.string(), value: z.string() })),
+    headers: headersShape,
     text: z.string(),
     html: z.string().meta({ description: 'Sanitized: no script, no form, no remote content.' }),
-    attachments: z.array(
-      z.object({
-        filename: z.string(),
-        content_type: z.string(),
-        size: z.int(),
-        content_id: z.string().nullable(),
-        inline: z.boolean(),
-        url: z.string(),
-      }),
-    ),
+    attachments: filesShape,
     raw_url: z.string(),
   })
   .meta({ id: 'InboundMessage' })

@@ -18,6 +18,19 @@ export const authenticationShape = z
   })
   .meta({ id: 'InboundAuthentication' })
 
+export const headersShape = z.array(z.object({ name: z.string(), value: z.string() }))
+
+export const filesShape = z.array(
+  z.object({
+    filename: z.string(),
+    content_type: z.string(),
+    size: z.int(),
+    content_id: z.string().nullable(),
+    inline: z.boolean(),
+    url: z.string(),
+  }),
+)
+
 const dataShape = z
   .object({
     id: z.string().meta({ description: 'The message, as it is listed under its route.' }),
@@ -46,17 +59,8 @@ const dataShape = z
     text: z.string(),
     html: z.string().meta({ description: 'Sanitized: no script, no form, no remote content.' }),
     is_truncated: z.boolean().meta({ description: 'Text, HTML or header were too long for a webhook; the raw message has all of it.' }),
-    headers: z.array(z.object({ name: z.string(), value: z.string() })),
-    attachments: z.array(
-      z.object({
-        filename: z.string(),
-        content_type: z.string(),
-        size: z.int(),
-        content_id: z.string().nullable(),
-        inline: z.boolean(),
-        url: z.string(),
-      }),
-    ),
+    headers: headersShape,
+    attachments: filesShape,
     raw_size: z.int(),
     raw_url: z.string().meta({ description: 'The message as it came, with the header fields of this service before it.' }),
     links_expire_at: z.string().meta({ description: 'Until then whoever has a link of this body can follow it; afterwards use the API.' }),
