@@ -34,15 +34,27 @@ export const asSent = (mediaTypes: StreamShape['mediaTypes']): StreamShape => ({
 
 export const isStreamed = (body: z.ZodType | StreamShape | undefined): body is StreamShape => body !== undefined && 'kind' in body
 
+/** Is notified of when the reading begins and of when the whole body is there; throws when the request is not to go on. */
+export interface BodyWatch {
+  began(): void
+  ended(): Promise<void>
+}
+
 /** Opens the body before anything of it is read. Throws `unsupported_media_type` and `request_too_large`. */
-export function openBodyStream(req: IncomingMessage, res: ServerResponse, shape: StreamShape, bytesMax: number): BodyStream {
+export function openBodyStream(
+  req: IncomingMessage,
+  res: ServerResponse,
+  shape: StreamShape,
+  bytesMax: number,
+  watch: BodyWatch,
+): BodyStream {
   const { mediaTypes, takesAsSent = false } = shape
   if (!takesAsSent) assertNotEncoded(req)
   const given = req.headers['content-type'] ?? ''
   const mediaType = takesAsSent ? given : acceptedType(given, Object.keys(mediaTypes))
   const declared = Number(req.headers['content-length'] ?? 0)
   if (declared > bytesMax) throw tooLarge(bytesMax, `this one has ${declared}`)
-  return { mediaType, bytes: bytesOf(req, res, bytesMax) }
+  return { mediaType, bytes: bytesOf(req, res, bytesMax, watch) }
 }
 
 /** A type and its parameters; all of our types are text, which must be UTF-8. */
@@ -56,8 +68,9 @@ function acceptedType(header: string, accepted: readonly string[]): string {
   throw new Refusal('unsupported_media_type', words, { nextAction: 'check_content_type' })
 }
 
-async function* bytesOf(req: IncomingMessage, res: ServerResponse, bytesMax: number): AsyncGenerator<Uint8Array> {
+async function* bytesOf(req: IncomingMessage, res: ServerResponse, bytesMax: number, watch: BodyWatch): AsyncGenerator<Uint8Array> {
   if (!announcesBody(req)) return
+  watch.began()
   if (req.headers.expect !== undefined) res.writeContinue()
   let size = 0
   try {
@@ -70,4 +83,5 @@ async function* bytesOf(req: IncomingMessage, res: ServerResponse, bytesMax: num
   } catch (error) {
     throw error instanceof Refusal ? error : new ClientGone()
   }
+  await watch.ended()
 }

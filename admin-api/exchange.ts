@@ -3,19 +3,25 @@
  * "no" wins, and nothing of the body is read before it is known who sends it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { Feature } from '#config/features.ts'
 import { CursorInvalid } from '#store/database.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
-import { requireRight, type Scope } from '#core/access/scope.ts'
+import type { Scope } from '#core/access/scope.ts'
 import { Answer, type AnswerBody } from './answer.ts'
+import { pageKeyOf, scopeOfAsker } from './asker.ts'
 import type { Authenticate } from './authentication.ts'
-import { isStreamed, openBodyStream } from './body-stream.ts'
+import { isStreamed, openBodyStream, type BodyWatch } from './body-stream.ts'
+import type { ClientLoad } from './client-load.ts'
 import { challenge, type ProtectedResource } from './challenge.ts'
-import type { HandlerInput, Operation, PageKeys } from './operation.ts'
+import type { HandlerInput, Operation } from './operation.ts'
+import { queryObject } from './query.ts'
 import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame, type PageReader } from './rendering.ts'
-import { announcesBody, BodyMemory, ClientGone, discardRest, readAbsentBody, readJsonBody } from './request-body.ts'
+import type { JsonLimits } from './json-body.ts'
+import { announcesBody, ClientGone, discardRest, readAbsentBody, readJsonBody, type BodyReading } from './request-body.ts'
 import { check } from './validation.ts'
+import { checkBody } from './body-check.ts'
 
 /** One line of the access log and one observation of the metrics. */
 export interface Answered {
@@ -24,6 +30,10 @@ export interface Answered {
   readonly status: number
   /** Code of the refusal, where it was one. */
   readonly code: RefusalCode | undefined
+  /** Its message. */
+  readonly reason: string | undefined
+  /** Of who asked, where that is known. */
+  readonly organizationId: string | undefined
   readonly durationMs: number
   readonly requestId: string
   readonly grantId: string | undefined
@@ -50,11 +60,16 @@ export interface ExchangeSurroundings {
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
   readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AdminApiEvents
-  readonly bodyMemory: BodyMemory
-  readonly depthMax: number
+  readonly clients: ClientLoad
+  readonly bodies: BodyReading
+  readonly jsonLimits: JsonLimits
   readonly inFlight: Set<Exchange>
+  /** Connections that broke HTTP and were told so: no further request of theirs is run. */
+  readonly broken: WeakSet<Socket>
   readonly checkAnswers: boolean
   isDraining(): boolean
+  /** Milliseconds that only grow. */
+  monotonic(): number
   nextRequestId(): string
 }
 
@@ -75,27 +90,36 @@ const statusOfGone = 499
 const deadlineSecondsDefault = 30
 const waitDeadlineSeconds = 130
 
-type EndReason = 'deadline' | 'draining' | 'client gone'
+/** What is said of a body before anything is done with it. */
+const bodyRefusals: ReadonlySet<RefusalCode> = new Set(['validation_failed', 'request_too_large', 'unsupported_media_type'])
+
+type EndReason = 'deadline' | 'draining' | 'client gone' | 'broken'
 
 export class Exchange {
   readonly operation: Operation
-  /** On the clock of `performance.now()`. */
-  readonly deadlineAt: number
+  /** On the clock of `monotonic`. */
+  deadlineAt: number
   readonly #around: ExchangeSurroundings
   readonly #incoming: Incoming
   readonly #requestId: string
-  readonly #startedAt = performance.now()
+  readonly #startedAt: number
   #aborter: AbortController | undefined
   #ended: EndReason | undefined
   #scope: Scope | undefined
   #bodyBytes = 0
+  #given: unknown // as it was read, where wrong ones are recorded
+  #leave: (() => void) | undefined
   #settle: ((response: Response) => void) | undefined
+  #isHandling = false
+  /** The handler reads a body that is still coming in, so that it cannot have written anything yet. */
+  #isReading = false
 
   constructor(operation: Operation, incoming: Incoming, around: ExchangeSurroundings) {
     this.operation = operation
     this.#incoming = incoming
     this.#around = around
     this.#requestId = around.nextRequestId()
+    this.#startedAt = around.monotonic()
     const seconds = operation.deadlineSeconds ?? (operation.waits ? waitDeadlineSeconds : deadlineSecondsDefault)
     this.deadlineAt = this.#startedAt + seconds * 1000
   }
@@ -109,51 +133,97 @@ export class Exchange {
     return promise
   }
 
-  /** Ends a wait, or a request that takes too long: the handler's signal aborts and the client is told to come back. */
+  get socket(): Socket {
+    return this.#incoming.req.socket
+  }
+
+  /**
+   * A writing operation has all it needs: its write may be under way, and from now on its outcome alone answers. No deadline,
+   * no closing client and no shutdown may say that nothing happened (architecture, promise 2).
+   */
+  get isCommitting(): boolean {
+    return this.#isHandling && !this.#isReading && this.operation.method !== 'GET' && !this.operation.waits
+  }
+
+  /** Ends a wait, or a request that takes too long: the handler's signal aborts, and unless it is committing the client is told to come back. */
   end(reason: 'deadline' | 'draining'): void {
     this.#ended ??= reason
     this.#aborter?.abort(new Error(reason))
-    if (reason === 'deadline') this.#refuse(this.#interrupted())
+    if (reason === 'deadline' && !this.isCommitting) this.#refuse(this.#interrupted())
+  }
+
+  /** What follows on the connection cannot be read. A request that is still coming in is refused; any other is answered, and the connection closed. */
+  breakOff(refusal: Refusal): void {
+    this.#ended ??= 'broken'
+    if (!this.#isHandling || this.#isReading) this.#refuse(refusal)
   }
 
   async #answer(): Promise<void> {
     try {
+      if (this.#around.broken.has(this.socket)) this.#hangUp()
       const input = await this.#checkedInput()
+      this.#isHandling = true
       const result = await this.operation.handle(input)
+      if (this.operation.waits) await this.#askAgain()
       if (this.#settle) this.#respond(this.#render(result), undefined)
     } catch (error) {
-      this.#fail(error)
+      this.#fail(await this.#counted(await this.#recorded(error)))
     }
+  }
+
+  /** Bodies that are refused count against the key of a web page, as reading them costs what sending does. */
+  async #counted(error: unknown): Promise<unknown> {
+    if (this.#scope?.publishableToken === undefined || !(error instanceof Refusal) || !bodyRefusals.has(error.code)) return error
+    try {
+      await this.operation.pageKeys?.countRefused(this.#scope, this.#incoming.remoteAddress)
+      return error
+    } catch (fault) {
+      return fault
+    }
+  }
+
+  /** Wrong requests of those who may ask can be kept on record. */
+  async #recorded(error: unknown): Promise<unknown> {
+    const isMeant = this.#given !== undefined && error instanceof Refusal && error.code === 'validation_failed' && this.#settle
+    if (!isMeant || !this.#scope) return error
+    return this.operation.onInvalid?.(this.#scope, this.#given, error).catch((failure: unknown) => failure)
   }
 
   async #checkedInput(): Promise<HandlerInput<unknown, unknown, unknown, Scope | undefined>> {
     const { operation } = this
     const { req, res, remoteAddress, pathValues, search } = this.#incoming
-    if (!operation.alwaysAdmitted) this.#around.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
+    if (!operation.alwaysAdmitted) {
+      this.#leave = this.#around.clients.begin(req.socket, remoteAddress)
+      this.#around.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
+    }
     if (operation.right === 'operator') {
       this.#around.authenticateOperator(req.headers)
     } else if (operation.right !== 'none') {
-      this.#scope = await this.#authenticate()
+      this.#scope = await this.#askWho()
       this.#assertOpen()
-      requireRight(this.#scope, operation.right)
       if (operation.feature !== undefined) await this.#around.requireFlag(this.#scope, operation.feature)
+      if (this.#scope.publishableToken !== undefined) await operation.pageKeys?.admit(this.#scope, remoteAddress)
       this.#assertOpen()
     }
     const params = check(operation.params, pathValues, 'path')
     const query = check(operation.query, search ? queryObject(search) : {}, 'query')
+    const isWhole = req.complete
     let body: unknown
     if (isStreamed(operation.body)) {
-      body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault)
+      body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault, this.#bodyWatch())
     } else if (operation.body) {
       const { maxBodyBytes: bytesMax = bodyBytesDefault, maxBodySetting: setting } = operation
       const pageMax = this.#scope?.publishableToken !== undefined ? operation.pageKeys?.maxBodyBytes : undefined
-      const limits = { ...(pageMax === undefined ? { bytesMax, setting } : { bytesMax: pageMax }), depthMax: this.#around.depthMax }
-      const read = await readJsonBody(req, res, limits, this.#around.bodyMemory)
+      const limits = { ...(pageMax === undefined ? { bytesMax, setting } : { bytesMax: pageMax }), ...this.#around.jsonLimits }
+      const read = await readJsonBody(req, res, limits, this.#around.bodies)
       this.#bodyBytes = read.bytes
+      if (!isWhole) await this.#askAgain()
+      if (operation.onInvalid) this.#given = read.value
       this.#assertOpen()
-      body = check(operation.body, read.value, 'body')
+      body = await checkBody(operation, read.value, this.#scope)
     } else if (operation.method !== 'GET') {
-      await readAbsentBody(req, res, this.#around.bodyMemory, noBodyWords(operation))
+      await readAbsentBody(req, res, this.#around.bodies.memory, noBodyWords(operation))
+      if (!isWhole) await this.#askAgain()
       this.#assertOpen()
     }
     const signal = () => this.#signal()
@@ -172,29 +242,45 @@ export class Exchange {
     }
   }
 
-  #authenticate(): Promise<Scope> {
-    const { req, remoteAddress } = this.#incoming
-    const { pageKeys } = this.operation
-    const key = pageKeys && this.#pageKey(pageKeys)
-    if (pageKeys && key !== undefined) return pageKeys.authenticate(key, req.headers.origin)
-    return this.#around.authenticate(req.headers, remoteAddress)
+  /** What took time may have outlasted the key or token that it began with: one that ended meanwhile does nothing more. */
+  async #askAgain(): Promise<void> {
+    if (this.#scope) this.#scope = await this.#askWho()
   }
 
-  /** Whatever stands behind the prefix: that it is no key is for those to say who know keys. */
-  #pageKey({ prefix }: PageKeys): string | undefined {
-    const { authorization = '' } = this.#incoming.req.headers
-    if (!/^bearer +/i.test(authorization)) return undefined
-    const key = authorization.replace(/^bearer +/i, '').trimEnd()
-    return key.startsWith(prefix) ? key : undefined
+  #askWho(): Promise<Scope> {
+    const { req, remoteAddress } = this.#incoming
+    return scopeOfAsker(this.operation, { headers: req.headers, remoteAddress }, this.#around.authenticate)
   }
 
   /** Pages read what concerns their keys, and the answers to a request without any; nothing that another key was given. */
   #reader(): PageReader | undefined {
     const { pageKeys } = this.operation
     if (!pageKeys) return undefined
-    const { origin, authorization } = this.#incoming.req.headers
-    const isTheirs = authorization === undefined || this.#pageKey(pageKeys) !== undefined
+    const { headers } = this.#incoming.req
+    const { origin, authorization } = headers
+    const isTheirs = authorization === undefined || pageKeyOf(pageKeys, headers) !== undefined
     return { origin: isTheirs && origin !== undefined ? pageKeys.readableFrom(origin) : undefined, requestHeaders: pageKeys.requestHeaders }
+  }
+
+  /** A handler that reads its body as it comes has nothing to write before the end of it. */
+  #bodyWatch(): BodyWatch {
+    return {
+      began: () => {
+        if (this.#ended !== undefined) throw new ClientGone()
+        this.#isReading = true
+      },
+      ended: async () => {
+        await this.#askAgain()
+        this.#assertOpen()
+        this.#isReading = false
+      },
+    }
+  }
+
+  /** The client was told that its connection broke, so that nothing more of it may be run. */
+  #hangUp(): never {
+    this.socket.destroy()
+    throw new ClientGone()
   }
 
   /** Once the client has been told to repeat its request, the handler must not run. */
@@ -264,29 +350,32 @@ export class Exchange {
     const own = this.operation.refusalAs?.(refusal, headers)
     const asked = challenge(refusal, this.#around.protectedResource, headers.authorization !== undefined)
     const response = own ? renderAnswer(own, refusals[refusal.code].http, this.#frame()) : renderRefusal(refusal, asked, this.#frame())
-    this.#respond(response, refusal.code)
+    this.#respond(response, refusal)
   }
 
-  #respond(response: Response, code: RefusalCode | undefined): void {
+  #respond(response: Response, refusal: Refusal | undefined): void {
     const { req } = this.#incoming
     this.#settle?.(response)
     this.#settle = undefined
     this.#around.inFlight.delete(this)
+    this.#leave?.()
     this.#releaseBody()
     if (!req.complete && announcesBody(req)) discardRest(req, discardedBytesMax)
     this.#around.events.answered({
       operationId: this.operation.operationId,
       method: req.method ?? '',
       status: response.status,
-      code,
-      durationMs: performance.now() - this.#startedAt,
+      code: refusal?.code,
+      reason: refusal?.message,
+      organizationId: this.#scope?.organizationId,
+      durationMs: this.#around.monotonic() - this.#startedAt,
       requestId: this.#requestId,
       grantId: this.#scope?.grantId,
     })
   }
 
   #releaseBody(): void {
-    this.#around.bodyMemory.release(this.#bodyBytes)
+    this.#around.bodies.memory.release(this.#bodyBytes)
     this.#bodyBytes = 0
   }
 
@@ -296,7 +385,7 @@ export class Exchange {
     const unclear = req.headers.expect !== undefined && !req.complete
     return {
       requestId: this.#requestId,
-      closes: unclear || this.#ended === 'deadline' || this.#around.isDraining(),
+      closes: unclear || this.#ended === 'deadline' || this.#ended === 'broken' || this.#around.isDraining(),
       isPrivate: this.operation.right !== 'none',
       headOnly: req.method === 'HEAD',
       openToPages: this.operation.openToPages ?? false,
@@ -308,14 +397,4 @@ export class Exchange {
 function noBodyWords({ query }: Operation): string {
   const names = Object.keys(query.shape)
   return `must be left out: this operation takes none${names.length === 0 ? '' : `; give ${names.join(' and ')} in the query`}`
-}
-
-/** A parameter given once is text, given more often a list. */
-function queryObject(search: URLSearchParams): Record<string, string | string[]> {
-  const query = Object.create(null) as Record<string, string | string[]>
-  for (const [name, value] of search) {
-    const before = query[name]
-    query[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
-  }
-  return query
 }

@@ -20,17 +20,44 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
-    refusal: new Refusal('validation_failed', 'The request did not arrive in time.', { nextAction: 'retry_later' }),
+    refusal: new Refusal('request_timeout', 'The request did not arrive in time; nothing of it was done. Send it again.'),
   },
 }
+
+/** What is told of a connection that broke. */
+export const faultOf = (error: { readonly code?: string }): Fault => faults[error.code ?? ''] ?? malformed
 
 /** For the server's `clientError`: says what was wrong if the socket still takes it, then closes the connection. */
 export function answerHttpFault(error: Error & { readonly code?: string }, socket: Socket, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  const { status, refusal } = faults[error.code ?? ''] ?? malformed
+  const { status, refusal } = faultOf(error)
+  socket.end(bareAnswer(status, refusal, requestId))
+}
+
+/** How long a refused connection stays open, so that its client can read why. */
+const lingerMs = 2000
+const lingeringMax = 100
+const lingering = new Set<Socket>()
+
+/** For a connection that was not admitted: says why and closes it, whatever its client sends. */
+export function answerTurnedAway(socket: Socket, refusal: Refusal, requestId: string): void {
+  if (lingering.size >= lingeringMax) return void socket.destroy()
+  lingering.add(socket)
+  const end = setTimeout(() => socket.destroy(), lingerMs).unref()
+  socket.once('close', () => {
+    lingering.delete(socket)
+    clearTimeout(end)
+  })
+  socket.on('error', () => socket.destroy())
+  socket.resume() // a socket that is closed with unread data is reset, and the answer lost
+  socket.end(bareAnswer('503 Service Unavailable', refusal, requestId))
+}
+
+function bareAnswer(status: string, refusal: Refusal, requestId: string): string {
   const body = envelope(refusal)
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
+  const retry = refusal.retryAfterSeconds === undefined ? '' : `Retry-After: ${Math.ceil(refusal.retryAfterSeconds)}\r\n`
+  return (
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${retry}` +
+    `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`
   )
 }

@@ -4,22 +4,42 @@ import { invalid } from '#core/refusals.ts'
 import { findJsonFault } from './json-fault.ts'
 
 const quote = 0x22
+const comma = 0x2c
 const backslash = 0x5c
 const byteOrderMark = 0xfeff
 
+/** What a text may be made of. */
+export interface JsonLimits {
+  /** Levels of nesting. */
+  readonly depthMax: number
+  /** Values in all: those of fields, entries of lists, and what holds them. To check a value costs many times more than to read it. */
+  readonly valuesMax: number
+}
+
+/** The value, or what is wrong, in words that follow the name of the body. */
+export type JsonReading = { readonly value: unknown } | { readonly fault: string }
+
 /**
  * Parses a request body. Throws `validation_failed` for bytes that are not UTF-8, for text that is not JSON (with line and
- * column) and for nesting beyond `depthMax`, which is counted before anything is built.
+ * column) and for what is beyond the limits, which is counted before anything is built.
  */
-export function parseJsonBody(bytes: Buffer, depthMax: number): unknown {
-  if (!isUtf8(bytes)) throw invalid([{ path: 'body', message: 'must be UTF-8 text' }])
-  if (isDeeperThan(bytes, depthMax)) throw invalid([{ path: 'body', message: `nests deeper than ${depthMax} levels` }])
+export function parseJsonBody(bytes: Buffer, limits: JsonLimits): unknown {
+  const reading = parseJson(bytes, limits)
+  if ('fault' in reading) throw invalid([{ path: 'body', message: reading.fault }])
+  return reading.value
+}
+
+/** Likewise, without throwing. */
+export function parseJson(bytes: Buffer, limits: JsonLimits): JsonReading {
+  if (!isUtf8(bytes)) return { fault: 'must be UTF-8 text' }
+  const beyond = faultBeyond(bytes, limits)
+  if (beyond !== undefined) return { fault: beyond }
   const decoded = bytes.toString()
   const text = decoded.charCodeAt(0) === byteOrderMark ? decoded.slice(1) : decoded
   try {
-    return JSON.parse(text)
+    return { value: JSON.parse(text) as unknown }
   } catch {
-    throw invalid([{ path: 'body', message: describeFault(text) }])
+    return { fault: describeFault(text) }
   }
 }
 
@@ -31,17 +51,22 @@ function describeFault(text: string): string {
   return `is not JSON: line ${line}, column ${column} (position ${offset}): expected ${expected}`
 }
 
-/** Brackets outside strings are counted byte by byte: all of them are ASCII, and no byte of a longer UTF-8 sequence is. */
-function isDeeperThan(bytes: Buffer, depthMax: number): boolean {
+/** Marks outside strings are counted byte by byte: all of them are ASCII, and no byte of a longer UTF-8 sequence is. */
+function faultBeyond(bytes: Buffer, { depthMax, valuesMax }: JsonLimits): string | undefined {
   let depth = 0
+  let values = 1
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]
     if (byte === quote) at = endOfString(bytes, at + 1)
-    else if (byte === 0x7b || byte === 0x5b) depth++
-    else if (byte === 0x7d || byte === 0x5d) depth--
-    if (depth > depthMax) return true
+    else if (byte === comma) values++
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth++
+      values++
+    } else if (byte === 0x7d || byte === 0x5d) depth--
+    if (depth > depthMax) return `nests deeper than ${depthMax} levels`
+    if (values > valuesMax) return `has more than ${valuesMax} values`
   }
-  return false
+  return undefined
 }
 
 function endOfString(bytes: Buffer, from: number): number {

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, written from the operation table: what is not in the table is not in the document. */
 import * as z from 'zod'
 import { refusals, type RefusalCode } from '#core/refusals.ts'
+import { infoOf, tagWords } from './openapi-info.ts'
 import { SchemaCollection, type Json } from './openapi-schemas.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'
 import { isStreamed, type StreamShape } from './body-stream.ts'
@@ -28,9 +29,9 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
   const tags = [...new Set(operations.flatMap(({ tags, isDescribedElsewhere }) => (isDescribedElsewhere ? [] : tags)))].sort()
   return {
     openapi: '3.1.1',
-    info: { title: 'Postern', version: service.version, license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [{ url: service.baseUrl }],
-    tags: tags.map((name) => ({ name })),
+    info: infoOf(service),
+    servers: [{ url: service.baseUrl, description: 'This service' }],
+    tags: tags.map((name) => ({ name, ...(Object.hasOwn(tagWords, name) && { description: tagWords[name] }) })),
     paths,
     ...(tags.includes('webhooks') && { webhooks: describeWebhooks(schemas) }),
     components: {
@@ -100,14 +101,20 @@ function requestBody(operation: Operation, body: z.ZodType | StreamShape, schema
 function goodResponses(operation: Operation, schemas: SchemaCollection): Json {
   const content = answerContent(operation, schemas)
   const described = [[operation.status ?? 200, 'Done.'] as const, ...Object.entries(operation.alsoAnswers ?? {})]
-  return Object.fromEntries(described.map(([status, description]) => [status, { description, headers: requestIdHeader, ...content }]))
+  const own = Object.entries(operation.responseHeaders ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ])
+  const headers = { ...requestIdHeader, ...Object.fromEntries(own) }
+  return Object.fromEntries(described.map(([status, description]) => [status, { description, headers, ...content }]))
 }
 
-function answerContent({ response, examples }: Operation, schemas: SchemaCollection): Json {
+function answerContent({ response, examples, alsoAsPage }: Operation, schemas: SchemaCollection): Json {
   if ('kind' in response && response.kind === 'none') return {}
   const example = examples.response === undefined ? {} : { example: examples.response }
   if ('kind' in response) return { content: { [response.mediaType]: { schema: {}, ...example } } }
-  return { content: { 'application/json': { schema: schemas.toJsonSchema(response, 'output'), ...example } } }
+  const page = alsoAsPage ? { 'text/html': { schema: { type: 'string' } } } : {}
+  return { content: { 'application/json': { schema: schemas.toJsonSchema(response, 'output'), ...example }, ...page } }
 }
 
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }

@@ -3,7 +3,7 @@ import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { featureOfRoute, type Feature } from '#config/features.ts'
-import type { Refusal, RefusalCode } from '#core/refusals.ts'
+import type { FieldProblem, Refusal, RefusalCode } from '#core/refusals.ts'
 import type { Right, Scope } from '#core/access/scope.ts'
 import type { Answer, ResponseShape } from './answer.ts'
 import type { BodyStream, StreamShape } from './body-stream.ts'
@@ -28,6 +28,8 @@ export interface OperationFacts {
   readonly status?: number
   /** Other statuses that come with the same shape, each with the sentence that explains it. */
   readonly alsoAnswers?: Readonly<Record<number, string>>
+  /** Headers of good answers, each with what it tells. */
+  readonly responseHeaders?: Readonly<Record<string, string>>
   /** The refusals of this operation beyond those every operation can give. */
   readonly errors?: readonly RefusalCode[]
   /** Largest body in bytes; 65,536 unless told. */
@@ -44,8 +46,19 @@ export interface OperationFacts {
   readonly openToPages?: boolean
   /** Keys that stand in web pages may call it too, and the pages that do may read the answer. */
   readonly pageKeys?: PageKeys
+  /** Send-only keys may call it too, without the right. Everything else is closed to them. */
+  readonly openToSendOnlyKeys?: boolean
   /** Another document describes it, so the OpenAPI document leaves it out. */
   readonly isDescribedElsewhere?: boolean
+  /** Browsers get its answer as a page, by their `Accept`. */
+  readonly alsoAsPage?: boolean
+  /**
+   * Of a body that its schema refuses: the fields that the handler would miss besides, so that the caller learns of all of them at
+   * once. Nothing in the body has been checked.
+   */
+  readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, scope: Scope) => Promise<readonly FieldProblem[]>
+  /** Keeps a record of requests that were wrong. Those with keys of web pages are left out. */
+  readonly onInvalid?: InvalidRequest
   /** Renders refusals in a form of its own in place of the error envelope. */
   readonly refusalAs?: RefusalForm
 }
@@ -62,7 +75,14 @@ export interface PageKeys {
   readonly readableFrom: (origin: string) => string | undefined
   /** Finds out whose key it is on a page of this origin, or throws. */
   readonly authenticate: (key: string, origin: string | undefined) => Promise<Scope>
+  /** Throws when no body of this client is to be read now. */
+  readonly admit: (scope: Scope, remoteAddress: string) => Promise<void>
+  /** Is told of every body that was refused. */
+  readonly countRefused: (scope: Scope, remoteAddress: string) => Promise<void>
 }
+
+/** Hears of requests that were refused with `validation_failed` after it was known who asks; answers the refusal to give. */
+export type InvalidRequest = (scope: Scope, body: unknown, refusal: Refusal) => Promise<Refusal>
 
 /** The form that refusals have outside the error envelope; undefined is the envelope all the same. */
 export type RefusalForm = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer | undefined

@@ -1,5 +1,6 @@
 /** Where the command line of the same machine asks a running daemon for a sign-in link, with a token that only the data folder holds. */
 import { timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { operation, type Operation } from './operation.ts'
@@ -11,6 +12,13 @@ export interface OperatorLinkOptions {
   readonly token: string
   /** Answers the whole address of a link that signs this address in. */
   readonly make: (email: string) => Promise<string>
+}
+
+/** Throws `unauthorized` unless the request carries the token of this run, which the data folder alone holds. */
+export function requireRunToken({ authorization = '' }: IncomingHttpHeaders, token: string): void {
+  const [given, own] = [Buffer.from(authorization), Buffer.from(`Bearer ${token}`)]
+  if (given.length === own.length && timingSafeEqual(given, own)) return
+  throw new Refusal('unauthorized', 'This is for the command line of the service.')
 }
 
 export const operatorLinkOperation = ({ token, make }: OperatorLinkOptions): Operation =>
@@ -25,9 +33,7 @@ export const operatorLinkOperation = ({ token, make }: OperatorLinkOptions): Ope
     body: z.strictObject({ email: z.string().max(254) }),
     response: z.object({ url: z.string() }),
     async handle({ headers, body }) {
-      const [given, own] = [Buffer.from(headers.authorization ?? ''), Buffer.from(`Bearer ${token}`)]
-      if (given.length !== own.length || !timingSafeEqual(given, own))
-        throw new Refusal('unauthorized', 'This is for the command line of the service.')
+      requireRunToken(headers, token)
       return { url: await make(body.email) }
     },
   })

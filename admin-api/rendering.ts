@@ -105,7 +105,7 @@ function readerHeaders({ origin, requestHeaders }: PageReader): HeaderList {
     ['access-control-allow-origin', origin],
     ['access-control-allow-methods', 'POST'],
     ['access-control-allow-headers', requestHeaders.join(', ')],
-    ['access-control-expose-headers', 'retry-after, x-request-id'],
+    ['access-control-expose-headers', 'retry-after, x-request-id, idempotent-replayed'],
     ['access-control-max-age', '7200'],
   ]
 }

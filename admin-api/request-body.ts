@@ -1,7 +1,8 @@
 /** Reads a JSON request body from the connection, bounded in bytes; nothing is read before the caller is known. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { invalid, Refusal } from '#core/refusals.ts'
-import { parseJsonBody } from './json-body.ts'
+import type { JsonLimits } from './json-body.ts'
+import type { JsonThread } from './json-thread.ts'
 
 /** The client closed the connection before its request was complete: there is nobody to answer. */
 export class ClientGone extends Error {
@@ -30,11 +31,16 @@ export class BodyMemory {
   }
 }
 
-export interface BodyLimits {
+export interface BodyLimits extends JsonLimits {
   readonly bytesMax: number
   /** The setting that says so, if one does. */
   readonly setting?: string | undefined
-  readonly depthMax: number
+}
+
+/** What the bodies of all requests share. */
+export interface BodyReading {
+  readonly memory: BodyMemory
+  readonly json: JsonThread
 }
 
 /** A body that has been read, and the bytes to give back to `BodyMemory` once the request is over. */
@@ -47,17 +53,22 @@ export interface ReadBody {
  * Reads and parses the body; `undefined` when the request has none. Throws `unsupported_media_type`, `request_too_large`,
  * `validation_failed`, `overloaded` or `ClientGone`.
  */
-export async function readJsonBody(req: IncomingMessage, res: ServerResponse, limits: BodyLimits, memory: BodyMemory): Promise<ReadBody> {
+export async function readJsonBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  limits: BodyLimits,
+  { memory, json }: BodyReading,
+): Promise<ReadBody> {
   if (!announcesBody(req)) return { value: undefined, bytes: 0 }
   assertPlainJson(req)
   const declared = Number(req.headers['content-length'] ?? 0)
   if (declared > limits.bytesMax) throw tooLarge(limits.bytesMax, `this one has ${declared}`, limits.setting)
   if (req.headers.expect !== undefined) res.writeContinue()
-  const bytes = await readBytes(req, limits, memory)
+  const { bytes, held } = await readBytes(req, limits, memory)
   try {
-    return { value: bytes.length === 0 ? undefined : parseJsonBody(bytes, limits.depthMax), bytes: bytes.length }
+    return { value: bytes.length === 0 ? undefined : await json.parse(bytes, limits), bytes: held }
   } catch (error) {
-    memory.release(bytes.length)
+    memory.release(held)
     throw error
   }
 }
@@ -71,8 +82,8 @@ export async function readAbsentBody(req: IncomingMessage, res: ServerResponse, 
   const refused = invalid([{ path: 'body', message }])
   if (Number(req.headers['content-length'] ?? 0) > absentBytesMax) throw refused
   if (req.headers.expect !== undefined) res.writeContinue()
-  const bytes = await readBytes(req, { bytesMax: absentBytesMax }, memory)
-  memory.release(bytes.length)
+  const { bytes, held } = await readBytes(req, { bytesMax: absentBytesMax }, memory)
+  memory.release(held)
   if (!/^(?:\s*\{\s*\})?\s*$/.test(bytes.toString('latin1'))) throw refused
 }
 
@@ -112,34 +123,114 @@ export function tooLarge(bytesMax: number, given: string, setting?: string): Ref
 
 /** Bodies from this length on are put in their place as they come, instead of being gathered and then joined. */
 const placedBytesMin = 65_536
+/** Not much more than a connection costs by itself. */
+const firstPlaceBytes = 4096
 
-function readBytes(req: IncomingMessage, { bytesMax, setting }: Omit<BodyLimits, 'depthMax'>, memory: BodyMemory): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+/** A body in one piece of memory that doubles when it is full, up to the declared length: announcing a length takes nothing. */
+class GrowingBody {
+  readonly #declared: number
+  readonly #memory: BodyMemory
+  #place: Buffer
+  #size = 0
+
+  constructor(declared: number, memory: BodyMemory) {
+    memory.take(firstPlaceBytes)
+    this.#place = Buffer.allocUnsafeSlow(firstPlaceBytes)
+    this.#declared = declared
+    this.#memory = memory
+  }
+
+  /** Bytes counted in the memory of all bodies. */
+  get held(): number {
+    return this.#place.length
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Throws `overloaded` when all bodies together take too much. */
+  add(chunk: Buffer): void {
+    const needed = this.#size + chunk.length
+    if (needed > this.#place.length) {
+      const length = Math.max(needed, Math.min(this.#place.length * 2, this.#declared))
+      this.#memory.take(length - this.#place.length)
+      const larger = Buffer.allocUnsafeSlow(length)
+      this.#place.copy(larger, 0, 0, this.#size)
+      this.#place = larger
+    }
+    chunk.copy(this.#place, this.#size)
+    this.#size = needed
+  }
+
+  whole(): Buffer {
+    return this.#size === this.#place.length ? this.#place : this.#place.subarray(0, this.#size)
+  }
+}
+
+/** A small body, or one of unknown length. */
+class GatheredBody {
+  readonly #memory: BodyMemory
+  readonly #chunks: Buffer[] = []
+  #size = 0
+
+  constructor(memory: BodyMemory) {
+    this.#memory = memory
+  }
+
+  get held(): number {
+    return this.#size
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(chunk: Buffer): void {
+    this.#memory.take(chunk.length)
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+  }
+
+  whole(): Buffer {
+    const [first] = this.#chunks
+    return first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks)
+  }
+}
+
+/** What came, and the bytes of it that `BodyMemory` counts. */
+interface ReadBytes {
+  readonly bytes: Buffer
+  readonly held: number
+}
+
+function readBytes(
+  req: IncomingMessage,
+  { bytesMax, setting }: Pick<BodyLimits, 'bytesMax' | 'setting'>,
+  memory: BodyMemory,
+): Promise<ReadBytes> {
+  const { promise, resolve, reject } = Promise.withResolvers<ReadBytes>()
   const declared = Number(req.headers['content-length'] ?? 0)
-  const place = declared >= placedBytesMin ? Buffer.allocUnsafeSlow(declared) : undefined
-  const chunks: Buffer[] = []
-  let size = 0
+  let body: GrowingBody | GatheredBody | undefined
   const stop = (error: Error) => {
     req.off('data', onData)
-    memory.release(size)
-    size = 0
+    memory.release(body?.held ?? 0)
+    body = undefined
     reject(error)
   }
   const onData = (chunk: Buffer) => {
     try {
-      if (size + chunk.length > bytesMax) throw tooLarge(bytesMax, 'this one has more', setting)
-      memory.take(chunk.length)
+      if ((body?.size ?? 0) + chunk.length > bytesMax) throw tooLarge(bytesMax, 'this one has more', setting)
+      body ??= declared >= placedBytesMin ? new GrowingBody(declared, memory) : new GatheredBody(memory)
+      body.add(chunk)
     } catch (error) {
       return stop(error as Refusal)
     }
-    if (place) chunk.copy(place, size)
-    else chunks.push(chunk)
-    size += chunk.length
   }
   const onError = () => stop(new ClientGone())
   const onEnd = () => {
     req.off('data', onData).off('error', onError) // they would keep the bytes until the request is over
-    resolve(place ?? (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    resolve({ bytes: body?.whole() ?? Buffer.alloc(0), held: body?.held ?? 0 })
   }
   req.on('data', onData).once('end', onEnd).once('error', onError)
   return promise

@@ -7,6 +7,7 @@ import { clientAddress } from '#core/access/client-network.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { noBody } from './answer.ts'
 import { Exchange, type ExchangeSurroundings, type Incoming } from './exchange.ts'
+import { foreignPaths } from './foreign-paths.ts'
 import type { Operation, RefusalForm } from './operation.ts'
 
 /** The app that serves the operations, whose ids and routes differ. `nothingAs` tells who comes to an address where nothing is. */
@@ -25,6 +26,8 @@ export function buildApp(operations: readonly Operation[], around: ExchangeSurro
     if (pageKeys) app.on('OPTIONS', toRoute(path), run({ ...preflight, openToPages: false, pageKeys }))
     app.all(toRoute(path), run(wrongMethod(there)))
   }
+  for (const [path, refusal] of foreignPaths)
+    if (!operations.some((served) => served.path === path)) app.all(toRoute(path), run(refusing('foreignPath', refusal, nothingAs)))
   const nothing = () => new Refusal('not_found', 'There is nothing at this address; /openapi.json lists all of them.')
   app.all('/**', run(refusing('nothingThere', nothing, nothingAs)))
   return app

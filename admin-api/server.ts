@@ -9,7 +9,10 @@ import type { Scope } from '#core/access/scope.ts'
 import { noOperator, type Authenticate } from './authentication.ts'
 import type { ProtectedResource } from './challenge.ts'
 import type { AdminApiEvents, Exchange, ExchangeSurroundings } from './exchange.ts'
-import { answerHttpFault } from './http-faults.ts'
+import { ClientLoad } from './client-load.ts'
+import { answerHttpFault, answerTurnedAway, faultOf } from './http-faults.ts'
+import type { JsonLimits } from './json-body.ts'
+import { JsonThread } from './json-thread.ts'
 import type { Operation, RefusalForm } from './operation.ts'
 import { BodyMemory } from './request-body.ts'
 import { buildApp } from './routes.ts'
@@ -18,21 +21,39 @@ import { systemOperations, type Health, type MetricsSource } from './system-oper
 /** Limits that hold for the whole listener. */
 export interface AdminApiLimits {
   readonly connectionsMax: number
+  /** From one address, and for one client behind a trusted proxy requests under way. */
+  readonly connectionsPerAddressMax: number
+  /** Whether connections from this machine are bounded too. */
+  readonly countsLoopback: boolean
   /** Connections the kernel holds until they are accepted. */
   readonly backlog: number
   /** Bytes of all request bodies in memory at one time. */
   readonly bodyMemoryBytesMax: number
-  readonly jsonDepthMax: number
+  readonly json: JsonLimits
   /** How often deadlines are looked at. */
   readonly deadlineCheckMs: number
+  /** A look that comes this many milliseconds too late was held up by a process that was stopped, not by work. */
+  readonly frozenMsMin: number
+  /** Longest time for the header of a request, and for the whole of it, in milliseconds. */
+  readonly headerMs: number
+  readonly requestMs: number
+  /** How often those two are looked at. */
+  readonly arrivalCheckMs: number
 }
 
 const limitsUnlessTold: AdminApiLimits = {
   connectionsMax: 10_000,
+  connectionsPerAddressMax: 500,
+  countsLoopback: false,
   backlog: 4096,
   bodyMemoryBytesMax: 128 * 1_048_576,
-  jsonDepthMax: 32,
+  json: { depthMax: 32, valuesMax: 50_000 },
   deadlineCheckMs: 1000,
+  frozenMsMin: 2000,
+  headerMs: 15_000,
+  // Node's own bound on receiving a request; the deadline of the operation usually comes first.
+  requestMs: 130_000,
+  arrivalCheckMs: 5000,
 }
 
 export interface AdminApiOptions {
@@ -59,13 +80,12 @@ export interface AdminApiOptions {
   /** Addresses of proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxy?: readonly string[]
   readonly limits?: Partial<AdminApiLimits>
+  /** Milliseconds that only grow; those of the process by default. */
+  readonly monotonic?: () => number
   /** For tests: an answer that does not match its declared schema becomes an internal error. */
   readonly checkAnswers?: boolean
 }
 
-const headerMilliseconds = 15_000
-/** Node's own bound on receiving a request; the deadline of the operation usually comes first. */
-const requestMilliseconds = 130_000
 /** Longer than the idle time of common proxies, so that they and not we close idle connections. */
 const keepAliveMilliseconds = 65_000
 const idleSweepMilliseconds = 20
@@ -74,9 +94,13 @@ export class AdminApi {
   readonly #options: AdminApiOptions
   readonly #limits: AdminApiLimits
   readonly #inFlight = new Set<Exchange>()
+  readonly #broken = new WeakSet<Socket>()
   readonly #sockets = new Set<Socket>()
+  readonly #clients: ClientLoad
+  readonly #json = new JsonThread()
   readonly #idPrefix = `req_${randomBytes(6).toString('base64url')}`
   #requests = 0
+  #lookedAt = 0
   #draining = false
   #server: Server | undefined
   #deadlines: NodeJS.Timeout | undefined
@@ -84,6 +108,13 @@ export class AdminApi {
   constructor(options: AdminApiOptions) {
     this.#options = options
     this.#limits = { ...limitsUnlessTold, ...options.limits }
+    const { connectionsPerAddressMax: max, countsLoopback } = this.#limits
+    this.#clients = new ClientLoad({ max, countsLoopback, trustProxy: options.trustProxy ?? [] })
+  }
+
+  /** All that is served but for health, metrics and the OpenAPI document. */
+  get operations(): readonly Operation[] {
+    return this.#options.operations
   }
 
   /** Starts to accept; resolves with the address that was bound, rejects when it cannot be. */
@@ -100,10 +131,10 @@ export class AdminApi {
       trustProxy: trustProxy ? [...trustProxy] : false,
       node: {
         backlog: this.#limits.backlog,
-        headersTimeout: headerMilliseconds,
-        requestTimeout: requestMilliseconds,
+        headersTimeout: this.#limits.headerMs,
+        requestTimeout: this.#limits.requestMs,
         keepAliveTimeout: keepAliveMilliseconds,
-        connectionsCheckingInterval: 5000,
+        connectionsCheckingInterval: this.#limits.arrivalCheckMs,
         insecureHTTPParser: false,
         noDelay: true,
       },
@@ -112,14 +143,15 @@ export class AdminApi {
     this.#guard(server, served.node?.handler as RequestListener)
     await served.serve()
     this.#server = server
+    this.#lookedAt = this.#now()
     this.#deadlines = setInterval(() => this.#endOverdue(), this.#limits.deadlineCheckMs).unref()
     const { address, port } = server.address() as AddressInfo
     return { host: address, port }
   }
 
   /**
-   * Stops accepting, ends waits at once, lets other requests finish for at most `deadlineMs`, then cuts what is left.
-   * Answers given meanwhile close their connections.
+   * Stops accepting, ends waits at once, lets other requests finish for at most `deadlineMs`, then cuts what is left, but for
+   * requests whose write may be under way: they are answered with its outcome. Answers given meanwhile close their connections.
    */
   async close(deadlineMs: number): Promise<void> {
     const server = this.#server
@@ -135,6 +167,7 @@ export class AdminApi {
     clearInterval(sweep)
     clearTimeout(cut)
     clearInterval(this.#deadlines)
+    await this.#json[Symbol.asyncDispose]()
   }
 
   #surroundings(): ExchangeSurroundings {
@@ -145,9 +178,12 @@ export class AdminApi {
       protectedResource: this.#options.protectedResource,
       admission: this.#options.admission,
       events: this.#options.events,
-      bodyMemory: new BodyMemory(this.#limits.bodyMemoryBytesMax),
-      depthMax: this.#limits.jsonDepthMax,
+      clients: this.#clients,
+      bodies: { memory: new BodyMemory(this.#limits.bodyMemoryBytesMax), json: this.#json },
+      jsonLimits: this.#limits.json,
       inFlight: this.#inFlight,
+      broken: this.#broken,
+      monotonic: () => this.#now(),
       checkAnswers: this.#options.checkAnswers ?? false,
       isDraining: () => this.#draining,
       nextRequestId: () => this.#nextRequestId(),
@@ -157,23 +193,56 @@ export class AdminApi {
   #guard(server: Server, handler: RequestListener): void {
     server.maxConnections = this.#limits.connectionsMax
     server.on('drop', () => this.#options.events.connectionDropped())
-    server.on('clientError', (error, socket) => answerHttpFault(error, socket as Socket, this.#nextRequestId()))
+    server.on('clientError', (error, socket) => this.#broke(error, socket as Socket))
     // With a listener of its own, Node leaves "100 Continue" to the body reader: it is sent when the caller is known.
     server.on('checkContinue', handler)
+    const serveSocket = server.listeners('connection')
+    server.removeAllListeners('connection')
     server.on('connection', (socket) => {
+      if (!this.#clients.admit(socket)) {
+        this.#options.events.connectionDropped()
+        return answerTurnedAway(socket, this.#clients.refusal(), this.#nextRequestId())
+      }
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
+      for (const listener of serveSocket) listener.call(server, socket)
     })
   }
 
+  /** A process that was stopped, or a machine that was frozen, takes no time away from its requests. */
   #endOverdue(): void {
-    const now = performance.now()
-    for (const exchange of this.#inFlight) if (exchange.deadlineAt <= now) exchange.end('deadline')
+    const now = this.#now()
+    const frozenMs = now - this.#lookedAt - this.#limits.deadlineCheckMs
+    this.#lookedAt = now
+    for (const exchange of this.#inFlight) {
+      if (frozenMs > this.#limits.frozenMsMin) exchange.deadlineAt += frozenMs
+      if (exchange.deadlineAt <= now) exchange.end('deadline')
+    }
+  }
+
+  /** A connection on which no further request can be read. What is under way on it is answered first. */
+  #broke(error: Error & { readonly code?: string }, socket: Socket): void {
+    if (this.#broken.has(socket)) return void socket.destroy()
+    const pending = [...this.#inFlight].filter((exchange) => exchange.socket === socket)
+    this.#broken.add(socket)
+    const hasLeft = !socket.writable || error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE'
+    if (pending.length === 0 || (hasLeft && !pending.some(({ isCommitting }) => isCommitting)))
+      return answerHttpFault(error, socket, this.#nextRequestId())
+    for (const exchange of pending) exchange.breakOff(faultOf(error).refusal)
   }
 
   #cut(server: Server): void {
-    for (const exchange of this.#inFlight) exchange.end('draining')
-    server.closeAllConnections()
+    const kept = new Set<Socket>()
+    for (const exchange of this.#inFlight) {
+      exchange.end('draining')
+      if (exchange.isCommitting) kept.add(exchange.socket)
+    }
+    if (kept.size === 0) return server.closeAllConnections()
+    for (const socket of this.#sockets) if (!kept.has(socket)) socket.destroy()
+  }
+
+  #now(): number {
+    return this.#options.monotonic?.() ?? performance.now()
   }
 
   #nextRequestId(): string {

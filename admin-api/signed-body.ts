@@ -34,26 +34,33 @@ export interface SignedBody {
   readonly isGzip: boolean
 }
 
-/** Reads and checks a body, and runs `work` with it. Throws `invalid_signature`, `unsupported_media_type` and `request_too_large`. */
+/**
+ * Reads and checks a body, and runs `work` with it, or with the first `keptMax` octets of one that is not compressed. Throws
+ * `invalid_signature`, `unsupported_media_type` and `request_too_large`.
+ */
 export async function withSignedBody<T>(
   { sources, memory }: SignatureChecks,
   { query, headers, body }: SignedRequest,
   work: (body: SignedBody) => Promise<T>,
+  keptMax: number = Infinity,
 ): Promise<T> {
   const sourceId = query.source_id ?? single(headers['x-service-ingest-source'])
   const given: GivenSignature = { ours: single(headers['x-service-signature']), stalwart: single(headers['x-signature']) }
   if (sourceId === undefined || (given.ours === undefined && given.stalwart === undefined)) throw badSignature()
   const isGzip = isCompressed(headers['content-encoding'])
   const check = await sources.begin(sourceId)
-  let held = 0
+  let [size, held] = [0, 0]
   try {
     const chunks: Uint8Array[] = []
     for await (const chunk of body.bytes) {
       check.update(chunk)
-      if (!check.isKnown) continue // read to the end all the same, so that nobody learns which sources there are
-      memory.take(chunk.length)
-      held += chunk.length
-      chunks.push(chunk)
+      if (isGzip && (size += chunk.length) > signedBytesMax) throw tooLarge(signedBytesMax, 'this one has more, compressed')
+      // read to the end all the same, so that nobody learns which sources there are
+      const kept = check.isKnown ? chunk.subarray(0, keptMax - held) : nothing
+      if (kept.length === 0) continue
+      memory.take(kept.length)
+      held += kept.length
+      chunks.push(kept)
     }
     const signed = await check.finish(given)
     await sources.seen(signed)
@@ -62,6 +69,8 @@ export async function withSignedBody<T>(
     memory.release(held)
   }
 }
+
+const nothing = new Uint8Array()
 
 const single = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
@@ -85,12 +94,55 @@ export async function inflated({ bytes, isGzip }: SignedBody): Promise<Uint8Arra
   }
 }
 
-/** The body in pieces, for readers that hold little at a time; of a body that goes beyond the limit, nothing is given out. */
-export async function inflating({ bytes, isGzip }: SignedBody, bytesMax: number): Promise<AsyncIterable<Uint8Array>> {
-  if (!isGzip) return piecesOf(bytes)
+/** The first `keptMax` octets of a body, inflated. Throws `request_too_large` for one that inflates to more than `bytesMax`. */
+export async function beginningOf({ bytes, isGzip }: SignedBody, keptMax: number, bytesMax: number): Promise<Uint8Array> {
+  if (!isGzip) return bytes
+  const kept: Uint8Array[] = []
   let size = 0
-  for await (const piece of gunzipped(bytes)) if ((size += piece.length) > bytesMax) throw bomb(bytesMax)
-  return gunzipped(bytes)
+  for await (const piece of gunzipped(bytes)) {
+    if (size < keptMax) kept.push(piece.subarray(0, keptMax - size))
+    if ((size += piece.length) > bytesMax) throw bomb(bytesMax)
+  }
+  return Buffer.concat(kept)
+}
+
+/**
+ * A body may inflate to as much as may be sent uncompressed, and beyond that to so many times its length: logs reach some 50 times,
+ * only bodies made for it 1,000.
+ */
+const inflationMax = 200
+
+export interface LineBounds {
+  /** Octets when inflated. */
+  readonly bytesMax: number
+  readonly linesMax: number
+}
+
+/**
+ * A body of lines in pieces, for readers that hold little at a time; of a body that goes beyond a limit, nothing is given out.
+ * Throws `request_too_large`.
+ */
+export async function linesOf({ bytes, isGzip }: SignedBody, { bytesMax, linesMax }: LineBounds): Promise<AsyncIterable<Uint8Array>> {
+  const pieces = () => (isGzip ? gunzipped(bytes) : piecesOf(bytes))
+  const allowed = Math.min(bytesMax, Math.max(signedBytesMax, inflationMax * bytes.length))
+  let size = 0
+  let lines = 0
+  for await (const piece of pieces()) {
+    if ((size += piece.length) > allowed) throw bomb(allowed)
+    if ((lines += lineEnds(piece)) > linesMax) throw tooManyLines(linesMax)
+  }
+  return pieces()
+}
+
+function lineEnds(piece: Uint8Array): number {
+  let found = 0
+  for (const octet of piece) if (octet === 0x0a) found++
+  return found
+}
+
+function tooManyLines(linesMax: number): Refusal {
+  const message = `A request may hold at most ${linesMax.toLocaleString('en')} lines; send the log in several requests.`
+  return new Refusal('request_too_large', message, { details: { max_lines: linesMax } })
 }
 
 async function* piecesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {

@@ -16,6 +16,11 @@ interface Variable {
 /** The variable that names the configuration file itself. */
 export const configFileVariable = 'POSTERN_CONFIG'
 
+/** The variable that holds the API key for commands such as `postern send`; no setting of the daemon. */
+export const apiKeyVariable = 'POSTERN_API_KEY'
+
+const noSettings: readonly string[] = [configFileVariable, apiKeyVariable]
+
 const variables: Readonly<Record<string, Variable>> = {
   POSTERN_DATA_DIR: { path: 'dataDir', form: 'text' },
   POSTERN_BASE_URL: { path: 'baseUrl', form: 'text' },
@@ -33,9 +38,12 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_SYSTEM_DESTINATION: { path: 'systemMail.destination', form: 'text' },
   POSTERN_SYSTEM_FROM: { path: 'systemMail.from', form: 'text' },
   POSTERN_LOG_LEVEL: { path: 'logLevel', form: 'text' },
+  POSTERN_LOG_FORMAT: { path: 'logFormat', form: 'text' },
   POSTERN_SHUTDOWN_SECONDS: { path: 'shutdownSeconds', form: 'number' },
   POSTERN_HTTP_LISTEN: { path: 'http.listen', form: 'text' },
   POSTERN_HTTP_MAX_BODY_BYTES: { path: 'http.maxBodyBytes', form: 'number' },
+  POSTERN_HTTP_MAX_CONNECTIONS: { path: 'http.maxConnections', form: 'number' },
+  POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS: { path: 'http.maxConnectionsPerAddress', form: 'number' },
   POSTERN_TRUST_PROXY: { path: 'http.trustProxy', form: 'list' },
   POSTERN_SUBMISSION_LISTEN: { path: 'submission.listen', form: 'list' },
   POSTERN_SUBMISSIONS_LISTEN: { path: 'submission.implicitTlsListen', form: 'list' },
@@ -93,7 +101,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const values = new Map<string, unknown>()
   const problems: string[] = []
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith('POSTERN_') || name === configFileVariable || text === undefined) continue
+    if (!name.startsWith('POSTERN_') || noSettings.includes(name) || text === undefined) continue
     const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
     if (!variable) problems.push(unknownVariable(name))
     else if (text.trim() !== '' || isList(variable.form)) values.set(variable.path, readText(variable.form, text.trim()))
@@ -153,6 +161,6 @@ function readClasses(text: string): unknown {
 }
 
 function unknownVariable(name: string): string {
-  const near = closest(name, [configFileVariable, ...Object.keys(variables)])
+  const near = closest(name, [...noSettings, ...Object.keys(variables)])
   return `${name} is not a setting; ${near ? `did you mean ${near}?` : 'remove it, or see config/settings.md for all settings.'}`
 }

@@ -13,6 +13,8 @@ export interface FeatureFlag {
    * strangers asks for the flag of the organization that owns it by itself.
    */
   readonly routes: readonly string[]
+  /** Other operations, by id, that are refused when what they are asked for, or whose it is, belongs to the feature. */
+  readonly within: readonly string[]
   /** Names of agent tools that need the flag. */
   readonly tools: readonly string[]
   /** Names of dashboard screens that need the flag. */
@@ -21,13 +23,14 @@ export interface FeatureFlag {
   readonly always: readonly string[]
 }
 
-const effectOnly = { routes: [], tools: [], screens: [], always: [] }
+const effectOnly = { routes: [], within: [], tools: [], screens: [], always: [] }
 
 export const features = {
   templates: {
     default: true,
     what: 'Sending from templates',
     routes: ['/v1/templates'],
+    within: ['sendMessage'],
     tools: [
       'email_template_create',
       'email_template_list',
@@ -43,6 +46,7 @@ export const features = {
     what: 'Bulk replay',
     plan: 'bulkReplay',
     routes: ['/v1/replays'],
+    within: [],
     tools: ['email_bulk_replay', 'email_bulk_replay_status'],
     screens: ['replays'],
     always: [],
@@ -51,6 +55,7 @@ export const features = {
     default: true,
     what: 'The deliverability test',
     routes: ['/v1/inspect'],
+    within: [],
     tools: ['email_inspect_address_create', 'email_inspect_report_get'],
     screens: ['inspect'],
     always: [],
@@ -59,6 +64,7 @@ export const features = {
     default: true,
     what: 'Routing of incoming mail',
     routes: ['/v1/inbound-routes'],
+    within: ['followInboundLink'],
     tools: ['email_inbound_route_create', 'email_inbound_messages_list'],
     screens: ['inbound-routes'],
     always: [],
@@ -67,6 +73,7 @@ export const features = {
     default: true,
     what: 'Taking in bounces and complaints',
     routes: ['/v1/ingest-sources', '/v1/mailenable'],
+    within: ['ingestStalwart', 'ingestReportMail', 'ingestLogs', 'ingestMailEnable', 'checkMailEnable', 'ingestActivityLog'],
     tools: [
       'bounce_source_create',
       'bounce_source_list',
@@ -83,6 +90,7 @@ export const features = {
     default: true,
     what: 'Sending by SMTP',
     routes: ['/v1/smtp-credentials'],
+    within: [],
     tools: [
       'smtp_credential_create',
       'smtp_credential_list',
@@ -96,8 +104,10 @@ export const features = {
   },
   tenant_partitions: {
     default: true,
-    what: 'Projects below a project',
-    routes: ['/v1/projects/sub'],
+    what: 'Making and changing partitions of projects',
+    plan: 'subProjects',
+    routes: [],
+    within: ['createProject', 'updateProject'],
     tools: ['project_sub_create', 'project_sub_list', 'project_sub_delete', 'project_sub_set_quota'],
     screens: ['sub-projects'],
     always: [],
@@ -106,6 +116,7 @@ export const features = {
     default: true,
     what: 'Event webhooks',
     routes: ['/v1/webhooks'],
+    within: [],
     tools: [
       'webhook_endpoint_create',
       'webhook_endpoint_list',
@@ -120,6 +131,7 @@ export const features = {
     default: true,
     what: 'Making virtual inboxes',
     routes: ['/v1/inboxes'],
+    within: [],
     tools: ['virtual_inbox_create', 'virtual_inbox_update', 'virtual_inbox_delete', 'virtual_inbox_messages_clear'],
     screens: ['virtual-inboxes'],
     always: [
@@ -142,6 +154,7 @@ export const features = {
     default: true,
     what: 'Publishable keys',
     routes: ['/v1/publishable-keys'],
+    within: [],
     tools: [
       'publishable_key_create',
       'publishable_key_list',
@@ -156,11 +169,20 @@ export const features = {
     default: true,
     what: 'Forms',
     routes: ['/v1/forms'],
+    within: [],
     tools: ['form_create', 'form_publish', 'form_embed_snippet_generate', 'form_list', 'form_reply_draft_create', 'form_reply_send'],
     screens: ['forms', 'submissions'],
     always: [],
   },
-  managed_websites: { default: true, what: 'Managed Websites', routes: ['/v1/sites'], tools: [], screens: ['websites'], always: [] },
+  managed_websites: {
+    default: true,
+    what: 'Managed Websites',
+    routes: ['/v1/sites'],
+    within: [],
+    tools: [],
+    screens: ['websites'],
+    always: [],
+  },
   bounce_auto_suppress: { ...effectOnly, default: false, what: 'Suppression of recipients after a bounce or complaint' },
   verp: { ...effectOnly, default: true, what: 'VERP', plan: 'tracking' },
   click_tracking: { ...effectOnly, default: true, what: 'Click tracking', plan: 'tracking' },

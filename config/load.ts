@@ -60,15 +60,25 @@ export function publicUrl(config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: E
 
 /** Address of the pages for people, to which links lead and sessions and passkeys are bound: that of the authorization server. */
 export const pagesUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl'>, bound: Endpoint): string =>
-  config.authUrl ?? publicUrl(config, bound)
+  config.authUrl ?? namedUrl(config, bound)
 
-/** The issuer of access tokens, and the resources that they are for (RFC 8707 §2). */
+/**
+ * The public address as browsers need it: where nothing is set and the service listens on loopback, that is `localhost`, because
+ * they bind passkeys to names and never to IP addresses (WebAuthn Level 3 §5.1.2).
+ */
+const namedUrl = (config: Pick<Config, 'baseUrl' | 'smtpHost'>, bound: Endpoint): string =>
+  config.baseUrl === null && isLoopback(bound.host) ? `http://localhost:${bound.port}` : publicUrl(config, bound)
+
+const isLoopback = (host: string): boolean => host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
+
+/** The issuer of access tokens, and the resources that they are for (RFC 8707 §2); MCP is one where it is served. */
 export function oauthUrls(
   config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl' | 'mcpUrl'>,
   bound: Endpoint,
-): { readonly issuer: string; readonly resources: { readonly mcp: string; readonly rest: string } } {
-  const base = publicUrl(config, bound)
-  return { issuer: pagesUrl(config, bound), resources: { mcp: config.mcpUrl ?? `${base}/mcp`, rest: `${base}/v1` } }
+  servesMcp = false,
+): { readonly issuer: string; readonly resources: { readonly mcp?: string; readonly rest: string } } {
+  const base = namedUrl(config, bound)
+  return { issuer: pagesUrl(config, bound), resources: { ...(servesMcp && { mcp: config.mcpUrl ?? `${base}/mcp` }), rest: `${base}/v1` } }
 }
 
 function readConfigFile(path: string, readFile: ConfigSources['readFile']): Record<string, unknown> {

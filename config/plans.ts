@@ -65,9 +65,11 @@ export const includedFeatures = [
   'tracking',
 ] as const satisfies readonly (keyof Plan)[]
 
+export type IncludedFeature = (typeof includedFeatures)[number]
+
 /** What an organization has in place of its plan's limits; -1 is no limit. */
 export type PlanOverrides = { readonly [Limit in (typeof countedLimits)[number]]?: number | undefined } & {
-  readonly [Limit in (typeof includedFeatures)[number]]?: boolean | undefined
+  readonly [Limit in IncludedFeature]?: boolean | undefined
 }
 
 const small = {

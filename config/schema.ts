@@ -45,6 +45,13 @@ const http = section({
     '127.0.0.1:8080',
   ),
   maxBodyBytes: whole('Largest body of a request, in bytes.', mebibyte / 16, 256 * mebibyte, 36 * mebibyte),
+  maxConnections: whole('Most HTTP connections at a time.', 1, 1_000_000, 10_000),
+  maxConnectionsPerAddress: whole(
+    'Most HTTP connections at a time from one client address (an IPv6 /64 counts as one); behind a trusted proxy, most requests. Loopback and proxies have no bound.',
+    1,
+    100_000,
+    500,
+  ),
   trustProxy: listOf(
     {
       description: 'Proxies whose X-Forwarded-For is believed, as exact addresses.',
@@ -66,13 +73,27 @@ const submission = section({
     endpoint,
     ['127.0.0.1:2465'],
   ),
-  cleartextAuth: oneOf('Whether AUTH is offered without TLS: never, or to clients on a loopback address.', ['never', 'loopback'], 'never'),
+  cleartextAuth: oneOf(
+    'Whether AUTH is offered without TLS: never; to clients on a loopback address (loopback); or to these while the certificate is self-made, except on ports 587 and 2587 (auto).',
+    ['never', 'loopback', 'auto'],
+    'auto',
+  ),
   maxMessageBytes: whole('Largest message, in bytes (RFC 1870 §4).', mebibyte / 16, 256 * mebibyte, 25 * mebibyte),
   maxRecipients: whole('Most recipients of one message.', 1, 10_000, 500),
   maxConnections: whole('Most sessions at a time, over all listeners.', 1, 100_000, 1000),
   maxConnectionsPerAddress: whole('Most sessions at a time from one client address (an IPv6 /64 counts as one).', 1, 100_000, 50),
-  sessionSeconds: whole('Longest session, in seconds; after it the client is told to come again.', 10, 24 * hour, 600),
-  idleSeconds: whole('Longest silence of a client, in seconds.', 5, hour, 60),
+  sessionSeconds: whole(
+    'Longest time between messages without one that is taken, in seconds; then the client is told to come again.',
+    10,
+    24 * hour,
+    600,
+  ),
+  idleSeconds: whole(
+    'Longest silence of a client, in seconds (at least 300, RFC 5321 §4.5.3.2.7); 30 while over three quarters of the connections are taken.',
+    300,
+    hour,
+    300,
+  ),
   authFailuresPerSession: whole('Failed logins after which a session ends.', 1, 20, 3),
 })
 
@@ -262,7 +283,7 @@ export const schema = section({
   ),
   mcpUrl: optionalWritten(
     {
-      description: 'Address of the MCP endpoint, and so the audience of its access tokens. Without it, the base URL with the path /mcp.',
+      description: 'Address of the MCP endpoint, and so the audience of its access tokens. No effect in this version, which has no MCP.',
       limit: 'an http or https address with any path but /v1, such as https://mail.example.org/mcp',
     },
     mcpAddress,
@@ -325,6 +346,11 @@ export const schema = section({
   ),
   systemMail: systemMail.prefault({}),
   logLevel: oneOf('Least important log lines that are written.', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+  logFormat: oneOf(
+    'How log lines are written: json, one object a line, for programs, or pretty, for a terminal.',
+    ['json', 'pretty'],
+    'json',
+  ),
   shutdownSeconds: whole('Longest time from SIGTERM to the end of the process, in seconds.', 1, 600, 30),
   http: http.prefault({}),
   submission: submission.prefault({}),

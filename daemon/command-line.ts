@@ -1,75 +1,154 @@
 /** The `postern` command line: words in, a command out. Reads nothing and does nothing. */
-import { parseArgs } from 'node:util'
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/closest.ts'
-import { readOperatorWords, type OperatorRequest } from './operator-words.ts'
+import { commandHelp, helpText } from './command-help.ts'
+import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator-words.ts'
+
+/** Which daemon a command talks to: the one of the data folder, or another by its address and an API key. */
+export interface DaemonChoice {
+  readonly url: string | undefined
+  readonly key: string | undefined
+}
+
+export interface SendWords extends DaemonChoice {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly subject: string
+  /** `-` stands for the standard input. */
+  readonly text: string
+  readonly html: string | undefined
+  readonly asJson: boolean
+}
+
+export interface KeyWords extends DaemonChoice {
+  readonly label: string
+  readonly scope: string | undefined
+  readonly project: string | undefined
+  readonly sendOnly: boolean
+  readonly asJson: boolean
+}
 
 /** What the caller wants. `usage` is an error in the words; the process ends with 64. */
 export type Command =
   | { readonly name: 'serve'; readonly readyFile: string | undefined }
-  | { readonly name: 'verify' | 'doctor' | 'config' | 'help' | 'operator help' | 'version' }
+  | { readonly name: 'verify' | 'doctor' | 'config' | 'version' }
+  | { readonly name: 'help'; readonly text: string }
   | { readonly name: 'operator'; readonly request: OperatorRequest }
   | { readonly name: 'login-link'; readonly email: string }
+  | { readonly name: 'send'; readonly words: SendWords }
+  | { readonly name: 'tail'; readonly asJson: boolean }
+  | { readonly name: 'key create'; readonly words: KeyWords }
   | { readonly name: 'usage'; readonly message: string }
 
-const names = ['serve', 'login-link', 'verify', 'doctor', 'config', 'operator'] as const
+/** Words that cannot be understood; the message says why. */
+class WordsUnclear extends Error {}
 
-/** Printed for `--help`. */
-export const helpText = `Usage: postern COMMAND
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const daemonOptions = { url: text, key: text, json: flag } as const
 
-  serve [--ready-file PATH]  run the daemon in the foreground until SIGTERM;
-                             PATH receives its real addresses as JSON once it is ready
-  login-link ADDRESS         print a link that signs this mail address in
-  verify                     check that records and indexes of a stopped daemon's data agree
-  doctor                     check this machine and the configuration
-  config                     print the effective configuration, secrets masked
-  operator WHAT              plans, flags, prices and invoices of all organizations;
-                             postern operator --help tells more
+interface Words {
+  readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
+  readonly operands: readonly string[]
+}
 
-  --help, --version
+interface CommandWords {
+  readonly options: ParseArgsOptionsConfig
+  /** Names of the operands, in order; all are needed. */
+  readonly operands: readonly string[]
+  readonly make: (this: void, words: Words) => Command
+}
 
-Settings come from the JSON file that POSTERN_CONFIG names and from POSTERN_* variables; see config/settings.md.
-`
+const commands: Readonly<Record<string, CommandWords>> = {
+  serve: {
+    options: { 'ready-file': text },
+    operands: [],
+    make({ values }) {
+      const readyFile = textOf(values['ready-file'])
+      if (readyFile === '') throw new WordsUnclear('--ready-file needs a path.')
+      return { name: 'serve', readyFile }
+    },
+  },
+  send: {
+    options: { ...daemonOptions, from: text, to: { type: 'string', multiple: true }, subject: text, text, html: text },
+    operands: [],
+    make({ values }) {
+      const from = textOf(values['from'])
+      const to = [values['to'] ?? []].flat().map(String)
+      if (from === undefined || to.length === 0) throw new WordsUnclear('send needs --from and --to.')
+      const body = { subject: textOf(values['subject']) ?? 'Test', text: textOf(values['text']) ?? '-', html: textOf(values['html']) }
+      return { name: 'send', words: { ...daemonChoice(values), from, to, ...body, asJson: values['json'] === true } }
+    },
+  },
+  tail: { options: { json: flag }, operands: [], make: ({ values }) => ({ name: 'tail', asJson: values['json'] === true }) },
+  key: {
+    options: { ...daemonOptions, scope: text, project: text, 'send-only': flag },
+    operands: ['create', 'a name for the key'],
+    make({ values, operands: [verb, label = ''] }) {
+      if (verb !== 'create') throw new WordsUnclear('key can do one thing: create.')
+      const what = { scope: textOf(values['scope']), project: textOf(values['project']), sendOnly: values['send-only'] === true }
+      return { name: 'key create', words: { ...daemonChoice(values), label, ...what, asJson: values['json'] === true } }
+    },
+  },
+  'login-link': {
+    options: {},
+    operands: ['a mail address'],
+    make: ({ operands: [email = ''] }) => ({ name: 'login-link', email }),
+  },
+  verify: { options: {}, operands: [], make: () => ({ name: 'verify' }) },
+  doctor: { options: {}, operands: [], make: () => ({ name: 'doctor' }) },
+  config: { options: {}, operands: [], make: () => ({ name: 'config' }) },
+}
+
+const names = [...Object.keys(commands), 'operator']
 
 /** Reads the words after the program's name. */
 export function parseCommandLine(words: readonly string[]): Command {
-  if (words[0] === 'operator') return operatorCommand(words.slice(1))
-  const parsed = parseWords(words)
-  if (typeof parsed === 'string') return usage(parsed)
-  const { values, positionals } = parsed
-  if (values.help) return { name: 'help' }
-  if (values.version) return { name: 'version' }
-  const [name, ...operands] = positionals
-  if (name === undefined) return usage(`Say what to do: ${names.join(', ')}.`)
-  const known = names.find((candidate) => candidate === name)
-  if (known === 'operator') return usage('operator comes before its options.')
+  const at = words.findIndex((word) => !word.startsWith('-'))
+  const name = words.find((word) => names.includes(word)) ?? words[at]
+  if (name === undefined) return withoutCommand(words)
+  if (name === 'operator') return words[0] === name ? operatorCommand(words.slice(1)) : usage('operator comes before its options.')
+  const known = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!known) return usage(unknownCommand(name))
-  const email = known === 'login-link' ? operands.shift() : undefined
-  const [surplus] = operands
-  if (surplus !== undefined) return usage(`${known} takes no ${JSON.stringify(surplus)}.`)
-  const readyFile = values['ready-file']
-  if (known === 'serve') return readyFile === '' ? usage('--ready-file needs a path.') : { name: known, readyFile }
-  if (known === 'login-link' && readyFile === undefined)
-    return email === undefined ? usage('login-link needs a mail address.') : { name: known, email }
-  return readyFile === undefined && known !== 'login-link' ? { name: known } : usage(`--ready-file belongs to serve, not to ${known}.`)
+  try {
+    const rest = words.toSpliced(words.indexOf(name), 1)
+    return read(name, known, rest)
+  } catch (error) {
+    return usage(error instanceof Error ? error.message : String(error), name)
+  }
+}
+
+function read(name: string, { options, operands, make }: CommandWords, words: readonly string[]): Command {
+  const { values, positionals } = parseArgs({
+    args: [...words],
+    allowPositionals: true,
+    options: { ...options, help: { type: 'boolean', short: 'h' }, version: flag },
+  })
+  if (values['help'] === true) return { name: 'help', text: commandHelp(name) }
+  if (values['version'] === true) return { name: 'version' }
+  const [surplus] = positionals.slice(operands.length)
+  if (surplus !== undefined) throw new WordsUnclear(`${name} takes no ${JSON.stringify(surplus)}.`)
+  const missing = operands[positionals.length]
+  if (missing !== undefined) throw new WordsUnclear(`${name} needs ${missing}.`)
+  return make({ values, operands: positionals })
+}
+
+function withoutCommand(words: readonly string[]): Command {
+  try {
+    const options = { help: { type: 'boolean', short: 'h' }, version: flag } as const
+    const { values } = parseArgs({ args: [...words], options })
+    if (values.help) return { name: 'help', text: helpText }
+    return values.version ? { name: 'version' } : usage(`Say what to do: ${names.join(', ')}.`)
+  } catch (error) {
+    return usage(error instanceof Error ? error.message : String(error))
+  }
 }
 
 function operatorCommand(words: readonly string[]): Command {
-  const read = readOperatorWords(words)
-  if (read === 'help') return { name: 'operator help' }
-  if ('wrong' in read) return { name: 'usage', message: `${read.wrong} Try postern operator --help.` }
-  return { name: 'operator', request: read }
-}
-
-function parseWords(words: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: { 'ready-file': { type: 'string' }, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
-    })
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
+  const request = readOperatorWords(words)
+  if (request === 'help') return { name: 'help', text: operatorHelp }
+  if ('wrong' in request) return usage(request.wrong, 'operator')
+  return { name: 'operator', request }
 }
 
 function unknownCommand(name: string): string {
@@ -77,4 +156,10 @@ function unknownCommand(name: string): string {
   return `${JSON.stringify(name)} is not a command; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`
 }
 
-const usage = (message: string): Command => ({ name: 'usage', message: `${message} Try postern --help.` })
+const textOf = (value: Words['values'][string]): string | undefined => (typeof value === 'string' ? value : undefined)
+const daemonChoice = (values: Words['values']): DaemonChoice => ({ url: textOf(values['url']), key: textOf(values['key']) })
+
+const usage = (message: string, command?: string): Command => ({
+  name: 'usage',
+  message: `${message} Try postern ${command === undefined ? '' : `${command} `}--help.`,
+})

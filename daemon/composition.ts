@@ -6,7 +6,10 @@ import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
 import { pagesUrl, publicUrl } from '#config/load.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
+import { tellCounts } from '#core/feedback/counts.ts'
+import { LoginGuard } from '#core/access/login-guard.ts'
 import { Audit } from '#core/audit.ts'
+import { orRunToken } from '#core/access/run-token.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
@@ -15,6 +18,7 @@ import { systemClock } from '#core/clock.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { Probes } from '#core/delivery/probes.ts'
 import { bearerCheck } from '#core/oauth/bearers.ts'
+import { grantStands } from '#core/oauth/grant.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
@@ -37,6 +41,7 @@ import { operatorOperations } from '../admin-api/operator/operations.ts'
 import { flagCheck, restOperations } from '../admin-api/rest/operations.ts'
 import { claimOperations } from '../admin-api/pages/claims.ts'
 import { oauthOperations } from '../admin-api/oauth/operations.ts'
+import { operatorDecisionsOperation } from '../admin-api/operator-decisions.ts'
 import { operatorLinkOperation } from '../admin-api/operator-link.ts'
 import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
 import { revealOperations } from '../admin-api/pages/reveal.ts'
@@ -53,14 +58,15 @@ import { inboundCore, inboundSettings } from './inbound-core.ts'
 import { inboxCore } from './inbox-core.ts'
 import { ingestCore } from './ingest-core.ts'
 import { mailDoors, submissionServer } from './mail-doors.ts'
-import type { Metrics } from './metrics.ts'
+import { Decisions } from './decisions.ts'
 import { Observer } from './observer.ts'
 import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
 import { OwnListeners } from './own-listeners.ts'
 import { publishableCore } from './publishable-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
-import { restCore, type RestParts } from './rest-core.ts'
+import { restCore } from './rest-core.ts'
+import { restParts } from './rest-parts.ts'
 import { webhookCore } from './webhook-core.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
@@ -98,6 +104,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     ingest: c.resolve(T.Ingest),
     webhooks: c.resolve(T.Webhooks),
     inbound: c.resolve(T.Inbound),
+    decisions: c.resolve(T.Decisions),
   }
 }
 
@@ -114,8 +121,13 @@ const settingsOf = (secrets: SecretBox) => (c: DependencyContainer) => ({
 /** Time, the network, the disk and the threads: what leaves the process. */
 function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace: Replacements): void {
   add(T.Clock, () => replace.clock ?? systemClock)
-  add(T.Database, () => new Database(kv))
-  add(T.Observer, () => new Observer(log, metrics))
+  add(T.Database, () => {
+    const database = new Database(kv)
+    tellCounts(database, metrics)
+    return database
+  })
+  add(T.Decisions, () => new Decisions())
+  add(T.Observer, (c) => new Observer(log, metrics, c.resolve(T.Decisions)))
   add(T.Health, () => new Readiness())
   add(T.OwnListeners, () => new OwnListeners())
   add(T.Guard, () => addressGuard(config.outbound.allow.destinations))
@@ -157,7 +169,7 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
 
 /** The decisions about mail. */
 function addCore(add: Add, foundation: Foundation): void {
-  const { config, secrets, metrics } = foundation
+  const { config, secrets } = foundation
   addHealth(add, foundation)
   addDelivery(add, foundation)
   addInboxes(add, foundation)
@@ -179,7 +191,8 @@ function addCore(add: Add, foundation: Foundation): void {
     return new Accept({
       ...base(c),
       tracking: new Tracking({ secrets, rewriter: c.resolve(T.Rewriter), publicUrl: config.baseUrl ?? undefined }),
-      listener: acceptanceListener(c, metrics),
+      listener: acceptanceListener(c),
+      health: c.resolve(T.Board),
       recipientsMax: maxRecipients,
       messageBytesMax: maxMessageBytes,
       bounceDomain: config.inboundDomain,
@@ -204,13 +217,15 @@ function addCore(add: Add, foundation: Foundation): void {
     const parts = { writes: c.resolve(T.Writes), people: c.resolve(T.People), sandboxes: c.resolve(T.OAuth).sandboxes }
     return new Claims({ ...base(c), ...parts, audit: new Audit(base(c)) })
   })
-  add(T.ApiKeys, (c) => new ApiKeys({ ...base(c), writes: c.resolve(T.Writes) }))
+  add(T.ApiKeys, (c) => {
+    const asked = { rightsOfMember: c.resolve(T.People).members.rightsOf, grantStands: grantStands(c.resolve(T.Database)) }
+    return new ApiKeys({ ...base(c), writes: c.resolve(T.Writes), ...asked })
+  })
   add(T.Credentials, (c) => new SmtpCredentials({ ...base(c), writes: c.resolve(T.Writes), bounceDomain: config.inboundDomain }))
   add(T.OAuth, (c) =>
     oauthServer({
-      ...{ ...base(c), config, writes: c.resolve(T.Writes) },
+      ...{ ...base(c), config, writes: c.resolve(T.Writes), rightsOfMember: c.resolve(T.People).members.rightsOf },
       fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
-      rightsOfMember: c.resolve(T.People).members.rightsOf,
       events: c.resolve(T.Observer),
       notices: c.resolve(T.People).notices,
       onDeleted: () => c.resolve(T.Administration).removals.wake(),
@@ -249,6 +264,7 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
       ...settingsOf(secrets)(c),
       transport: c.resolve(T.Transport),
       listener: c.resolve(T.Observer),
+      onCaptured: (capture) => c.resolve(T.Inboxes).onCaptured(capture),
       health: c.resolve(T.Board),
     }),
   )
@@ -301,9 +317,10 @@ function addHealth(add: Add, { config, secrets }: Foundation): void {
 function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): void {
   const { config, secrets, metrics, version } = foundation
   const base = settingsOf(secrets)
+  add(T.LoginGuard, (c) => new LoginGuard(c.resolve(T.Clock)))
   add(T.Submission, (c) => {
-    const parts = { accept: c.resolve(T.Accept), admission: c.resolve(T.Admission), events: c.resolve(T.Observer) }
-    return submissionServer(foundation, { ...base(c), ...parts })
+    const parts = { accept: c.resolve(T.Accept), admission: c.resolve(T.Admission), loginGuard: c.resolve(T.LoginGuard) }
+    return submissionServer(foundation, { ...base(c), ...parts, resolver: c.resolve(T.Resolver), events: c.resolve(T.Observer) })
   })
   add(T.MailDoors, (c) => {
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
@@ -316,12 +333,11 @@ function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): v
     return publishableCore({ ...base(c), ...parts, config })
   })
   add(T.Http, (c) => {
-    const core = restCore(restParts(c, foundation))
+    const core = restCore(restParts((key) => c.resolve(key), foundation))
     const { operatorKey } = config
     const oauth = c.resolve(T.OAuth)
     const baseUrl = publicUrl(config, config.http.listen)
-    const make = async (email: string) =>
-      pagesUrl(config, config.http.listen) + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
+    const make = async (email: string) => oauth.urls.issuer + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
     return new AdminApi({
       listen: config.http.listen,
       baseUrl,
@@ -329,7 +345,7 @@ function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): v
       operations: [
         ...restOperations(core),
         ...claimOperations({ people: c.resolve(T.People), claims: core.claims }),
-        ...(operatorKey === null ? [] : operatorOperations(core)),
+        ...(operatorKey === null ? [] : operatorOperations(core, c.resolve(T.LoginGuard))),
         ...oauthOperations(oauth),
         ...pageOperations({ ...core, people: c.resolve(T.People) }),
         ...allowingOperations(
@@ -337,17 +353,21 @@ function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): v
         ),
         ...revealOperations({ reveals: c.resolve(T.Publishable).reveals, origin: oauth.urls.issuer }),
         operatorLinkOperation({ token: foundation.operatorToken, make }),
+        operatorDecisionsOperation({ token: foundation.operatorToken, watch: () => c.resolve(T.Decisions).watch() }),
       ],
       nothingAs: nothingPage,
       authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
       requireFlag: flagCheck(c.resolve(T.Policies)),
-      authenticate: bearerAuthentication(bearerCheck(c.resolve(T.ApiKeys), oauth.tokenCheck)),
+      authenticate: bearerAuthentication(
+        orRunToken(c.resolve(T.Database), foundation.operatorToken, bearerCheck(c.resolve(T.ApiKeys), oauth.tokenCheck)),
+      ),
       protectedResource: oauth.restResource,
       admission: c.resolve(T.Admission),
       events: c.resolve(T.Observer),
       health: c.resolve(T.Health),
       metrics,
       trustProxy: config.http.trustProxy,
+      limits: { connectionsMax: config.http.maxConnections, connectionsPerAddressMax: config.http.maxConnectionsPerAddress },
     })
   })
 }
@@ -357,42 +377,11 @@ const inboxUrls = (config: Foundation['config']) => ({
   pagesUrl: pagesUrl(config, config.http.listen),
 })
 
-/** What the REST side of the core is built from. */
-function restParts(c: DependencyContainer, { config, secrets }: Foundation): RestParts {
-  return {
-    ...settingsOf(secrets)(c),
-    config,
-    writes: c.resolve(T.Writes),
-    apiKeys: c.resolve(T.ApiKeys),
-    people: c.resolve(T.People),
-    claims: c.resolve(T.Claims),
-    smtpCredentials: c.resolve(T.Credentials),
-    transport: c.resolve(T.Transport),
-    resolver: c.resolve(T.Resolver),
-    destinations: c.resolve(T.Destinations),
-    probes: c.resolve(T.Probes),
-    health: c.resolve(T.Board),
-    accept: c.resolve(T.Accept),
-    replayRunner: c.resolve(T.ReplayRunner),
-    engagements: c.resolve(T.Engagements),
-    inspectTests: c.resolve(T.MailDoors).inspect.inspectTests,
-    ingest: c.resolve(T.Ingest),
-    publishable: c.resolve(T.Publishable),
-    ...c.resolve(T.Administration),
-    ...c.resolve(T.Webhooks),
-    ...c.resolve(T.Inboxes),
-    ...c.resolve(T.Inbound),
-  }
-}
-
 /** What was accepted goes on at once; a process that dies before finds it in the store. */
-function acceptanceListener(c: DependencyContainer, metrics: Metrics): AcceptanceListener {
+function acceptanceListener(c: DependencyContainer): AcceptanceListener {
   return {
-    accepted: ({ door, outcome }) => metrics.messageAccepted(door, outcome),
+    accepted: (trace) => c.resolve(T.Observer).sendAccepted(trace),
     queued: (entry, content) => c.resolve(T.Queue).offer(entry, content, true),
-    captured: (capture) => {
-      c.resolve(T.Bell).ring(capture)
-      c.resolve(T.Inboxes).backgroundRead.wake()
-    },
+    captured: (capture) => c.resolve(T.Inboxes).onCaptured(capture),
   }
 }

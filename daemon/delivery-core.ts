@@ -19,7 +19,7 @@ interface DeliverySettings {
   readonly secrets: SecretBox
 }
 
-export type AttemptParts = DeliverySettings & Pick<AttemptOptions, 'transport' | 'listener' | 'health'>
+export type AttemptParts = DeliverySettings & Pick<AttemptOptions, 'transport' | 'listener' | 'onCaptured' | 'health'>
 
 /** The attempts, with the retry schedule of the configuration. */
 export function deliveryAttempts({ delivery }: Config, parts: AttemptParts): Attempts {
@@ -47,6 +47,11 @@ export function deliveryQueue({ delivery }: Config, metrics: Metrics, parts: Que
   const limits = { connectionsMax: connectionsTotal, memoryBytesMax: memoryBudgetBytes }
   const queue = new DeliveryQueue({ database, clock, attempts, limitsOf, ...limits, onError })
   metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(database))
+  metrics.watch(
+    'queue_oldest_due_seconds',
+    'How long the message that waits longest has been due; 0 while all attempts are made in time.',
+    () => queue.overdueMs() / 1000,
+  )
   metrics.watch('breakers_open', 'Destinations whose circuit breaker is not closed.', () => board.open)
   metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
   return queue

@@ -11,6 +11,7 @@ import { covers, readCertificate } from './certificate.ts'
 import { hasStore, prepareDataFolder } from './data-folder.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
 import { listenersOf, listenProblem, type Listener } from './listen-problem.ts'
+import { runningDaemon, type OperatorAccess } from './operator-file.ts'
 import { StartRefused } from './start-refused.ts'
 
 /** What one check found. `detail` is one sentence, which says what to do when `ok` is false. */
@@ -34,6 +35,7 @@ export async function examine(config: Config): Promise<Finding[]> {
   const listeners = listenersOf(config).filter(({ endpoint }) => endpoint.port !== 0)
   // First of all: the others write to the folder whose time it reads.
   const clock = await checkClock(config)
+  const own = await runningDaemon(config.dataDir)
   const checks: readonly [string, Promise<Outcome>][] = [
     ['node', checkNode()],
     ['data folder', checkDataFolder(config)],
@@ -41,7 +43,7 @@ export async function examine(config: Config): Promise<Finding[]> {
     ['certificate', checkCertificate(config)],
     ['dns', checkDns(config)],
     ['clock', Promise.resolve(clock)],
-    ...listeners.map((listener): [string, Promise<Outcome>] => [`port ${listener.endpoint.port}`, checkPort(listener)]),
+    ...listeners.map((listener): [string, Promise<Outcome>] => [`port ${listener.endpoint.port}`, checkPort(listener, own)]),
   ]
   return Promise.all(checks.map(async ([check, outcome]) => ({ check, ...(await outcome) })))
 }
@@ -71,7 +73,8 @@ async function checkDataFolder({ dataDir, store }: Config): Promise<Outcome> {
     )
   }
   const free = Math.floor(freeBytes(dataDir) / mebibyte)
-  const needed = Math.ceil((store.lowDiskBytes + store.ballastBytes) / mebibyte)
+  const ballast = (await stat(join(dataDir, 'ballast')).catch(() => undefined)) ? 0 : store.ballastBytes
+  const needed = Math.ceil((store.lowDiskBytes + ballast) / mebibyte)
   return free >= needed
     ? good(`${dataDir} can be written; ${free} MiB are free.`)
     : bad(`${dataDir} has ${free} MiB free; make room for at least ${needed} MiB.`)
@@ -128,14 +131,16 @@ async function checkClock({ dataDir }: Config): Promise<Outcome> {
   return good(`The clock shows ${new Date(now).toISOString()}.`)
 }
 
-async function checkPort(listener: Listener): Promise<Outcome> {
+async function checkPort(listener: Listener, own: OperatorAccess | undefined): Promise<Outcome> {
+  const address = formatEndpoint(listener.endpoint)
+  if (own?.listening.includes(address)) return good(`${address} is used by the daemon of this data folder (pid ${own.pid}).`)
   const { host, port } = listener.endpoint
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const server = createServer()
   server.once('error', (error) => resolve(codeOf(error)))
   server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
   const code = await promise
-  return code === undefined ? good(`${formatEndpoint(listener.endpoint)} is free.`) : bad(await listenProblem(listener, code))
+  return code === undefined ? good(`${address} is free.`) : bad(await listenProblem(listener, code))
 }
 
 /** Prints the findings; ends with 1 when one of them is bad. */

@@ -2,6 +2,7 @@
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { BackgroundRead, type BackgroundReadOptions } from '#core/capture/background-read.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
+import type { Capture } from '#core/capture/capture.ts'
 import { InboxSettings, type InboxSettingsOptions } from '#core/capture/inbox-settings.ts'
 import { Inboxes } from '#core/capture/inboxes.ts'
 import type { MessageReader } from '#core/capture/message-reader.ts'
@@ -37,12 +38,15 @@ export interface InboxCore {
   readonly inboxNotifier: Notifier
   readonly messageViews: MessageViews
   readonly backgroundRead: BackgroundRead
+  /** A capture is durable: who waits for it is told, and its body is read. */
+  readonly onCaptured: (capture: Capture) => void
 }
 
 export function inboxCore({ allowed, trusted = [], imagesAllowed = [], ...parts }: InboxParts): InboxCore {
   const guard = addressGuard(allowed)
   const inboxNotifier = new Notifier({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
-  const readings = new Readings(parts.database, parts.reader)
+  const readings = new Readings(parts.database, parts.reader, parts.clock)
+  const backgroundRead = new BackgroundRead({ ...parts, readings, notifier: inboxNotifier })
   return {
     inboxes: new Inboxes({ ...parts, readings }),
     inboxSettings: new InboxSettings({ ...parts, guard }),
@@ -52,6 +56,10 @@ export function inboxCore({ allowed, trusted = [], imagesAllowed = [], ...parts 
       origin: parts.pagesUrl,
       get: guardedGet({ ...parts, guard: webPortsOnly(addressGuard(imagesAllowed)) }),
     }),
-    backgroundRead: new BackgroundRead({ ...parts, readings, notifier: inboxNotifier }),
+    backgroundRead,
+    onCaptured(capture) {
+      parts.bell.ring(capture)
+      backgroundRead.wake()
+    },
   }
 }

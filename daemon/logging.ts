@@ -9,6 +9,9 @@ export type Logger = pino.Logger
 /** Where lines go: a stream of the process, or for tests anything with `write`. */
 export type LogDestination = 'stdout' | 'stderr' | pino.DestinationStream
 
+/** Turns a line of JSON into the line that is written. */
+export type LineFormat = (line: string) => string
+
 const secretName = /pass(?:word|wd|phrase)|secret|authori[sz]ation|cookie|token|credentials|^auth$|key$/i
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 const textMax = 2000
@@ -24,7 +27,7 @@ const rememberedNameMax = 64
  * Makes the root logger. Lines are written in the background and flushed when the process ends; when the reader falls
  * 8 MiB behind, lines are dropped and mail is not.
  */
-export function createLogger(level: string, to: LogDestination): Logger {
+export function createLogger(level: string, to: LogDestination, format?: LineFormat): Logger {
   const options: pino.LoggerOptions = {
     level,
     base: null,
@@ -32,7 +35,7 @@ export function createLogger(level: string, to: LogDestination): Logger {
     formatters: { level: (label) => ({ level: label }), log: (fields) => cleanse(fields, 0) as Record<string, unknown> },
     serializers: { msg: cleanText, err: (cleansed: unknown) => cleansed },
   }
-  const logger = pino(options, typeof to === 'string' ? openStream(to) : to)
+  const logger = pino(options, typeof to === 'string' ? openStream(to, format) : to)
   const plain = Object.getPrototypeOf(logger) as Logger
   // Fields of a child logger do not pass through `formatters`; children inherit this property.
   logger.child = function <Custom extends string = never>(
@@ -45,6 +48,13 @@ export function createLogger(level: string, to: LogDestination): Logger {
   return logger
 }
 
+/** Lines for people at a terminal, in place of JSON; in colors where the terminal has them. */
+export async function prettyLines(stream: { readonly isTTY?: boolean }): Promise<LineFormat> {
+  const { prettyFactory } = await import('pino-pretty')
+  const colorize = stream.isTTY === true && process.env['NO_COLOR'] === undefined
+  return prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
+}
+
 /** One line of text as it may be logged: control characters replaced, and cut after 2000 characters. */
 export function cleanText(text: unknown): string {
   const line = String(text)
@@ -53,7 +63,10 @@ export function cleanText(text: unknown): string {
 }
 
 /** Lines are gathered for at most a tenth of a second: a write for each would cost more than the line. No lines, no wake-ups. */
-function openStream(name: 'stdout' | 'stderr'): pino.DestinationStream & { flush(done?: () => void): void } {
+function openStream(
+  name: 'stdout' | 'stderr',
+  format: LineFormat | undefined,
+): pino.DestinationStream & { flush(done?: () => void): void } {
   const stream = pino.destination({ fd: name === 'stdout' ? 1 : 2, sync: false, minLength: 8192, maxLength: bufferMaxBytes })
   let timer: NodeJS.Timeout | undefined
   const flushSoon = (): void => {
@@ -62,7 +75,7 @@ function openStream(name: 'stdout' | 'stderr'): pino.DestinationStream & { flush
   }
   return {
     write(line) {
-      stream.write(line)
+      stream.write(format ? format(line) : line)
       timer ??= setTimeout(flushSoon, gatherMs).unref()
     },
     flush: (done) => stream.flush(done),

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigInvalid, type Config } from '#config/load.ts'
+import type { LoginGuard } from '#core/access/login-guard.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
 import type { FeedbackTaker } from '#core/feedback/origin.ts'
@@ -55,13 +56,21 @@ export interface MailDoors {
   readonly inspect: Inspect
 }
 
+interface SubmissionParts {
+  readonly accept: Accept
+  readonly loginGuard: LoginGuard
+  readonly resolver: Resolver
+  readonly events: SubmissionEvents
+}
+
 export function submissionServer(
   { config, certificate }: Surroundings,
-  { events, ...core }: DoorParts & { readonly accept: Accept; readonly events: SubmissionEvents },
+  { events, ...core }: DoorParts & SubmissionParts,
 ): SubmissionServer {
   const { submission, smtpHost: hostname } = config
   return new SubmissionServer({
-    ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname, tls: certificate, events, clock: core.clock },
+    ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname, events, clock: core.clock },
+    tls: { ...certificate, isSelfMade: config.tls.certificateFile === null },
     cleartextAuth: submission.cleartextAuth,
     limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },
     door: new SubmissionDoor({ ...core, hostname, messageBytesMax: submission.maxMessageBytes }),
@@ -80,7 +89,7 @@ export function mailDoors({ config, certificate, log, metrics }: Surroundings, p
   const events = new MailDoorObserver(log, metrics)
   const { mx, smtpHost, dataDir, inboundDomain } = config
   const { clock, resolver, guard, lookUp, reports } = parts
-  const readReport = (mail: Uint8Array): Promise<ReportResult> => reports.read(mail)
+  const readReport = (mail: Uint8Array, turn: string): Promise<ReportResult> => reports.read(mail, turn)
   const inspect = inspectCore({ ...parts, config, lookUp, onError: (error, id) => events.defect(error, id) })
   return {
     inspect,

@@ -6,21 +6,19 @@ import { join } from 'node:path'
 import { ConfigInvalid, loadConfig, type Config } from '#config/load.ts'
 import { printConfig } from '#config/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
-import { helpText, parseCommandLine, type Command } from './command-line.ts'
+import { parseCommandLine, type Command } from './command-line.ts'
 import { prepareDataFolder } from './data-folder.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
-import { operatorHelp } from './operator-words.ts'
 import { StartRefused } from './start-refused.ts'
 
 const command = parseCommandLine(process.argv.slice(2))
+if (command.name !== 'serve') process.stdout.on('error', endWithReader)
 process.exitCode = await run(command).catch(explain)
 
 async function run(wanted: Command): Promise<ExitCode> {
   switch (wanted.name) {
     case 'help':
-      return say(helpText)
-    case 'operator help':
-      return say(operatorHelp)
+      return say(wanted.text)
     case 'version':
       return say(`${version()}\n`)
     case 'usage':
@@ -36,6 +34,16 @@ async function run(wanted: Command): Promise<ExitCode> {
       return (await import('./verify-command.ts')).verifyStore(configuration(), process.stdout)
     case 'login-link':
       return (await import('./login-link-command.ts')).loginLink(configuration(), wanted.email, process.stdout)
+    case 'send':
+      return (await import('./send-command.ts')).send(configuration(), wanted.words, process)
+    case 'tail':
+      return (await import('./tail-command.ts')).tail(configuration(), {
+        asJson: wanted.asJson,
+        out: process.stdout,
+        hints: process.stderr,
+      })
+    case 'key create':
+      return (await import('./key-command.ts')).createKey(configuration(), wanted.words, process)
     case 'serve':
       return serve(configuration(), wanted.readyFile)
   }
@@ -72,6 +80,12 @@ function explain(error: unknown): ExitCode {
   }
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   return exitCodes.failed
+}
+
+/** Who reads the output has seen enough, as `head` has after ten lines. */
+function endWithReader(error: Error): void {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error
+  process.exit(exitCodes.ok)
 }
 
 function configuration(): Config {

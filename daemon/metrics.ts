@@ -2,6 +2,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 const ackBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const httpBuckets = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const eventLoopSampleMs = 50
 
@@ -15,8 +16,15 @@ export class Metrics {
   readonly #sessions = this.#counter('smtp_sessions', 'SMTP sessions opened, by listener.', ['listener'])
   readonly #requests = this.#counter('http_requests', 'HTTP requests answered, by route and status.', ['route', 'status'])
   readonly #polls = this.#counter('mailbox_polls', 'Looks into polled mailboxes, by result.', ['result'])
+  readonly #webhooks = this.#counter('webhook_attempts', 'Attempts to deliver a webhook, by what became of the delivery.', ['result'])
+  readonly #bounces = this.#counter('bounces', 'Recipients that bounced, by class; refusals for good while handing over are among them.', [
+    'class',
+  ])
+  readonly #complaints = this.#counter('complaints', 'Complaints of recipients.', [])
+  readonly #suppressions = this.#counter('suppressions_added', 'Entries that came on suppression lists, by source.', ['source'])
   readonly #openSessions: Gauge<'listener'>
   readonly #acknowledgements: Histogram<'door'>
+  readonly #answers: Histogram<'route'>
   readonly #groups: Histogram
 
   constructor() {
@@ -33,6 +41,13 @@ export class Metrics {
       help: 'Time from the last byte of a message to its acknowledgement, by door.',
       labelNames: ['door'],
       buckets: ackBuckets,
+      registers,
+    })
+    this.#answers = new Histogram({
+      name: 'postern_http_request_seconds',
+      help: 'Time from the head of an HTTP request to its answer, by route.',
+      labelNames: ['route'],
+      buckets: httpBuckets,
       registers,
     })
     this.#groups = new Histogram({
@@ -78,9 +93,36 @@ export class Metrics {
     this.#polls.inc({ result })
   }
 
-  /** `route` is the pattern of the operation, such as `/v1/traces/{id}`, never the path of the request. */
-  requestAnswered(route: string, status: number): void {
+  /** `route` is the id of the operation, such as `getTrace`, never the path of the request. */
+  requestAnswered(route: string, status: number, seconds: number): void {
     this.#requests.inc({ route, status: String(status) })
+    this.#answers.observe({ route }, seconds)
+  }
+
+  /** `result` is the status of the delivery after the attempt: `succeeded`, `pending` (it is tried again) or `parked`. */
+  webhookAttempted(result: string): void {
+    this.#webhooks.inc({ result })
+  }
+
+  /** `bounceClass` is `hard`, `soft`, `block` or `unclassified`. */
+  bounced(bounceClass: string): void {
+    this.#bounces.inc({ class: bounceClass })
+  }
+
+  complained(): void {
+    this.#complaints.inc()
+  }
+
+  /** `source` is how the entry came about: `manual`, `import`, `bounce` or `complaint`. */
+  suppressed(source: string): void {
+    this.#suppressions.inc({ source })
+  }
+
+  /** What runs here, as the labels of a gauge that is always 1. */
+  build(version: string): void {
+    const labelNames = ['version', 'node'] as const
+    const gauge = new Gauge({ name: 'postern_build_info', help: 'The running version.', labelNames, registers: [this.#registry] })
+    gauge.set({ version, node: process.versions.node }, 1)
   }
 
   /** A group of `writes` was made durable by one sync. */

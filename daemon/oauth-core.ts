@@ -41,6 +41,8 @@ export interface OAuthParts {
   readonly clock: Clock
   readonly fetch: Fetch
   readonly rightsOfMember: RightsOfMember
+  /** There is an MCP endpoint; without one nothing of the authorization server names it. */
+  readonly servesMcp?: boolean
   readonly events: TokenEvents
   readonly notices: TokenNotices
   /** A sandbox was deleted, and its rows are to be removed. */
@@ -62,7 +64,7 @@ export interface OAuthServer extends OAuthCore {
 export function oauthServer(parts: OAuthParts): OAuthServer {
   const { config, database, clock } = parts
   const audit = new Audit({ database, clock })
-  const urls = oauthUrls(config, config.http.listen)
+  const urls = oauthUrls(config, config.http.listen, parts.servesMcp)
   const registrations = new Registrations(parts)
   const clients = new Clients({ ...parts, registrations, documents: new ClientMetadataDocuments(parts) })
   const signingKeys = new SigningKeys(parts)

@@ -8,6 +8,7 @@ import type { Trace } from '#core/trace/trace.ts'
 import type { AdminApiEvents } from '../admin-api/exchange.ts'
 import type { SessionFacts } from '../protocols/reception/settings.ts'
 import type { SubmissionEvents } from '../protocols/submission/settings.ts'
+import type { Decisions } from './decisions.ts'
 import type { Logger } from './logging.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -16,13 +17,25 @@ type Answered = Parameters<AdminApiEvents['answered']>[0]
 /** Milliseconds as they are worth reading: to a tenth. */
 const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10
 
+/** Addresses where nothing is: scanners ask for thousands of them. */
+const isNoise = (operationId: string): boolean => operationId === 'nothingThere' || operationId === 'wrongMethod'
+
+function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom, recipients, subject, destinationId }: Trace) {
+  const [first] = recipients
+  const others = recipients.length > 1 ? ` (+${String(recipients.length - 1)})` : ''
+  const envelope = `${mailFrom || headerFrom} -> ${first?.address ?? ''}${others}`
+  return { outcome, envelope, reason: outcomeReason, subject, door, trace_id: id, destination_id: destinationId }
+}
+
 export class Observer implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, TokenEvents {
   readonly #log: Logger
   readonly #metrics: Metrics
+  readonly #decisions: Decisions
 
-  constructor(log: Logger, metrics: Metrics) {
+  constructor(log: Logger, metrics: Metrics, decisions: Decisions) {
     this.#log = log
     this.#metrics = metrics
+    this.#decisions = decisions
   }
 
   attempted({ id, status, attempts }: Trace, { recipients, error, milliseconds }: AttemptReport, destinationId: string): void {
@@ -34,6 +47,7 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
       status,
       milliseconds: tenths(milliseconds['total'] ?? 0),
     }
+    this.#decisions.publish('attempt', { status, code: error?.code, reason: error?.message, trace_id: id, destination_id: destinationId })
     if (error) this.#log.warn({ ...facts, error: error.code, reason: error.message }, 'delivery attempt failed')
     else this.#log.info(facts, 'delivery attempt')
   }
@@ -41,9 +55,20 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
   breakerChanged(destinationId: string, { phase, reason, until }: BreakerView): void {
     this.#metrics.breakerChanged(phase)
     const facts = { destination_id: destinationId, breaker: phase }
+    this.#decisions.publish('destination', { ...facts, reason })
     if (phase === 'closed') this.#log.info(facts, 'circuit breaker closed')
     else
       this.#log.warn({ ...facts, reason, next_trial_at: until === null ? null : new Date(until).toISOString() }, 'circuit breaker opened')
+  }
+
+  /** A send was accepted at any door. The SMTP doors log it themselves, with their session. */
+  sendAccepted(trace: Trace): void {
+    const { id, door, outcome, projectId, recipients } = trace
+    this.#metrics.messageAccepted(door, outcome)
+    if (this.#decisions.isWatched) this.#decisions.publish('accepted', acceptedFacts(trace))
+    if (door === 'smtp') return
+    const facts = { trace_id: id, door, outcome, project_id: projectId, recipients: recipients.length }
+    this.#log.info(facts, 'message accepted')
   }
 
   sessionOpened(): void {
@@ -55,9 +80,11 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
     this.#log.debug({ session: sessionId, remote: remoteAddress, username }, 'smtp session closed')
   }
 
-  refused(code: string, { sessionId, remoteAddress, username }: SessionFacts): void {
+  refused(code: string, { sessionId, remoteAddress, username, triedUsername }: SessionFacts): void {
     this.#metrics.refused('smtp', code)
-    this.#log.info({ session: sessionId, remote: remoteAddress, username, reply: code }, 'smtp refusal')
+    const who = triedUsername === undefined ? { username } : { tried_username: triedUsername }
+    this.#decisions.publish('refused', { code, door: 'smtp', remote: remoteAddress, ...who })
+    this.#log.info({ session: sessionId, remote: remoteAddress, ...who, reply: code }, 'smtp refusal')
   }
 
   accepted(traceId: string, ms: number, { sessionId, username }: SessionFacts): void {
@@ -74,9 +101,14 @@ export class Observer implements AttemptListener, BreakerListener, SubmissionEve
   }
 
   answered(answered: Answered): void {
-    this.#metrics.requestAnswered(answered.operationId, answered.status)
-    if (answered.code !== undefined) this.#metrics.refused('rest', answered.code)
-    this.#log.debug({ ...answered, durationMs: tenths(answered.durationMs) }, 'http request')
+    const { operationId, status, code, reason, durationMs, requestId, organizationId } = answered
+    this.#metrics.requestAnswered(operationId, status, durationMs / 1000)
+    if (code !== undefined) this.#metrics.refused('rest', code)
+    if (code !== undefined && !isNoise(operationId)) {
+      const facts = { request_id: requestId, operation: operationId, organization_id: organizationId, status, code, reason }
+      this.#decisions.publish('refused', { code, reason, door: 'http', operation: operationId })
+      this.#log.info({ ...facts, milliseconds: tenths(durationMs) }, 'http refusal')
+    } else this.#log.debug({ ...answered, durationMs: tenths(durationMs) }, 'http request')
   }
 
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void {

@@ -1,5 +1,6 @@
 /** `postern operator`: asks a running daemon over HTTP and prints tables. */
 import { publicUrl, type Config } from '#config/load.ts'
+import { reachDaemon, refusedBy } from './daemon-client.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
 import type { OperatorRequest } from './operator-words.ts'
 import { StartRefused } from './start-refused.ts'
@@ -34,25 +35,12 @@ async function everyPage(origin: string, key: string, wanted: OperatorRequest): 
 }
 
 async function ask(origin: string, key: string, { method, path, body }: OperatorRequest): Promise<string> {
-  const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) }
-  const request = { method, headers, ...(body && { body: JSON.stringify(body) }) }
-  const response = await fetch(new URL(path, origin), request).catch((error: unknown) => {
-    throw new StartRefused(`No daemon answers at ${origin}; start it, or name another one with --url.`, exitCodes.failed, { cause: error })
-  })
+  const response = await reachDaemon({ origin, token: key }, method, path, body)
   const text = await response.text()
   if (response.ok) return text
   if (response.status === 404 && !text.includes('organization'))
     throw new StartRefused(`The daemon at ${origin} has no operator key, or is none; set POSTERN_OPERATOR_KEY there.`, exitCodes.failed)
-  throw new StartRefused(messageOf(text) ?? `The daemon answered ${response.status}.`, exitCodes.failed)
-}
-
-function messageOf(text: string): string | undefined {
-  try {
-    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } }
-    return error?.message
-  } catch {
-    return undefined
-  }
+  throw refusedBy(response.status, text)
 }
 
 const tables = {
@@ -60,6 +48,11 @@ const tables = {
     table(
       ['ID', 'NAME', 'PLAN', 'PAYMENT', 'CREATED'],
       (data as Json[]).map(({ id, name, plan, payment_state, created_at }) => [id, name, plan, payment_state, created_at]),
+    ),
+  logins: ({ data }: Json) =>
+    table(
+      ['ADDRESS', 'USER TRIED', 'FAILURES', 'LAST', 'BLOCKED'],
+      (data as Json[]).map(({ address, username, failures, last_at, blocked }) => [address, username, failures, last_at, blocked ?? 'no']),
     ),
   account(account: Json) {
     const overrides = account['overrides'] as Json

@@ -1,23 +1,33 @@
 /** How the command line finds and convinces a running daemon: a file in the data folder, which only its user can read. */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { formatEndpoint, type Endpoint } from '#config/formats.ts'
+import { formatEndpoint } from '#config/formats.ts'
+import type { Listening } from './ready-file.ts'
 
 /** Where a running daemon takes orders of its operator. */
 export interface OperatorAccess {
   /** Scheme, host and port. */
   readonly origin: string
   readonly token: string
+  readonly pid: number
+  /** Every address it listens on, as `host:port`. */
+  readonly listening: readonly string[]
 }
+
+const answerMs = 5000
 
 const operatorFile = (dataDir: string): string => join(dataDir, 'operator.json')
 
 /** Writes the file beside its place and renames it, so that a reader never sees half of it. */
-export async function writeOperatorFile(dataDir: string, { host, port }: Endpoint, token: string): Promise<void> {
+export async function writeOperatorFile(dataDir: string, { http, submission, submissions, mx }: Listening, token: string): Promise<void> {
+  const { host, port } = http
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  const access: OperatorAccess = { origin: `http://${formatEndpoint({ host: reachable, port })}`, token }
+  const origin = `http://${formatEndpoint({ host: reachable, port })}`
+  const listening = [http, ...submission, ...submissions, ...mx].map(formatEndpoint)
+  const access: OperatorAccess = { origin, token, pid: process.pid, listening }
   const unfinished = `${operatorFile(dataDir)}.tmp`
-  await writeFile(unfinished, `${JSON.stringify(access)}\n`, { mode: 0o600 })
+  await rm(unfinished, { force: true }) // whoever made a file there could read it
+  await writeFile(unfinished, `${JSON.stringify(access)}\n`, { mode: 0o600, flag: 'wx' })
   await rename(unfinished, operatorFile(dataDir))
 }
 
@@ -25,6 +35,14 @@ export async function writeOperatorFile(dataDir: string, { host, port }: Endpoin
 export async function readOperatorFile(dataDir: string): Promise<OperatorAccess | undefined> {
   const text = await readFile(operatorFile(dataDir), 'utf8').catch(() => undefined)
   return text === undefined ? undefined : (JSON.parse(text) as OperatorAccess)
+}
+
+/** The daemon that the file tells of, when it answers. */
+export async function runningDaemon(dataDir: string): Promise<OperatorAccess | undefined> {
+  const access = await readOperatorFile(dataDir)
+  if (!access) return undefined
+  const answer = await fetch(`${access.origin}/healthz`, { signal: AbortSignal.timeout(answerMs) }).catch(() => undefined)
+  return answer?.ok === true ? access : undefined
 }
 
 export const clearOperatorFile = (dataDir: string): Promise<void> => rm(operatorFile(dataDir), { force: true })

@@ -7,7 +7,7 @@ export interface OperatorRequest {
   readonly method: 'GET' | 'PUT' | 'POST'
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
-  readonly show: 'organizations' | 'account' | 'usage' | 'invoice' | 'as it is'
+  readonly show: 'organizations' | 'logins' | 'account' | 'usage' | 'invoice' | 'as it is'
   /** Address of the daemon, where it is not the one of the configuration. */
   readonly url: string | undefined
   /** The answer as the daemon gave it, instead of tables. */
@@ -17,6 +17,7 @@ export interface OperatorRequest {
 export const operatorHelp = `Usage: postern operator WHAT [OPTIONS]
 
   organizations                   list all organizations
+  logins                          SMTP logins that failed in the last quarter of an hour
   show ORG                        plan, limits, flags and prices of one
   usage ORG [--period MONTH]      what it used in a month
   invoice ORG [--period MONTH]    its invoice as it would be now
@@ -62,6 +63,7 @@ const inPeriod = ({ period }: Given): string => (period === undefined ? '' : `?p
 /** How many words each takes, and what becomes of them. */
 const commands: Readonly<Record<string, { readonly least: number; readonly most: number; make(given: Given): Wanted }>> = {
   organizations: { least: 0, most: 0, make: () => ({ method: 'GET', path: root, show: 'organizations' }) },
+  logins: { least: 0, most: 0, make: () => ({ method: 'GET', path: '/operator/v1/smtp-logins', show: 'logins' }) },
   show: { least: 1, most: 1, make: ({ words: [id = ''] }) => ({ method: 'GET', path: pathOf(id), show: 'account' }) },
   restore: { least: 1, most: 1, make: ({ words: [id = ''] }) => ({ method: 'POST', path: `${pathOf(id)}/restore`, show: 'account' }) },
   usage: {

@@ -15,6 +15,7 @@ import type { HealthBoard } from '#core/delivery/health-board.ts'
 import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
+import type { LoginGuard } from '#core/access/login-guard.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
@@ -34,6 +35,7 @@ import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
 import type { Certificate } from './certificate.ts'
 import type { Housekeeping } from './housekeeping.ts'
+import type { Decisions } from './decisions.ts'
 import type { InboundCore } from './inbound-core.ts'
 import type { InboxCore } from './inbox-core.ts'
 import type { Ingest } from './ingest-core.ts'
@@ -93,7 +95,11 @@ export interface Daemon {
   readonly ingest: Ingest
   readonly webhooks: WebhookCore
   readonly inbound: InboundCore
+  readonly decisions: Decisions
 }
+
+/** Gives the part behind a token. */
+export type Resolve = <V>(key: InjectionToken<V>) => V
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name)
 
@@ -110,9 +116,11 @@ export const T = {
   Clock: token<Clock>('Clock'),
   Credentials: token<SmtpCredentials>('Credentials'),
   Database: token<Database>('Database'),
+  Decisions: token<Decisions>('Decisions'),
   Destinations: token<Destinations>('Destinations'),
   Engagements: token<Engagements>('Engagements'),
   Guard: token<AddressGuard>('Guard'),
+  LoginGuard: token<LoginGuard>('LoginGuard'),
   Health: token<Readiness>('Health'),
   Housekeeping: token<Housekeeping>('Housekeeping'),
   Http: token<AdminApi>('Http'),

@@ -15,6 +15,7 @@ import type { Destinations } from '#core/routing/destinations.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
 import type { Accept } from '#core/submission/accept.ts'
+import type { DeliveryQueue } from '#core/delivery/queue.ts'
 import type { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
@@ -34,7 +35,9 @@ import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { PageSends } from '#core/submission/page-send.ts'
+import { RefusedSends } from '#core/submission/refused-sends.ts'
 import { Replays } from '#core/submission/replays.ts'
+import { Retries } from '#core/submission/retries.ts'
 import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { SendMessages } from '#core/submission/send.ts'
 import { Simulate } from '#core/submission/simulate.ts'
@@ -47,6 +50,7 @@ import type { InboundCore } from './inbound-core.ts'
 import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
+import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 
 export interface RestParts
   extends Omit<WebhookCore, 'webhookDispatcher'>, Omit<InboxCore, 'backgroundRead'>, Pick<InboundCore, 'inboundRoutes' | 'inboundMail'> {
@@ -67,6 +71,7 @@ export interface RestParts
   readonly health: FailoverHealth
   readonly accept: Accept
   readonly replayRunner: ReplayRunner
+  readonly queue: Pick<DeliveryQueue, 'offer'>
   readonly engagements: Engagements
   readonly ingest: IngestCore
   readonly inspectTests: InspectTests
@@ -85,14 +90,14 @@ export function restCore(parts: RestParts): RestCore {
   const usage = new Usage(settings)
   const baseUrl = publicUrl(config, config.http.listen)
   const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
-  const traces = new TraceReader(database, secrets)
+  const traces = new TraceReader(database, secrets, decodeEncodedWords)
   return {
     ...{ apiKeys, claims, destinations, probes, projects, organizations, engagements, ingest, inspectTests },
     ...{ webhooks, webhookDeliveries, webhookTests, inboxes, inboxSettings, inboxNotifier, messageViews },
     members: parts.people.members,
     invitations: parts.people.invitations,
     smtpCredentials,
-    connectionTest: new ConnectionTest({ policies, credentials: smtpCredentials, secrets, clock, transport }),
+    connectionTest: new ConnectionTest({ policies, credentials: smtpCredentials, secrets, clock, transport, health: parts.health }),
     routingRules: new RoutingRules(settings),
     simulate: new Simulate({
       ...settings,
@@ -106,9 +111,11 @@ export function restCore(parts: RestParts): RestCore {
       publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
     }),
     failoverPolicies: new FailoverPolicies(settings),
+    refusedSends: new RefusedSends({ ...settings, accept: parts.accept, keys: parts.publishable.keys }),
     move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
     ...{ inboundRoutes: parts.inboundRoutes, inboundMail: parts.inboundMail },
     replays: new Replays({ ...settings, traces, onJob: (organizationId, id) => replayRunner.wake(organizationId, id) }),
+    retries: new Retries({ ...settings, queued: (entry) => parts.queue.offer(entry, undefined, false) }),
     scheduledSends: new ScheduledSends(settings),
     traces,
     diagnoses: new Diagnoses({
@@ -119,7 +126,7 @@ export function restCore(parts: RestParts): RestCore {
       waiting: (organizationId, trace) => parts.probes.waiting(organizationId, trace),
     }),
     templates,
-    ...sending(parts, new SendMessages({ ...settings, templates, unsubscribes, accept: parts.accept })),
+    ...sending(parts, new SendMessages({ ...settings, templates, unsubscribes, accept: parts.accept, health: parts.health })),
     suppressions: new Suppressions(settings),
     suppressionImport: new SuppressionImport(settings),
     unsubscribes,
@@ -132,6 +139,7 @@ export function restCore(parts: RestParts): RestCore {
     clock,
     baseUrl,
     sendBodyBytesMax: config.http.maxBodyBytes,
+    reportBytesMax: config.mx.maxMessageBytes,
   }
 }
 

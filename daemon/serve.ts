@@ -1,26 +1,27 @@
 /** `postern serve`: opens what is stored, composes the daemon, and starts its parts; they stop in reverse order. */
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { formatEndpoint } from '#config/formats.ts'
 import { pagesUrl, publicUrl, type Config } from '#config/load.ts'
-import { bootstrap } from '#core/bootstrap.ts'
+import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/operator-link.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { Ballast, freeBytes } from './admission.ts'
-import { loadCertificate } from './certificate.ts'
+import { loadCertificate, type Certificate } from './certificate.ts'
 import { compose } from './composition.ts'
 import type { Daemon } from './parts.ts'
 import { storeFolder } from './data-folder.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './lifecycle.ts'
 import { explainListen } from './listen-problem.ts'
-import { createLogger, type Logger } from './logging.ts'
+import { createLogger, prettyLines, type Logger } from './logging.ts'
 import type { MailDoors } from './mail-doors.ts'
 import { checkMasterKey, masterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { clearOperatorFile, writeOperatorFile } from './operator-file.ts'
 import { clearReadyFile, writeReadyFile, type Listening } from './ready-file.ts'
+import { welcomeText } from './welcome.ts'
 
 export interface ServeOptions {
   readonly readyFile: string | undefined
@@ -29,34 +30,35 @@ export interface ServeOptions {
 
 /** Runs until a signal; resolves only when the start fails, by throwing. */
 export async function serve(config: Config, { readyFile, version }: ServeOptions): Promise<ExitCode> {
-  const log = createLogger(config.logLevel, 'stdout')
+  const format = config.logFormat === 'pretty' ? await prettyLines(process.stdout) : undefined
+  const log = createLogger(config.logLevel, 'stdout', format)
   const lifecycle = new Lifecycle(log, config.shutdownSeconds)
   const ended = lifecycle.runUntilSignal()
   const operatorToken = randomBytes(32).toString('base64url')
-  const { listening, ownerLink } = await build(config, log, lifecycle, { version, operatorToken })
-    .then(async ({ daemon, ownerLink }) => ({ listening: await start(daemon, config, lifecycle), ownerLink }))
+  const { listening, bootstrapped, certificate } = await build(config, log, lifecycle, { version, operatorToken })
+    .then(async ({ daemon, ...built }) => ({ ...built, listening: await start(daemon, config, lifecycle) }))
     .catch(async (error: unknown) => {
       await lifecycle.stop()
       throw error
     })
   await lifecycle.start({
     name: 'operator file',
-    start: () => writeOperatorFile(config.dataDir, listening.http, operatorToken),
+    start: () => writeOperatorFile(config.dataDir, listening, operatorToken),
     stop: () => clearOperatorFile(config.dataDir),
   })
-  if (ownerLink !== undefined) showOwnerLink(pagesUrl(config, listening.http) + loginLinkPath(ownerLink))
+  welcome(config, listening, bootstrapped)
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
-  announce(config, log, listening)
+  announce(config, log, { listening, version, certificate })
   await ended
   return exitCodes.ok
 }
 
 interface Built {
   readonly daemon: Daemon
-  /** At the first start: the secret of the link by which the owner signs in. */
-  readonly ownerLink: string | undefined
+  readonly bootstrapped: Bootstrapped
+  readonly certificate: Certificate
 }
 
 async function build(
@@ -67,6 +69,8 @@ async function build(
 ): Promise<Built> {
   const { dataDir, store } = config
   const metrics = new Metrics()
+  metrics.build(given.version)
+  metrics.watch('disk_free_bytes', 'Free space of the file system that holds the data folder.', () => freeBytes(dataDir))
   const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
   const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
   const certificate = await loadCertificate(config, Date.now())
@@ -88,15 +92,14 @@ async function build(
   await checkMasterKey(daemon.database, secrets, dataDir)
   const swept = await sweepAbandonedContent(daemon.database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
-  const { apiKey, ownerLink } = await bootstrap({
+  const bootstrapped = await bootstrap({
     database: daemon.database,
     clock: daemon.clock,
+    secrets,
     adminKey: config.adminKey,
     plan: config.plan,
   })
-  // at once, as a start that fails from here on must not take the only copy with it
-  if (apiKey !== undefined) showFirstKey(apiKey)
-  return { daemon, ownerLink }
+  return { daemon, bootstrapped, certificate }
 }
 
 /** What receivers have not answered by then is sent again after the next start, under the same delivery id. */
@@ -157,6 +160,7 @@ async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Prom
     stop: () => http.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
+  await lifecycle.start({ name: 'watchers of decisions', start: async () => {}, stop: async () => daemon.decisions.close() })
   await lifecycle.start({
     name: 'admission',
     start: async () => daemon.health.started(),
@@ -190,23 +194,30 @@ async function startMailDoors(
   await lifecycle.start({ name: 'polled mailboxes', start: async () => poller.start(), stop: () => poller.stop() })
 }
 
-function announce(config: Config, log: Logger, listening: Listening): void {
+/** To the terminal and not to the log: logs are kept. Only now, as port 0 has become a real one. */
+function welcome(config: Config, { http, submission }: Listening, { ownerLink, apiKey, smtpLogin }: Bootstrapped): void {
+  if (ownerLink === undefined) {
+    if (apiKey !== undefined)
+      process.stderr.write(`\nNo API key with all rights was left, so there is a new one, shown this once:\n\n  ${apiKey}\n\n`)
+    return
+  }
+  const ownerUrl = pagesUrl(config, http) + loginLinkPath(ownerLink)
+  process.stderr.write(welcomeText({ ownerUrl, apiKey, smtpLogin, submission: submission[0] }))
+}
+
+interface Started {
+  readonly listening: Listening
+  readonly version: string
+  readonly certificate: Certificate
+}
+
+function announce(config: Config, log: Logger, { listening, version, certificate }: Started): void {
   const { http, ...smtp } = listening
   const addresses = Object.fromEntries(Object.entries(smtp).map(([name, endpoints]) => [name, endpoints.map(formatEndpoint)]))
-  log.info({ http: formatEndpoint(http), ...addresses, url: publicUrl(config, http) }, 'ready')
+  const { selfSigned, expires } = certificate
+  const place = { version, data_folder: resolve(config.dataDir), certificate: { self_signed: selfSigned, expires } }
+  log.info({ http: formatEndpoint(http), ...addresses, url: publicUrl(config, http), ...place }, 'ready')
   const { destinations, webhooks } = config.outbound.allow
   if (destinations.length + webhooks.length > 0)
     log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')
-}
-
-/** To the terminal and not to the log: it is shown this once, and logs are kept. */
-function showFirstKey(apiKey: string): void {
-  process.stderr.write(
-    `\nFirst start. Your API key, shown this once:\n\n  ${apiKey}\n\nSend with it as in the README, or set POSTERN_ADMIN_KEY to a key of your own.\n\n`,
-  )
-}
-
-/** As the key: to the terminal only. Who lost it runs `postern login-link`. */
-function showOwnerLink(url: string): void {
-  process.stderr.write(`\nOpen this once, within 24 hours, to become the owner:\n\n  ${url}\n\n`)
 }

@@ -29,7 +29,7 @@ export interface WebhookParts {
   /** Certificates in PEM that are trusted besides the well-known ones. */
   readonly trusted?: readonly string[]
   readonly onError: (error: unknown, id: string) => void
-  readonly metrics?: Pick<Metrics, 'watch'>
+  readonly metrics?: Pick<Metrics, 'watch' | 'webhookAttempted'>
 }
 
 export interface WebhookCore {
@@ -46,7 +46,8 @@ export function webhookCore({ allowed, trusted = [], metrics, ...parts }: Webhoo
   const guard = addressGuard(allowed)
   const sender = new Sender({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
   const webhooks = new Webhooks({ ...parts, guard })
-  const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender, targets }) })
+  const onAttempted = metrics && ((status: string): void => metrics.webhookAttempted(status))
+  const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender, targets, onAttempted }) })
   metrics?.watch('webhooks_active', 'Webhook deliveries under way.', () => dispatcher.active)
   return {
     webhooks,

@@ -6,12 +6,13 @@ import type { AuthenticationTask, FromAuthentication } from './authentication-wo
 import { boundedDns } from './inspect/bounded-dns.ts'
 import type { Resolve } from './inspect/input.ts'
 import { answerQuestion } from './thread-questions.ts'
+import { afterProcessorTime } from './thread-time.ts'
 
 /** Times in milliseconds. */
 export interface AuthenticationLimits {
   /** For all questions to DNS about a mail. */
   readonly dnsMs: number
-  /** For a mail in all; the thread is ended then. */
+  /** Of processor, for a mail and those beside it on its thread; the thread is ended then. See `thread-time.ts`. */
   readonly allMs: number
   /** A thread that has been idle for so long is ended. */
   readonly idleMs: number
@@ -126,10 +127,11 @@ export class AuthenticationThread implements Authenticator {
       else void answerQuestion(message, resolve).then((answer) => port.postMessage(answer))
     })
     port.on('close', () => settle(undefined))
-    const deadline = this.#options.clock.after(this.#limits.allMs, () => {
+    const late = (): void => {
       settle(undefined)
       this.#end(thread)
-    })
+    }
+    const deadline = afterProcessorTime(this.#options.clock, () => thread, this.#limits.allMs, late)
     thread.postMessage({ mail, hostname: this.#options.hostname, port: port2 } satisfies AuthenticationTask, [port2])
     try {
       return await promise

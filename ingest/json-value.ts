@@ -1,6 +1,7 @@
 /** JSON from strangers, looked at field by field: no value is believed to have a shape. */
 import { isUtf8 } from 'node:buffer'
 import type { FieldProblem } from '#core/refusals.ts'
+import { documentBounds, isWithinBounds } from './json-bounds.ts'
 
 /** A body that is no such document at all; the problems are for its sender. */
 export interface Unreadable {
@@ -12,15 +13,19 @@ export type JsonObject = Readonly<Record<string, unknown>>
 /** A body that is read as a whole may be this long when it is inflated, in octets. */
 const bodyBytesMax = 5 * 1024 * 1024
 
-/** A body as JSON. Deep nesting is harmless here: parsing does not recurse, and neither do the readers. */
+const beyondBounds =
+  `must nest at most ${String(documentBounds.depth)} levels deep and hold at most ${documentBounds.containers.toLocaleString('en')} objects ` +
+  `and lists and ${documentBounds.members.toLocaleString('en')} fields; send it in several requests`
+
+/** A body as JSON within `documentBounds`. */
 export function parseBody(body: Uint8Array): { readonly value: unknown } | Unreadable {
   if (body.length > bodyBytesMax) return unreadable('body', `must be at most ${bodyBytesMax.toLocaleString('en')} octets long`)
   if (!isUtf8(body)) return unreadable('body', 'must be UTF-8 text')
-  const value = parseJson(
-    Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-      .toString()
-      .replace(/^\ufeff/, ''),
-  )
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    .toString()
+    .replace(/^\ufeff/, '')
+  if (!isWithinBounds(text, documentBounds)) return unreadable('body', beyondBounds)
+  const value = parseJson(text)
   return value === undefined ? unreadable('body', 'is not JSON') : { value }
 }
 

@@ -6,8 +6,46 @@ export type ZoneOffset = (at: number) => number
 const dayMs = 86_400_000
 const fields = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
 
-/** The offsets of an IANA time zone; undefined for a name that is none. */
+/** Within this time no place changes its clocks twice; the shortest known is the month of Ramadan. */
+const spanMs = 10 * dayMs
+
+/** The offsets of a span: one until the clocks change, if they do, and one from then on. */
+interface Span {
+  readonly first: number
+  readonly changesAt: number
+  readonly later: number
+}
+
+/**
+ * The offsets of an IANA time zone; undefined for a name that is none. They are looked up once for each span of time, as a
+ * look-up takes 5 µs and a log asks several times a line.
+ */
 export function zoneOffset(timeZone: string): ZoneOffset | undefined {
+  const lookUp = zoneLookup(timeZone)
+  if (!lookUp) return undefined
+  const spans = new Map<number, Span>()
+  return (at) => {
+    const number = Math.floor(at / spanMs)
+    const span = spans.get(number) ?? spanFrom(number * spanMs, lookUp)
+    spans.set(number, span)
+    return at < span.changesAt ? span.first : span.later
+  }
+}
+
+function spanFrom(start: number, lookUp: ZoneOffset): Span {
+  const first = lookUp(start)
+  const later = lookUp(start + spanMs)
+  if (first === later) return { first, changesAt: start, later }
+  let [before, changesAt] = [start, start + spanMs]
+  while (changesAt - before > 1000) {
+    const middle = before + Math.floor((changesAt - before) / 2000) * 1000
+    if (lookUp(middle) === first) before = middle
+    else changesAt = middle
+  }
+  return { first, changesAt, later }
+}
+
+function zoneLookup(timeZone: string): ZoneOffset | undefined {
   let format: Intl.DateTimeFormat
   try {
     format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...fields })

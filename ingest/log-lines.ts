@@ -5,7 +5,7 @@ const groupMax = 1000
 /** Longest line in UTF-16 units; some shippers send a list of records as one line. */
 const lineMax = 1_048_576
 /** A group ends early when its lines have so many units, so that long lines do not add up. */
-const groupUnitsMax = 1_048_576
+const groupUnitsMax = 262_144
 
 /** Lines that follow one another; undefined stands for one that is too long. */
 export interface LineGroup {

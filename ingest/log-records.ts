@@ -1,4 +1,5 @@
 /** The records in a line: none, the text itself, or JSON objects. */
+import { isWithinBounds } from './json-bounds.ts'
 import { objectIn, parseJson, type JsonObject } from './json-value.ts'
 
 export type LogRecord =
@@ -8,6 +9,10 @@ export type LogRecord =
   | { readonly kind: 'json'; readonly value: JsonObject }
 
 const recordsMax = 1000
+/** Of the JSON in one line; a list of records needs the most. */
+const lineBounds = { depth: 64, containers: 20_000, members: 50_000 }
+/** A shorter line cannot hold enough to be counted. */
+const countedUnitsMin = 4096
 
 /** Takes a line apart. A list in a line, or `{"events": […]}`, is as many records. */
 export function recordsIn(line: string | undefined): readonly LogRecord[] {
@@ -15,6 +20,8 @@ export function recordsIn(line: string | undefined): readonly LogRecord[] {
   const text = line.trim().replace(/^\ufeff/, '')
   if (text === '') return [{ kind: 'empty' }]
   if (text[0] !== '{' && !/^\[\s*[{\]]/.test(text)) return [{ kind: 'text', text }]
+  if (text.length > countedUnitsMin && !isWithinBounds(text, lineBounds))
+    return [{ kind: 'unreadable', reason: 'nests too deep or holds too much' }]
   const value = parseJson(text)
   if (value === undefined) return [{ kind: 'unreadable', reason: 'is not JSON, though it begins like it' }]
   const list = listIn(value)

@@ -6,6 +6,7 @@ import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf } from 'mailauth/lib/spf/index.js'
 import { withFewSignatures } from './few-signatures.ts'
 import type { Resolve } from './inspect/input.ts'
+import { excessOf } from './verifiable-head.ts'
 
 /** A longer header block is not worth its arithmetic; nobody is shown what such a mail says either. */
 const headOctetsMax = 256 * 1024
@@ -19,7 +20,7 @@ export async function authenticateMail(
   // mailauth takes any resolver of this form; its type names that of Node
   const resolver = resolve as (name: string, type: string) => Promise<never>
   const content = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const isTooLong = headOctets(content) > headOctetsMax
+  const isTooLong = excessOf(content, { octetsMax: headOctetsMax }) !== undefined
   const [spfResult, signed] = await Promise.all([
     spf({ sender: mailFrom, ip: remoteAddress, helo, mta: hostname, resolver }),
     isTooLong ? undefined : dkimVerify(withFewSignatures(content), { resolver, sender: mailFrom }),
@@ -62,8 +63,3 @@ const noPolicy = (result: string): Authentication['dmarc'] => ({ result, domain:
 
 /** As mails name domains and selectors: they may be empty, or longer than any that exists. */
 const named = (name: string | undefined): string | null => name?.slice(0, 253) || null
-
-function headOctets(content: Buffer): number {
-  const found = content.indexOf('\r\n\r\n')
-  return found === -1 ? content.length : found + 2
-}

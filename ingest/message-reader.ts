@@ -1,46 +1,48 @@
-/** Reads messages for people outside the main thread (see `MessageReader`): one message at a time, the others wait. */
-import type { MessageReader, ReadResult } from '#core/capture/message-reader.ts'
+/** Reads messages for people outside the main thread (see `MessageReader`): organizations take turns. */
+import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/message-reader.ts'
 import type { Clock } from '#core/clock.ts'
-import { ParserThread, type ParserThreadLimits } from './parser-thread.ts'
+import { ParserPool, usualLimits, type ParserPoolLimits, type Turn } from './parser-pool.ts'
 
 const octetsMax = 32 * 1024 * 1024
-const defaultLimits: ParserThreadLimits = { deadlineMs: 10_000, idleMs: 30_000 }
 const entry = new URL('./mime-worker.ts', import.meta.url)
 
 /** Of a message over 32 MiB the first 32 MiB are read; an attachment that goes beyond them is not offered. */
 export class WorkerMessageReader implements MessageReader {
-  readonly #thread: ParserThread
+  readonly #threads: ParserPool
 
-  /** The thread starts with the first message; `limits` and `workerEntry` are for tests. */
-  constructor(clock: Clock, limits: ParserThreadLimits = defaultLimits, workerEntry: URL = entry) {
-    this.#thread = new ParserThread(workerEntry, clock, limits)
+  /** A thread starts with the first message; `limits` and `workerEntry` are for tests. */
+  constructor(clock: Clock, limits: ParserPoolLimits = usualLimits, workerEntry: URL = entry) {
+    this.#threads = new ParserPool(workerEntry, clock, limits)
   }
 
-  /** Whether the parsing thread exists at the moment. */
+  /** Whether a parsing thread exists at the moment. */
   get running(): boolean {
-    return this.#thread.running
+    return this.#threads.running
   }
 
   expect(): () => void {
-    return this.#thread.keep()
+    return this.#threads.keep()
   }
 
-  async read(raw: Uint8Array): Promise<ReadResult> {
-    const answer = await this.#thread.askInTurn(() => ({ kind: 'read', ...portion(raw) }))
+  async read(message: WaitingMessage): Promise<ReadResult> {
+    const answer = await this.#threads.ask(turnOf(message), async () => ({ kind: 'read', ...portion(await message.read()) }))
     if (answer.kind === 'message') return { ok: true, message: answer.message }
     const sentence = answer.kind === 'failed' ? answer.sentence : 'The message could not be parsed.'
-    return { ok: false, unreadable: `${sentence} The raw message is still available.` }
+    const isLasting = answer.kind === 'failed' && (answer.lasting === true || answer.isExhausted === true)
+    return { ok: false, unreadable: `${sentence} The raw message is still available.`, ...(isLasting && { isLasting }) }
   }
 
-  async attachment(raw: Uint8Array, index: number): Promise<Uint8Array | undefined> {
-    const answer = await this.#thread.askInTurn(() => ({ kind: 'attachment', index, ...portion(raw) }))
+  async attachment(message: WaitingMessage, index: number): Promise<Uint8Array | undefined> {
+    const answer = await this.#threads.ask(turnOf(message), async () => ({ kind: 'attachment', index, ...portion(await message.read()) }))
     return answer.kind === 'attachment' ? answer.bytes : undefined
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#thread[Symbol.asyncDispose]()
+    return this.#threads[Symbol.asyncDispose]()
   }
 }
+
+const turnOf = ({ organizationId, size }: WaitingMessage): Turn => ({ turn: organizationId, octets: Math.min(size, octetsMax) })
 
 function portion(raw: Uint8Array): { raw: Uint8Array<ArrayBuffer>; cut: boolean } {
   return { raw: new Uint8Array(raw.subarray(0, octetsMax)), cut: raw.length > octetsMax }

@@ -1,10 +1,11 @@
-/** One parsing thread: asked one thing at a time, under a deadline and a memory limit, started again after it failed. */
+/** One parsing thread: asked one thing at a time, under a limit of processor time and of memory, started again after it failed. */
 import { Worker } from 'node:worker_threads'
 import type { ReadMessage } from '#core/capture/message-reader.ts'
 import type { Clock, Timer } from '#core/clock.ts'
 import type { ReportReading } from '#core/feedback/event.ts'
 import type { UntrackedReason } from '#core/trace/tracking.ts'
 import type { MessageParts } from './message-parts.ts'
+import { afterProcessorTime } from './thread-time.ts'
 import type { TrackingMarks } from './tracked-message.ts'
 
 // Not a wall: one big allocation beyond it ends the whole process. What the parser may read is bounded so that it needs less
@@ -20,7 +21,9 @@ export type ParserRequest =
   | { readonly kind: 'links'; readonly raw: Uint8Array<ArrayBuffer>; readonly ownUrl: string }
   | { readonly kind: 'track'; readonly raw: Uint8Array<ArrayBuffer>; readonly ownUrl: string; readonly marks: TrackingMarks }
 
-/** `links` gives back what it was asked about. `sentence` says to people why there is no result; `lasting` that another try would end alike. */
+/**
+ * `links` gives back what it was asked about. `sentence` says to people why there is no result; `lasting` that another try would end alike,
+ * `isExhausted` that it used up its time or memory. */
 export type ParserAnswer =
   | { readonly kind: 'message'; readonly message: ReadMessage }
   | { readonly kind: 'attachment'; readonly bytes: Uint8Array<ArrayBuffer> | undefined }
@@ -29,11 +32,11 @@ export type ParserAnswer =
   | { readonly kind: 'links'; readonly links: readonly string[]; readonly raw: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'tracked'; readonly raw: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'untracked'; readonly reason: UntrackedReason }
-  | { readonly kind: 'failed'; readonly sentence: string; readonly lasting?: boolean }
+  | { readonly kind: 'failed'; readonly sentence: string; readonly lasting?: boolean; readonly isExhausted?: boolean }
 
 /** Times in milliseconds. */
 export interface ParserThreadLimits {
-  /** From handing over a request to its answer, including the start of the thread. */
+  /** Of processor, from handing over a request to its answer, including the start of the thread; see `thread-time.ts`. */
   readonly deadlineMs: number
   /** A thread that has been idle for so long is ended. */
   readonly idleMs: number
@@ -44,7 +47,7 @@ interface Running {
   answer: ((answer: ParserAnswer) => void) | undefined
 }
 
-const shuttingDown = { kind: 'failed', sentence: 'The service is shutting down; read the message again later.' } as const
+export const shuttingDown = { kind: 'failed', sentence: 'The service is shutting down; read the message again later.' } as const
 
 /** Holds at most one thread; the next request starts a new one after a failure or a rest. */
 export class ParserThread implements AsyncDisposable {
@@ -54,7 +57,6 @@ export class ParserThread implements AsyncDisposable {
   #running: Running | undefined
   #idle: Timer | undefined
   #kept = 0
-  #last: Promise<unknown> = Promise.resolve()
   #closed = false
 
   constructor(entry: URL, clock: Clock, limits: ParserThreadLimits) {
@@ -82,26 +84,24 @@ export class ParserThread implements AsyncDisposable {
     }
   }
 
-  /** Asks when everything before has its answer. The request is made then, so that what waits costs no more than its caller holds. */
-  askInTurn(request: () => ParserRequest): Promise<ParserAnswer> {
-    return this.inTurn(() => this.ask(request()), shuttingDown)
+  /** Calls `late` when the thread, or the one that is started next, has used so much processor from now on. */
+  afterProcessorTime(ms: number, late: () => void): Timer {
+    return afterProcessorTime(this.#clock, () => this.#running?.worker, ms, late)
   }
 
-  /** Does `work` when everything before it is done, so that it alone asks; once this is disposed of, it answers `closed` instead. */
-  inTurn<T>(work: () => Promise<T>, closed: T): Promise<T> {
-    const turn = this.#last.then(() => (this.#closed ? closed : work()))
-    const forget = (): void => {}
-    this.#last = turn.then(forget, forget)
-    return turn
-  }
-
-  /** Hands over `request.raw`, which is unusable afterwards. Ask again only after the answer. */
-  async ask(request: ParserRequest): Promise<ParserAnswer> {
+  /** Hands over `request.raw`, which is unusable afterwards. Ask again only after the answer. The deadline may be nearer than usual. */
+  async ask(request: ParserRequest, deadlineMs: number = this.#limits.deadlineMs): Promise<ParserAnswer> {
+    if (this.#closed) return shuttingDown
     this.#idle?.cancel()
     const running = (this.#running ??= this.#start())
-    const answer = await this.#answer(running, request)
+    const answer = await this.#answer(running, request, deadlineMs)
     if (this.#running === running) this.#rest(running)
     return answer
+  }
+
+  /** Ends what the thread is doing, and the thread with it. */
+  breakOff(): void {
+    if (this.#running) void this.#end(this.#running)
   }
 
   #rest(running: Running): void {
@@ -113,13 +113,13 @@ export class ParserThread implements AsyncDisposable {
     this.#closed = true
     this.#idle?.cancel()
     if (this.#running) await this.#end(this.#running, shuttingDown.sentence)
-    await this.#last
   }
 
-  async #answer(running: Running, request: ParserRequest): Promise<ParserAnswer> {
+  async #answer(running: Running, request: ParserRequest, deadlineMs: number): Promise<ParserAnswer> {
     const { promise, resolve } = Promise.withResolvers<ParserAnswer>()
     running.answer = resolve
-    const deadline = this.#clock.after(this.#limits.deadlineMs, () => void this.#end(running, 'The message took too long to parse.'))
+    const late = (): void => void this.#end(running, 'The message took too long to parse.', true)
+    const deadline = afterProcessorTime(this.#clock, () => running.worker, deadlineMs, late)
     // Only work in progress keeps the process alive.
     running.worker.ref()
     running.worker.postMessage(request, [request.raw.buffer])
@@ -139,15 +139,15 @@ export class ParserThread implements AsyncDisposable {
     worker.on('message', (answer: ParserAnswer) => running.answer?.(answer))
     worker.on('error', (error: Error & { code?: string }) => {
       const memory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      void this.#end(running, memory ? 'The message needs too much memory to parse.' : 'The message could not be parsed.')
+      void this.#end(running, memory ? 'The message needs too much memory to parse.' : 'The message could not be parsed.', memory)
     })
     worker.on('exit', () => void this.#end(running, 'The message could not be parsed.'))
     return running
   }
 
-  async #end(running: Running, sentence = 'The message could not be parsed.'): Promise<void> {
+  async #end(running: Running, sentence = 'The message could not be parsed.', isExhausted = false): Promise<void> {
     if (this.#running === running) this.#running = undefined
-    running.answer?.({ kind: 'failed', sentence })
+    running.answer?.({ kind: 'failed', sentence, ...(isExhausted && { isExhausted }) })
     await running.worker.terminate()
   }
 }

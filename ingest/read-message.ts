@@ -6,9 +6,10 @@ import { AddressesSeen } from './addresses-seen.ts'
 import { decodeEncodedWords } from './encoded-words.ts'
 import { firstValue, headerFields, type HeaderField } from './header-fields.ts'
 import { textOfHtml } from './html-text.ts'
+import { mailDocument } from './mail-document.ts'
 import { safeContentType } from './media-type.ts'
 import { parseMime, type Bodies, type RawAttachment } from './mime-parse.ts'
-import { sanitizeHtml } from './sanitize-html.ts'
+import { embeddableHtml } from './sanitize-html.ts'
 
 const textCharactersMax = 1_000_000
 const addressesMax = 1000
@@ -24,13 +25,15 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
   // Half an attachment would look like a whole one, so it is not offered at all.
   if (cut && bodies.endsInAttachment) attachments.pop()
   const fields = headerFields(raw)
-  const html = sanitizeHtml(bodies.html)
+  const document = mailDocument(bodies.html)
+  const html = embeddableHtml(document.html)
   const derived = textOfHtml(html)
   const text = bodies.text.trim() === '' ? derived : bodies.text
   return {
     ...describeFields(fields),
     text: text.slice(0, textCharactersMax).toWellFormed(),
     html,
+    document,
     attachments: attachments.map((entry) => describeAttachment(entry.raw, entry.size)),
     addressesSeen: addressesSeen(fields, bodies, derived),
   }
@@ -56,13 +59,14 @@ export async function readAttachment(raw: Buffer, cut: boolean, index: number): 
   return whole
 }
 
-function describeFields(fields: readonly HeaderField[]): Omit<ReadMessage, 'text' | 'html' | 'attachments' | 'addressesSeen'> {
+function describeFields(fields: readonly HeaderField[]): Omit<ReadMessage, 'text' | 'html' | 'document' | 'attachments' | 'addressesSeen'> {
   const messageId = firstValue(fields, 'message-id')
   return {
     subject: decodeEncodedWords(firstValue(fields, 'subject') ?? ''),
     from: addresses(fields, 'from'),
     to: addresses(fields, 'to'),
     cc: addresses(fields, 'cc'),
+    bcc: addresses(fields, 'bcc'),
     replyTo: addresses(fields, 'reply-to'),
     messageId: messageId === '' ? undefined : messageId,
     date: isoDate(firstValue(fields, 'date')),

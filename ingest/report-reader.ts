@@ -1,7 +1,7 @@
-/** Reads report mails without holding up the daemon: small ones at once, larger ones on a thread, one at a time, the others wait. */
+/** Reads report mails without holding up the daemon: small ones at once, larger ones on threads, organizations in turn. */
 import type { Clock } from '#core/clock.ts'
 import type { ReportReading } from '#core/feedback/event.ts'
-import { ParserThread, type ParserThreadLimits } from './parser-thread.ts'
+import { ParserPool, usualLimits, type ParserPoolLimits } from './parser-pool.ts'
 import { readReport } from './report.ts'
 
 /** `problem` says to people why a mail could not be read; the reading is `none` then, and the mail is nevertheless there. */
@@ -11,30 +11,31 @@ export type ReportResult = ReportReading & { readonly problem?: string }
 const inlineMax = 64 * 1024
 /** As much as is read of any mail. */
 const octetsMax = 32 * 1024 * 1024
-const defaultLimits: ParserThreadLimits = { deadlineMs: 10_000, idleMs: 30_000 }
 const entry = new URL('./report-worker.ts', import.meta.url)
 
 export class ReportReader implements AsyncDisposable {
-  readonly #thread: ParserThread
+  readonly #threads: ParserPool
 
-  /** The thread starts with the first large mail; `limits` and `workerEntry` are for tests. */
-  constructor(clock: Clock, limits: ParserThreadLimits = defaultLimits, workerEntry: URL = entry) {
-    this.#thread = new ParserThread(workerEntry, clock, limits)
+  /** A thread starts with the first large mail; `limits` and `workerEntry` are for tests. */
+  constructor(clock: Clock, limits: ParserPoolLimits = usualLimits, workerEntry: URL = entry) {
+    this.#threads = new ParserPool(workerEntry, clock, limits)
   }
 
-  /** Whether the parsing thread exists at the moment. */
+  /** Whether a parsing thread exists at the moment. */
   get running(): boolean {
-    return this.#thread.running
+    return this.#threads.running
   }
 
-  async read(mail: Uint8Array): Promise<ReportResult> {
+  /** `turn`: whose mail it is, an organization or the address of a sender; these take turns. */
+  async read(mail: Uint8Array, turn = ''): Promise<ReportResult> {
     if (mail.length <= inlineMax) return readReport(mail)
-    const answer = await this.#thread.askInTurn(() => ({ kind: 'report', raw: new Uint8Array(mail.subarray(0, octetsMax)) }))
+    const place = { turn, octets: Math.min(mail.length, octetsMax) }
+    const answer = await this.#threads.ask(place, () => ({ kind: 'report', raw: new Uint8Array(mail.subarray(0, octetsMax)) }))
     if (answer.kind === 'report') return answer.reading
     return { kind: 'none', events: [], problem: answer.kind === 'failed' ? answer.sentence : 'The message could not be parsed.' }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#thread[Symbol.asyncDispose]()
+    return this.#threads[Symbol.asyncDispose]()
   }
 }

@@ -2,24 +2,19 @@
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from './header-fields.ts'
 import { headerSigns, tellsDelay, tellsExpiry, tellsFailure, type HeaderSigns } from './report/bounce-signs.ts'
-import {
-  hostInWords,
-  mentionedRecipients,
-  namedRecipients,
-  ownAddresses,
-  saidAbout,
-  type NamedRecipient,
-  type SaidWords,
-} from './report/bounce-text.ts'
-import { deliveryEvents, listedRecipients, namesRecipient, tellsOutcome, type ProseHints } from './report/delivery-status.ts'
+import { hostInWords, isNamedAsFailed, namedRecipients, saidAbout, type SaidWords } from './report/bounce-text.ts'
+import { deliveryEvents, listedRecipients, namesRecipient, recipientsMax, tellsOutcome, type ProseHints } from './report/delivery-status.ts'
 import { dispositionEvents } from './report/disposition.ts'
-import { feedbackEvents, isJunkReport, junkReportEvent, optOutEvent } from './report/feedback-report.ts'
+import { failedRecipients, mayHaveFailed, silent, type NoticeFacts } from './report/failed-recipients.ts'
+import { feedbackEvents, isBareJunkReport, isJunkReport, junkReportEvent, optOutEvent } from './report/feedback-report.ts'
+import { listRefusalEvent } from './report/list-refusal.ts'
+import { mailsOf } from './report/mbox.ts'
 import { noticeText, type NoticeText } from './report/notice-text.ts'
 import { partOctets, partText } from './report/part-text.ts'
 import { failureCodes } from './report/reply-codes.ts'
-import { originalTo, reportClues, toldValues } from './report/report-clues.ts'
+import { reportClues, toldValues } from './report/report-clues.ts'
 import { dateIn, hostIn, reportEvent, type ReportFrame } from './report/report-event.ts'
-import { openReportMail, type ReportMail, type ReportPart } from './report/report-mail.ts'
+import { openReportMail, withSingleLineEnds, type ReportMail, type ReportPart } from './report/report-mail.ts'
 import { sesEvents } from './report/ses-notice.ts'
 import { fieldGroups, type FieldGroup } from './report/status-fields.ts'
 
@@ -43,12 +38,28 @@ interface OpenReport {
 }
 
 /**
- * What a mail reports. Only its outermost report counts, never one inside the message that it returns. Ordinary mail is
- * `none`, an answer by a program `auto_reply`, both without events. Never throws; at most 1,000 events.
+ * What a mail reports: its outermost report, not one inside the message that it returns, unless a gateway put a notice into one of
+ * its own that says nothing more. Ordinary mail is `none`, an answer by a program `auto_reply`, both without events. Never throws;
+ * at most 1,000 events.
  */
 export function readReport(raw: Uint8Array): ReportReading {
-  const report = opened(raw)
-  return feedbackReading(report) ?? statusReading(report) ?? dispositionReading(report) ?? proseReading(report)
+  const [only, ...more] = mailsOf(raw)
+  if (only !== undefined && more.length === 0) return readOne(only)
+  const readings: ReportReading[] = []
+  let count = 0
+  for (const mail of only === undefined ? [] : [only, ...more]) {
+    if (count >= recipientsMax) break
+    const reading = readOne(mail)
+    count += reading.events.length
+    readings.push(reading)
+  }
+  const kind = (readings.find(({ events }) => events.length > 0) ?? readings[0])?.kind ?? 'none'
+  return { kind, events: readings.flatMap(({ events }) => events).slice(0, recipientsMax) }
+}
+
+function readOne(raw: Buffer): ReportReading {
+  const report = opened(withSingleLineEnds(raw))
+  return feedbackReading(report) ?? statusReading(report) ?? dispositionReading(report) ?? wrappedReading(report) ?? proseReading(report)
 }
 
 function opened(raw: Uint8Array): OpenReport {
@@ -69,6 +80,8 @@ function noticeParts(parts: readonly ReportPart[]): readonly ReportPart[] {
   return (plain.length > 0 ? plain : shown.filter(({ type }) => type === 'text/html')).slice(0, noticesMax)
 }
 
+const factsOf = ({ mail, notice, returned }: OpenReport): NoticeFacts => ({ fields: mail.fields, lines: notice.lines, returned })
+
 function frameOf({ mail, returned }: OpenReport, format: FeedbackFormat, groups: readonly FieldGroup[]): ReportFrame {
   return {
     format,
@@ -87,6 +100,8 @@ function feedbackReading(report: OpenReport): ReportReading | undefined {
   const groups = groupsOf(mail, (type) => type === 'message/feedback-report')
   if (groups.length > 0) return feedback(feedbackEvents(groups, returned, frameOf(report, 'arf', groups)))
   if (isJunkReport(mail.fields, returned)) return feedback([junkReportEvent(returned, frameOf(report, 'arf', []))])
+  if (isBareJunkReport(mail.fields))
+    return feedback([junkReportEvent(mail.fields, frameOf({ ...report, returned: mail.fields }, 'arf', []))])
   const optOut = optOutEvent(mail.fields, frameOf(report, 'arf', []))
   if (optOut) return feedback([optOut])
   const inText = fieldGroups(notice.lines.join('\n')).filter(({ fields }) => fields.some(([name]) => name === 'feedback-type'))
@@ -123,8 +138,8 @@ function statusEvents(report: OpenReport, groups: readonly FieldGroup[], isStruc
   return deliveryEvents(groups, frameOf(report, 'dsn', groups), hintsOf(report, isOnly), isStructured)
 }
 
-function hintsOf({ mail, notice, signs }: OpenReport, isOnly: boolean): ProseHints {
-  const named = namedRecipients(notice.lines, ownAddresses(mail.fields))
+function hintsOf({ mail, notice, signs, returned }: OpenReport, isOnly: boolean): ProseHints {
+  const named = namedRecipients(notice.lines, mayHaveFailed({ fields: mail.fields, returned }))
   const byAddress = new Map(named.map((recipient) => [recipient.address.toLowerCase(), recipient]))
   const said = new Map<string, string>()
   return {
@@ -150,11 +165,26 @@ function dispositionReading(report: OpenReport): ReportReading | undefined {
   return { kind: 'mdn', events: dispositionEvents(groups, notice.lines.join('\n'), isRejection, frameOf(report, 'dsn', groups)) }
 }
 
+/** A gateway's notice that names nobody and has another notice in it: the inner one counts, as words and not as fields. */
+function wrappedReading(report: OpenReport): ReportReading | undefined {
+  const { mail, signs } = report
+  if (!signs.isFromMachine && !signs.hasNullPath) return undefined
+  const inside = mail.parts.find(({ type }) => type === 'message/rfc822' || type === 'message/global')
+  if (!inside || failedRecipients({ ...factsOf(report), returned: [] }).length > 0) return undefined
+  const inner = opened(partOctets(inside))
+  if (!inner.signs.isFromMachine) return undefined
+  const reading = statusReading(inner) ?? proseReading(inner)
+  if (reading.events.length === 0) return undefined
+  return { kind: reading.kind, events: reading.events.map((event) => ({ ...event, isStructured: false })) }
+}
+
 function proseReading(report: OpenReport): ReportReading {
   const { mail, signs, notice } = report
   const text = notice.lines.join('\n')
   const ses = sesEvents(report.text, frameOf(report, 'dsn', []))
   if (ses && ses.length > 0) return { kind: ses.some(({ action }) => action === 'complaint') ? 'feedback' : 'dsn', events: ses }
+  const refusal = listRefusalEvent(mail.fields, text, frameOf(report, 'dsn', []))
+  if (refusal) return { kind: 'dsn', events: [refusal] }
   const events = isBounce(report, text) ? proseEvents(report, text) : []
   if (events.length > 0) return { kind: 'dsn', events }
   const isReply = signs.isAutoReply || (signs.hasNullPath && !signs.isFromMachine && mail.fields.length > 0)
@@ -162,25 +192,30 @@ function proseReading(report: OpenReport): ReportReading {
 }
 
 /**
- * A machine that returns mail may say so in the subject or in the text. Of others, both must; and of those that do not
- * even write with the null reverse-path, the mail must show a reply code or the message that it returns.
+ * A machine that returns mail may say so in the subject or in the text. Of others, both must, and the mail must show more: the
+ * null reverse-path, a reply code, the message that it returns, or an address right below the words. Below the null
+ * reverse-path a text that names somebody and returns the message is enough.
  */
-function isBounce({ mail, signs, returned }: OpenReport, text: string): boolean {
+function isBounce(report: OpenReport, text: string): boolean {
+  const { mail, signs, returned, notice } = report
   if (listedRecipients(mail.fields).length > 0) return true
   const subject = signs.tellsFailure || signs.tellsDelay
   const words = tellsFailure(text) || tellsDelay(text)
   if (signs.isFromMachine) return subject || words
-  if (!subject || !words) return false
+  if (!words) return false
+  const mayBe = mayHaveFailed({ fields: mail.fields, returned })
+  if (!subject) return signs.hasNullPath && !signs.isAutoReply && returned.length > 0 && namedRecipients(notice.lines, mayBe).length > 0
   if (/delivery-status/i.test(mail.parameters.get('report-type') ?? '')) return true
   if (signs.isAutoReply) return false
   const { smtpCode, status } = failureCodes(text)
-  return signs.hasNullPath || returned.length > 0 || smtpCode !== null || status !== null
+  if (signs.hasNullPath || returned.length > 0 || smtpCode !== null || status !== null) return true
+  return !signs.isAnswer && isNamedAsFailed(notice.lines, mayBe)
 }
 
 function proseEvents(report: OpenReport, text: string): FeedbackEvent[] {
   const { signs, notice } = report
   const frame = frameOf(report, 'dsn', [])
-  const recipients = proseRecipients(report)
+  const recipients = failedRecipients(factsOf(report))
   if (recipients.length === 0 && !tellsFailure(text)) return []
   const isOnly = recipients.length < 2
   const isDelay = (signs.tellsDelay || tellsDelay(text)) && !tellsExpiry(text)
@@ -206,17 +241,3 @@ function vagueStatus({ smtpCode }: SaidWords, isDelay: boolean, text: string): s
   if (isDelay) return '4.0.0'
   return tellsExpiry(text) ? '4.4.7' : '5.0.0'
 }
-
-/** Whom the text names; else the header of the report; else whom the text mentions; else the one address in To of the returned message. */
-function proseRecipients({ mail, notice, returned }: OpenReport): NamedRecipient[] {
-  const own = ownAddresses(mail.fields)
-  const named = namedRecipients(notice.lines, own)
-  if (named.length > 0) return named
-  const listed = listedRecipients(mail.fields)
-  if (listed.length > 0) return listed.map(silent)
-  const mentioned = mentionedRecipients(notice.lines, own)
-  const to = originalTo(returned)
-  return mentioned.length > 0 || to.length !== 1 ? mentioned : to.map(silent)
-}
-
-const silent = (address: string): NamedRecipient => ({ address, original: undefined, words: '' })

@@ -1,10 +1,12 @@
 /**
  * Makes the HTML of a message safe to show: an allow list of tags, attributes, inline styles and addresses of links.
  * It is one of three layers; the page that shows the result adds a sandbox and a content security policy.
+ * There are two results: one for a document of its own, with classes, layout and all, and one that any page may hold.
  */
 import { createRequire } from 'node:module'
 import type sanitize from 'sanitize-html'
 import { safeStyle } from './inline-styles.ts'
+import { safeDeclarations } from './mail-styles.ts'
 
 const require = createRequire(import.meta.url)
 const charactersMax = 1_000_000
@@ -33,7 +35,7 @@ const options: sanitize.IOptions = {
   disallowedTagsMode: 'discard',
   nonTextTags: droppedWhole,
   allowedAttributes: {
-    '*': ['align', 'dir', 'lang', 'style', 'title'],
+    '*': ['align', 'class', 'dir', 'id', 'lang', 'style', 'title'],
     a: ['href', 'rel', 'target'],
     col: ['span', 'width'],
     colgroup: ['span', 'width'],
@@ -55,22 +57,42 @@ const options: sanitize.IOptions = {
   allowedSchemesByTag: { img: ['cid', 'data'] },
   allowProtocolRelative: false,
   transformTags: {
-    '*': (tagName, attribs) => ({ tagName, attribs: styleAttribute(attribs) }),
     a: (tagName, attribs) => ({ tagName, attribs: linkAttributes(attribs) }),
     img: (tagName, attribs) => ({ tagName, attribs: imageAttributes(attribs) }),
   },
 }
 
 /**
- * Answers safe HTML. Links keep only http, https and mailto and open in a new place without a referrer; images keep `cid:`
- * and small raster formats in `data:`; the address of a remote image moves to `data-remote-src`, so nothing loads without
- * consent. Only the first 1,000,000 characters and 50,000 tags of the input are read.
+ * Answers HTML for a document of its own, in a frame. Links keep only http, https and mailto and open in a new place without a
+ * referrer; images keep `cid:` and small raster formats in `data:`; the address of a remote image moves to `data-remote-src`,
+ * so nothing loads without consent. Only the first 1,000,000 characters and 50,000 tags of the input are read.
  */
-export function sanitizeHtml(html: string): string {
+export function documentHtml(html: string): string {
   // loaded with the first HTML: most daemons meet it in their threads alone
   const clean = require('sanitize-html') as typeof sanitize
-  return clean(html.slice(0, readableLength(html)).replaceAll('\0', ''), options).toWellFormed()
+  const styles = new Map<string, string>()
+  const styled = (attribs: sanitize.Attributes): sanitize.Attributes => styleAttribute(attribs, styles)
+  const transformTags = {
+    ...options.transformTags,
+    '*': (tagName: string, attribs: sanitize.Attributes) => ({ tagName, attribs: styled(attribs) }),
+  }
+  return clean(readablePart(html), { ...options, transformTags }).toWellFormed()
 }
+
+/** Answers `documentHtml` as any page may hold it: without names that styles of that page could mean, and without layout that leaves its place. */
+export const embeddableHtml = (document: string): string =>
+  document.replaceAll(/<[a-z][^<>]* (?:class|id|style)="[^<>]*>/g, (tag) =>
+    tag.replaceAll(/ (?:class|id)="[^"]*"/g, '').replace(/ style="([^"]*)"/, (_, style: string) => {
+      const safe = safeStyle(unescaped(style))
+      return safe === '' ? '' : ` style="${escaped(safe)}"`
+    }),
+  )
+
+/** Both in one. */
+export const sanitizeHtml = (html: string): string => embeddableHtml(documentHtml(html))
+
+/** As much of it as is read, without octets that end texts elsewhere. */
+export const readablePart = (html: string): string => html.slice(0, readableLength(html)).replaceAll('\0', '')
 
 /** Cost grows with nesting, and nesting with the number of tags; so both length and tags have a bound. */
 function readableLength(html: string): number {
@@ -82,8 +104,19 @@ function readableLength(html: string): number {
   return at
 }
 
-function styleAttribute(attribs: sanitize.Attributes): sanitize.Attributes {
-  return attribs['style'] === undefined ? attribs : { ...attribs, style: safeStyle(attribs['style']) }
+const names: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
+const unescaped = (text: string): string => text.replaceAll(/&(amp|lt|gt|quot);/g, (whole, name: string) => names[name] ?? whole)
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/** Styles repeat in mail, row by row; each is read once. The old attribute for an image behind the content becomes a style. */
+function styleAttribute(attribs: sanitize.Attributes, known: Map<string, string>): sanitize.Attributes {
+  const { style = '', background, ...rest } = attribs
+  const text = background === undefined ? style : `background-image:url("${background.replaceAll(/["\\\n\r\f]/g, '')}");${style}`
+  if (text === '') return rest
+  const safe = known.get(text) ?? safeDeclarations(text)
+  known.set(text, safe)
+  return safe === '' ? rest : { ...rest, style: safe }
 }
 
 function linkAttributes(attribs: sanitize.Attributes): sanitize.Attributes {

@@ -27,6 +27,7 @@ export interface StalwartReading {
 }
 
 const rejectedMax = 1000
+const eventsMax = 10_000
 
 /** Reads `{events: […]}`, a bare list or one bare event. What cannot be read in one event leaves the others alone. */
 export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreadable {
@@ -34,6 +35,7 @@ export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreada
   if ('problems' in parsed) return parsed
   const list = eventsIn(parsed.value)
   if (!list) return unreadable('body', 'must be a Stalwart event, a list of them, or {"events": […]}')
+  if (list.length > eventsMax) return unreadable('body', `must hold at most ${eventsMax.toLocaleString('en')} events`)
   const events: ReadEvent[] = []
   const rejected: RejectedEntry[] = []
   let rejectedMore = 0

@@ -1,4 +1,5 @@
 /** Records over the ordered map: typed reads inside one organization, lists by cursor, and commits of a `Change`. */
+import { hash } from 'node:crypto'
 import { Change, decode, fillName } from './change.ts'
 import { OrderedIds } from './ids.ts'
 import type { Entry, Kv, WriteResult } from './kv.ts'
@@ -37,6 +38,8 @@ export interface ListOptions {
   readonly cursor?: string | undefined
   /** Newest (largest) first; this is the default. */
   readonly ascending?: boolean
+  /** Begins behind these elements of the keys, which follow `values`; for ascending lists, and only without a cursor. */
+  readonly after?: readonly Element[] | undefined
 }
 
 /** A cursor that no page of the list gave out: another list's, cut or made up. */
@@ -168,11 +171,12 @@ export class Database {
     const prefix: readonly Element[] = options.index
       ? [...indexPrefix(kind.name, reach.organizationId, options.index), ...(options.values ?? [])]
       : [reach.organizationId, kind.name]
-    const range = cursorRange(prefix, options.cursor, options.ascending ?? false)
+    const from = options.after && options.cursor === undefined ? behind(pack([...prefix, ...options.after])) : undefined
+    const range = { ...cursorRange(prefix, options.cursor, options.ascending ?? false), ...(from && { start: from }) }
     const rows: Stored<R>[] = []
     let lastKey: Uint8Array | undefined
     for await (const entry of this.kv.range({ ...range, reverse: !options.ascending })) {
-      if (rows.length === options.limit) return { rows, nextCursor: lastKey && Buffer.from(lastKey).toString('base64url') }
+      if (rows.length === options.limit) return { rows, nextCursor: lastKey && cursorAt(prefix, lastKey) }
       lastKey = entry.key
       const stored = options.index
         ? await this.get(kind, reach, String(unpack(entry.key).at(-1)))
@@ -225,13 +229,32 @@ function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored
   return reach.without?.has(project) || (reach.bound && project !== reach.projectId) ? undefined : stored
 }
 
+const listMarkBytes = 6
+
+/** Tells a list from others without saying which it is. */
+const listMark = (prefix: Uint8Array): Buffer => hash('sha256', prefix, 'buffer').subarray(0, listMarkBytes)
+
+/**
+ * A cursor that stands on a key: what of it goes on behind the list's prefix, so that the address a list was asked for is not in it,
+ * and addresses of pages in logs and browsers hold none.
+ */
+function cursorAt(prefix: readonly Element[], key: Uint8Array): string {
+  const first = pack(prefix)
+  return Buffer.concat([listMark(first), key.subarray(first.length)]).toString('base64url')
+}
+
+const behind = (key: Uint8Array): Buffer => Buffer.concat([key, Buffer.of(0)])
+
 /** The rest of a walk after the cursor's key. */
 function cursorRange(prefix: readonly Element[], cursor: string | undefined, ascending: boolean): { start: Uint8Array; end: Uint8Array } {
   const range = within(prefix)
   if (cursor === undefined) return range
-  const at = Buffer.from(cursor, 'base64url')
-  const isInside = Buffer.compare(at, range.start) >= 0 && Buffer.compare(at, range.end) < 0
+  const given = Buffer.from(cursor, 'base64url')
+  const first = pack(prefix)
+  const isOfList = given.subarray(0, listMarkBytes).equals(listMark(first))
+  const at = Buffer.concat([first, given.subarray(listMarkBytes)])
+  const isInside = isOfList && Buffer.compare(at, range.start) >= 0 && Buffer.compare(at, range.end) < 0
   // decoding skips what is no base64url, and a key that was cut can still lie inside
-  if (!isInside || at.toString('base64url') !== cursor || !elementsOf(at)) throw new CursorInvalid('The cursor is not of this list.')
-  return ascending ? { start: Buffer.concat([at, Buffer.of(0)]), end: range.end } : { start: range.start, end: at }
+  if (!isInside || given.toString('base64url') !== cursor || !elementsOf(at)) throw new CursorInvalid('The cursor is not of this list.')
+  return ascending ? { start: behind(at), end: range.end } : { start: range.start, end: at }
 }

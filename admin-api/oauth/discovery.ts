@@ -1,6 +1,6 @@
 /** What clients read first: the metadata of the authorization server and of what it protects, and the keys (RFC 8414, RFC 9728, RFC 7517). */
 import { anonymousBootstrapClientId, clientAuthentications, grantTypes } from '#core/oauth/client.ts'
-import { oauthScopes, surfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/scopes.ts'
+import { servedScopes, servedSurfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/scopes.ts'
 import type { SigningKeys } from '#core/oauth/signing-keys.ts'
 import { media, raw, type Answer } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
@@ -19,12 +19,14 @@ const readable = {
 
 /** Where the metadata of a resource is: its path behind the well-known one (RFC 9728 §3.1). */
 export function resourceMetadataUrl({ resources }: OAuthUrls, surface: Surface): string {
-  const { origin, pathname } = new URL(resources[surface])
+  const resource = resources[surface]
+  if (resource === undefined) throw new Error(`${surface} is not served`)
+  const { origin, pathname } = new URL(resource)
   return `${origin}${resourceMetadata}${pathname === '/' ? '' : pathname}`
 }
 
 export function discoveryOperations(urls: OAuthUrls, keys: SigningKeys): readonly Operation[] {
-  const byPath = surfaces.filter((surface) => new URL(urls.resources[surface]).pathname !== '/')
+  const byPath = servedSurfaces(urls).filter((surface) => new URL(urls.resources[surface] ?? '').pathname !== '/')
   return [
     operation({
       ...readable,
@@ -61,6 +63,7 @@ export function discoveryOperations(urls: OAuthUrls, keys: SigningKeys): readonl
 
 /** One origin can have one root document: on an origin of both, it is that of MCP, whose clients look there. */
 function surfaceOfRoot({ resources }: OAuthUrls, host: string | undefined): Surface {
+  if (resources.mcp === undefined) return 'rest'
   const [mcp, rest] = [new URL(resources.mcp), new URL(resources.rest)]
   return mcp.origin !== rest.origin && host === rest.host ? 'rest' : 'mcp'
 }
@@ -78,22 +81,22 @@ const resourceDocument = ({ issuer, resources }: OAuthUrls, surface: Surface): o
   resource_name: surface === 'mcp' ? 'Postern MCP' : 'Postern REST API',
 })
 
-const serverMetadata = ({ issuer, resources }: OAuthUrls): object => ({
-  issuer,
-  authorization_endpoint: issuer + oauthPaths.authorize,
-  token_endpoint: issuer + oauthPaths.token,
-  registration_endpoint: issuer + oauthPaths.register,
-  revocation_endpoint: issuer + oauthPaths.revoke,
-  jwks_uri: `${issuer}${wellKnown}/jwks.json`,
+const serverMetadata = (urls: OAuthUrls): object => ({
+  issuer: urls.issuer,
+  authorization_endpoint: urls.issuer + oauthPaths.authorize,
+  token_endpoint: urls.issuer + oauthPaths.token,
+  registration_endpoint: urls.issuer + oauthPaths.register,
+  revocation_endpoint: urls.issuer + oauthPaths.revoke,
+  jwks_uri: `${urls.issuer}${wellKnown}/jwks.json`,
   response_types_supported: ['code'],
   response_modes_supported: ['query'],
   grant_types_supported: grantTypes,
   token_endpoint_auth_methods_supported: clientAuthentications,
   revocation_endpoint_auth_methods_supported: clientAuthentications,
   code_challenge_methods_supported: ['S256'],
-  scopes_supported: oauthScopes,
+  scopes_supported: servedScopes(urls),
   authorization_response_iss_parameter_supported: true,
   client_id_metadata_document_supported: true,
-  protected_resources: surfaces.map((surface) => resources[surface]),
+  protected_resources: servedSurfaces(urls).map((surface) => urls.resources[surface]),
   anonymous_bootstrap_client_id: anonymousBootstrapClientId,
 })

@@ -25,6 +25,7 @@ import {
 import { pageOf, pagingFields } from '../wire/paging.ts'
 import { idParams } from '../wire/text.ts'
 import { invoiceFormat, invoiceShape, period, toWireInvoice, toWireUsage, usageShape } from '../wire/usage.ts'
+import { operatorLoginOperations, type FailedLogins } from './logins.ts'
 import { exportedInvoices } from './invoice-export.ts'
 
 const shared = { tags: ['operator'], right: 'operator' } as const
@@ -32,7 +33,12 @@ const one = { ...shared, params: idParams, errors: ['not_found'] } as const
 const change = { ...one, method: 'PUT', errors: ['not_found', 'conflict'], response: accountShape } as const
 
 /** The table that the HTTP side serves under `/operator/v1`. */
-export const operatorOperations = (core: RestCore): readonly Operation[] => [...reading(core), ...setting(core), ...invoicing(core)]
+export const operatorOperations = (core: RestCore, logins: FailedLogins = { list: () => [] }): readonly Operation[] => [
+  ...reading(core),
+  ...setting(core),
+  ...invoicing(core),
+  ...operatorLoginOperations(logins),
+]
 
 const reading = (core: RestCore): readonly Operation[] => [
   operation({

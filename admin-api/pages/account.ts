@@ -1,5 +1,8 @@
 /** The user's own account: name, passkeys, sessions. */
+import type { Membership } from '#core/people/members.ts'
 import type { Passkey } from '#core/people/passkey.ts'
+import type { RelyingParty } from '#core/people/relying-party.ts'
+import { rightsOfRole } from '#core/access/role.ts'
 import type { Session } from '#core/people/session.ts'
 import { userNameMax } from '#core/people/user.ts'
 import type { Answer } from '../answer.ts'
@@ -99,7 +102,12 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
         <p class="meta">Programs and agents that you allowed to work in your projects.</p>
         <p class="after"><a class="button quiet" href="${applicationsPath}">Show applications</a></p>
       </section>
-      ${people.passkeys.areAvailable && (await passkeySection(pages, request, csrf))}
+      <section class="sheet" aria-labelledby="captured-title">
+        <h2 id="captured-title">Captured mail</h2>
+        <p class="meta">Messages that were captured instead of sent, by organization and virtual inbox.</p>
+        <p class="after">${mailLinks(await people.members.organizationsOf(user.id))}</p>
+      </section>
+      ${people.passkeys.areAvailable ? await passkeySection(pages, request, csrf) : noPasskeys(people.relyingParty)}
       <section class="sheet" aria-labelledby="sessions-title">
         <h2 id="sessions-title">Where you are signed in</h2>
         <p class="meta">A session ends by itself after 14 days without a visit.</p>
@@ -114,6 +122,22 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
         }
       </section>`,
   })
+}
+
+/** Browsers bind passkeys to a name that is reached over https, or to localhost (WebAuthn Level 3 §5.1.2). */
+const noPasskeys = ({ origin }: RelyingParty): Html =>
+  html`<section class="sheet" aria-labelledby="passkeys-title">
+    <h2 id="passkeys-title">Passkeys</h2>
+    <p class="meta">
+      Not available here: browsers allow passkeys only under a name with https, or on localhost, and this service presents itself as
+      <code class="token">${origin}</code>. Its operator can set <code>POSTERN_BASE_URL</code> to an https address with a name.
+    </p>
+  </section>`
+
+const mailLinks = (mine: readonly Membership[]): Html | readonly Html[] => {
+  const readable = mine.filter(({ member }) => rightsOfRole(member.role).rights.length > 0)
+  if (readable.length === 0) return html`You can read the mail of no organization.`
+  return readable.map(({ organization: { id, name } }) => html`<a class="button quiet" href="/organizations/${id}/inboxes">${name}</a> `)
 }
 
 async function passkeySection({ people }: Pages, { signedIn, visitor }: SignedInRequest, csrf: Html): Promise<Html> {

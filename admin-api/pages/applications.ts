@@ -1,4 +1,5 @@
 /** Applications with access to projects of the user, and taking that back. */
+import type { ApiKey } from '#core/access/api-key.ts'
 import type { Application, Applications } from '#core/consent/applications.ts'
 import { changesSettings } from '#core/oauth/scopes.ts'
 import type { Answer } from '../answer.ts'
@@ -6,6 +7,7 @@ import type { Operation } from '../operation.ts'
 import { csrfField } from './confirm-first.ts'
 import { doneNotice } from './fields.ts'
 import { html, type Html } from './html.ts'
+import { keyChoice, keysToKeep } from './key-choice.ts'
 import { page } from './layout.ts'
 import { seeOther, type Pages, type SignedInRequest } from './page-operation.ts'
 import { scopesInWords } from './scope-words.ts'
@@ -27,14 +29,17 @@ export const applicationOperations = (pages: Pages, applications: Applications):
     async ({ signedIn, form }) => {
       const given = (name: string): string => form.get(name) ?? ''
       const named = { clientId: given('client'), organizationId: given('organization'), projectId: given('project') }
-      await applications.revoke(signedIn.user.id, named)
+      await applications.revoke(signedIn.user.id, named, keysToKeep(form))
       return seeOther(`${applicationsPath}?done=application_revoked`)
     },
   ),
 ]
 
 async function applicationsPage(applications: Applications, { signedIn, visitor, query }: SignedInRequest): Promise<Answer> {
-  const list = await applications.list(signedIn.user.id)
+  const { id } = signedIn.user
+  const list = await Promise.all(
+    (await applications.list(id)).map(async (application) => ({ application, keys: await applications.keysOf(id, application) })),
+  )
   return page({
     title: 'Applications with access',
     width: 'wide',
@@ -49,7 +54,7 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
           list.length > 0
             ? html`<p class="meta">None of them can do more than your role. Revoking ends all of its tokens at once.</p>
                 <ul class="rows">
-                  ${list.map((application) => row(application, csrfField(visitor)))}
+                  ${list.map(({ application, keys }) => row(application, keys, csrfField(visitor)))}
                 </ul>`
             : html`<p>You have allowed none. An application that wants access sends you here and asks.</p>`
         }
@@ -57,7 +62,7 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
   })
 }
 
-const row = (application: Application, csrf: Html): Html => {
+const row = (application: Application, keys: readonly ApiKey[], csrf: Html): Html => {
   const { clientId, clientName, verifiedHost, organization, project, scopes, since } = application
   return html`<li>
     <div>
@@ -65,13 +70,14 @@ const row = (application: Application, csrf: Html): Html => {
       <p class="meta">
         In the project ${project.name} of ${organization.name}, since ${timeOf(since)}. May ${scopesInWords(scopes)}.
         ${verifiedHost === undefined && 'Nobody vouches for its name.'}
-        ${scopes.some(changesSettings) && 'Keys and logins that it made stay when you revoke it: look through them.'}
+        ${scopes.some(changesSettings) && 'SMTP credentials and publishable keys that it made stay when you revoke it: look through them.'}
       </p>
     </div>
-    <form class="side" method="post" action="${applicationsPath}/revoke">
+    <form class="${keys.length === 0 ? 'side' : 'acts'}" method="post" action="${applicationsPath}/revoke">
       ${csrf}<input type="hidden" name="client" value="${clientId}" />
       <input type="hidden" name="organization" value="${organization.id}" />
       <input type="hidden" name="project" value="${project.id}" />
+      ${keyChoice(keys, { mayKeep: true, kept: 'A kept key no longer follows the application. It follows you, and never reaches beyond your role.' })}
       <button class="danger" aria-label="Revoke the access of ${clientName} to ${project.name}">Revoke</button>
     </form>
   </li>`

@@ -1,4 +1,4 @@
-/** The stylesheet, the icon and the script of the pages, from memory, under names that change with their content. */
+/** The stylesheet, the icons and the script of the pages, from memory, under names that change with their content. */
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
@@ -20,26 +20,37 @@ function load(name: string, contentType: string): Asset {
 
 const style = load('style.css', 'text/css; charset=utf-8')
 const icon = load('icon.svg', 'image/svg+xml')
+const smallIcon = load('favicon.ico', 'image/x-icon')
 const script = load('passkeys.js', 'text/javascript; charset=utf-8')
 const byPath = new Map([style, icon, script].map((asset) => [asset.path, asset]))
 
 /** Where pages find them. */
 export const assetPaths = { style: `/assets/${style.path}`, icon: `/assets/${icon.path}`, script: `/assets/${script.path}` } as const
 
-export const assetOperation: Operation = operation({
-  method: 'GET',
+const facts = { method: 'GET', tags: ['pages'], right: 'none', alwaysAdmitted: true, isDescribedElsewhere: true } as const
+
+const asset = operation({
+  ...facts,
   path: '/assets/{file}',
   operationId: 'readAsset',
   summary: 'Read what the pages are shown with',
-  tags: ['pages'],
-  right: 'none',
-  alwaysAdmitted: true,
-  isDescribedElsewhere: true,
   params: z.strictObject({ file: z.string() }),
   response: media('text/css'),
   handle({ params: { file } }) {
-    const asset = byPath.get(file)
-    if (!asset) throw new Refusal('not_found', 'There is no such file; read the page again.')
-    return raw(asset.bytes, { contentType: asset.contentType, headers: { 'cache-control': 'public, max-age=31536000, immutable' } })
+    const found = byPath.get(file)
+    if (!found) throw new Refusal('not_found', 'There is no such file; read the page again.')
+    return raw(found.bytes, { contentType: found.contentType, headers: { 'cache-control': 'public, max-age=31536000, immutable' } })
   },
 })
+
+/** Browsers ask for it where an answer is no page, such as the JSON of an operation. */
+const favicon = operation({
+  ...facts,
+  path: '/favicon.ico',
+  operationId: 'readFavicon',
+  summary: 'Read the icon',
+  response: media('image/x-icon'),
+  handle: () => raw(smallIcon.bytes, { contentType: smallIcon.contentType, headers: { 'cache-control': 'public, max-age=86400' } }),
+})
+
+export const assetOperations: readonly Operation[] = [asset, favicon]

@@ -1,4 +1,5 @@
 /** Taking over a sandbox: open claims and the field for a code, the page that asks, and the way back. */
+import type { ApiKey } from '#core/access/api-key.ts'
 import type { Claim } from '#core/claims/claim.ts'
 import type { Claims, ClaimView } from '#core/claims/claims.ts'
 import { permissions, type Permission } from '#core/claims/permissions.ts'
@@ -8,6 +9,7 @@ import type { Operation } from '../operation.ts'
 import { csrfField } from './confirm-first.ts'
 import { doneNotice, faultSummary, textField, type FieldFault } from './fields.ts'
 import { html, type Html } from './html.ts'
+import { keyChoice, keysToKeep } from './key-choice.ts'
 import { page, type Visitor } from './layout.ts'
 import { membersPath } from './organizations.ts'
 import { underOwnAddress } from './own-address.ts'
@@ -73,15 +75,18 @@ const undoing = (pages: Pages, claims: Claims): readonly Operation[] => {
   return [
     pages.signedIn(
       { ...facts, operationId: 'showUndoClaim', summary: 'Ask whether to end the session of an agent' },
-      async ({ params: { organization = '' }, signedIn, visitor }) => undoPage(await claims.undoable(signedIn.user, organization), visitor),
+      async ({ params: { organization = '' }, signedIn, visitor }) => {
+        const claim = await claims.undoable(signedIn.user, organization)
+        return undoPage(claim, await claims.keysOf(claim), visitor)
+      },
     ),
     pages.form(
       {
         ...{ ...facts, operationId: 'undoClaim', summary: 'End the session of an agent' },
         back: ({ organization = '' }) => undoPath(organization),
       },
-      async ({ params: { organization = '' }, signedIn }) => {
-        await claims.undo(signedIn.user, organization)
+      async ({ params: { organization = '' }, signedIn, form }) => {
+        await claims.undo(signedIn.user, organization, keysToKeep(form))
         return seeOther(`${path}?done=undone`)
       },
     ),
@@ -191,7 +196,7 @@ const permissionField = (permission: Permission): Html =>
     <span>${permissionWords[permission]}</span></label
   >`
 
-const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, visitor: Visitor): Answer =>
+const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, keys: readonly ApiKey[], visitor: Visitor): Answer =>
   page({
     title: 'End the session of the agent',
     visitor,
@@ -199,11 +204,12 @@ const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, visitor: Visit
       <h1>End the session of the agent?</h1>
       <p>
         You took over the sandbox with the code <b>${userCode}</b>${claimedAt !== null && html` on ${timeOf(claimedAt)}`}. Its agent
-        (${clientName}) then stops at once and cannot come back by itself. The organization stays yours, and so do keys and credentials that
-        the agent made: look through them.
+        (${clientName}) then stops at once and cannot come back by itself. The organization stays yours, and so do SMTP credentials and
+        publishable keys that the agent made: look through them.
       </p>
       <form method="post" action="${undoPath(id)}">
         ${csrfField(visitor)}
+        ${keyChoice(keys, { mayKeep: true, kept: 'A kept key follows you alone, and never reaches beyond your role.' })}
         <button class="danger">End the session</button>
       </form>
       <a class="button quiet" href="/integrations">Keep it</a>

@@ -1,17 +1,21 @@
 /** How members and invitations are shown, with the forms that the reader may use. */
+import type { ApiKey } from '#core/access/api-key.ts'
+import { roles, type Role, type RoleRights } from '#core/access/role.ts'
 import type { Invitation } from '#core/people/invitation.ts'
+import type { OpenedInvitation } from '#core/people/invitations.ts'
 import type { Person } from '#core/people/members.ts'
-import { roles, type Role, type RoleRights } from '#core/people/role.ts'
 import type { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../answer.ts'
 import { confirmFirst, csrfField } from './confirm-first.ts'
 import { doneNotice, faultSummary, selectField, textField, type FieldFault } from './fields.ts'
 import { html, type Html } from './html.ts'
+import { keyChoice } from './key-choice.ts'
 import { page } from './layout.ts'
 import { leaveForm } from './leave-form.ts'
 import { organizationEndPath } from './organization-end.ts'
 import { membersPath } from './organizations.ts'
 import type { Pages, SignedInRequest } from './page-operation.ts'
+import { handOver } from './without-mail.ts'
 import { roleWords, timeOf } from './words.ts'
 
 /** What every row needs to know of its reader. */
@@ -20,29 +24,42 @@ interface Reader {
   readonly rights: RoleRights
   /** Forms are shown: the reader may use them, and has confirmed who they are. */
   readonly mayChange: boolean
+  /** The service sends mail of its own. */
+  readonly isMailed: boolean
   readonly csrf: Html
   readonly path: string
+  /** The API keys that end with each member, by the id of the user. */
+  readonly endingKeys: ReadonlyMap<string, readonly ApiKey[]>
 }
 
 const invitationsShown = 100
 
-export async function membersPage({ people }: Pages, request: SignedInRequest, done?: string, refusal?: Refusal): Promise<Answer> {
+/** What has just happened, where something has. */
+export interface Happened {
+  readonly done?: string | undefined
+  readonly refusal?: Refusal
+  /** An invitation whose link its maker has to hand over. */
+  readonly opened?: OpenedInvitation
+}
+
+export async function membersPage({ people }: Pages, request: SignedInRequest, { done, refusal, opened }: Happened = {}): Promise<Answer> {
   const { signedIn, visitor, params, form } = request
   const { id = '' } = params
   const { user, session } = signedIn
   const scope = await people.members.scopeOf(user.id, id)
-  const [rights, list, invited, mine, isMailed] = await Promise.all([
+  const [rights, list, invited, mine, isMailed, endingKeys] = await Promise.all([
     people.members.rightsOf(id, user.id),
     people.members.list(scope),
     people.invitations.list(scope, { limit: invitationsShown }),
     people.members.organizationsOf(user.id),
     people.mail.isReady(),
+    people.members.endingKeys(scope),
   ])
   const name = mine.find(({ organization }) => organization.id === id)?.organization.name ?? ''
   const isFresh = people.sessions.isFresh(session)
   const administers = rights?.administersOrganization ?? false
   const reader: Reader = {
-    ...{ userId: user.id, csrf: csrfField(visitor), path: membersPath(id), mayChange: administers && isFresh },
+    ...{ userId: user.id, csrf: csrfField(visitor), path: membersPath(id), mayChange: administers && isFresh, isMailed, endingKeys },
     rights: rights ?? noRights,
   }
   const fault = refusal && faultOf(refusal)
@@ -54,21 +71,21 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, d
     ...(fault && { status: 400 }),
     content: html`<p class="meta"><a class="back" href="/organizations">← Organizations</a></p>
       <h1>${name}</h1>
-      ${doneNotice(done)} ${faultSummary(fault)}
+      ${doneNotice(done)} ${opened?.link !== undefined && handOver(opened.email, opened.link)} ${faultSummary(fault)}
       ${!isFresh && confirmFirst(reader.path, administers ? 'To change members, confirm that it is you.' : 'To leave, confirm that it is you.')}
       <section class="sheet" aria-labelledby="members-title">
         <h2 id="members-title">Members</h2>
         <ul class="rows">
           ${list.map((person) => memberRow(person, reader))}
         </ul>
-        ${isFresh && leaveForm(id, name, reader.csrf)}
+        ${isFresh && leaveForm(id, name, reader.csrf, { keys: endingKeys.get(user.id) ?? [], mayKeep: administers })}
         ${reader.rights.owns && html`<p class="after"><a href="${organizationEndPath(id)}">Delete this organization</a></p>`}
       </section>
       ${
         (reader.mayChange || invited.rows.length > 0) &&
         html`<section class="sheet" aria-labelledby="invited-title">
           <h2 id="invited-title">Invitations</h2>
-          ${reader.mayChange && inviteForm(reader, fault, form, isMailed)}
+          ${reader.mayChange && inviteForm(reader, fault, form)}
           <ul class="rows">
             ${invited.rows.map((invitation) => invitationRow(invitation, reader, people.invitations.isOpen(invitation)))}
           </ul>
@@ -97,9 +114,12 @@ function memberRow({ member, user }: Person, reader: Reader): Html {
   </li>`
 }
 
+const keptWords = 'A kept key goes on with the limits it has. Whoever leaves may still know its secret: rotate it.'
+
 const lastSeen = (at: number | null): Html => (at === null ? html`Never signed in` : html`Signed in ${timeOf(at)}`)
 
-function manage(userId: string, name: string, role: Role, { csrf, path, rights }: Reader): Html {
+function manage(userId: string, name: string, role: Role, { csrf, path, rights, endingKeys }: Reader): Html {
+  const keys = endingKeys.get(userId) ?? []
   const member = html`${csrf}<input type="hidden" name="member" value="${userId}" />`
   return html`<details>
     <summary>Manage <span class="hidden">${name}</span></summary>
@@ -108,6 +128,7 @@ function manage(userId: string, name: string, role: Role, { csrf, path, rights }
         ${member} ${selectField(`role-${userId}`, 'role', 'Role', roleChoices(rights), role)}
         <button class="quiet">Change role</button>
       </form>
+      ${keys.length > 0 && html`<p class="meta">API keys that ${name} minted never reach beyond this role.</p>`}
       ${
         rights.owns &&
         role !== 'owner' &&
@@ -119,7 +140,8 @@ function manage(userId: string, name: string, role: Role, { csrf, path, rights }
       }
       <form method="post" action="${path}/remove">
         ${member}
-        <p>Access ends at once. API keys of the organization stay as they are.</p>
+        <p>Access ends at once. SMTP credentials and publishable keys belong to their project and stay.</p>
+        ${keyChoice(keys, { mayKeep: true, kept: keptWords })}
         <button class="danger">Remove</button>
       </form>
     </div>
@@ -129,14 +151,14 @@ function manage(userId: string, name: string, role: Role, { csrf, path, rights }
 const roleChoices = ({ owns }: RoleRights) =>
   roles.filter((role) => owns || role !== 'owner').map((value) => ({ value, label: roleWords[value].label }))
 
-const inviteForm = ({ csrf, path, rights }: Reader, fault: FieldFault | undefined, form: URLSearchParams, isMailed: boolean): Html =>
+const inviteForm = ({ csrf, path, rights, isMailed }: Reader, fault: FieldFault | undefined, form: URLSearchParams): Html =>
   html`<form method="post" action="${path}/invite" novalidate>
     ${csrf}
     <p class="meta">
       ${
         isMailed
           ? 'A link is mailed, good for 7 days. It is accepted by whoever signs in with this address.'
-          : html`No mail is sent, as none is configured: the operator runs <code>postern login-link</code> with this address.`
+          : 'This service sends no mail of its own: you get a link, good for 7 days, to hand over yourself. Whoever has it can join.'
       }
     </p>
     <div class="inline">
@@ -163,7 +185,7 @@ const roleLegend: Html = html`<details class="legend">
   </dl>
 </details>`
 
-function invitationRow({ id, email, role, expiresAt }: Invitation, { mayChange, csrf, path }: Reader, isOpen: boolean): Html {
+function invitationRow({ id, email, role, expiresAt }: Invitation, { mayChange, isMailed, csrf, path }: Reader, isOpen: boolean): Html {
   const invitation = html`${csrf}<input type="hidden" name="invitation" value="${id}" />`
   return html`<li>
     <div>
@@ -176,7 +198,9 @@ function invitationRow({ id, email, role, expiresAt }: Invitation, { mayChange, 
       mayChange &&
       html`<div class="side">
         <form method="post" action="${path}/resend">
-          ${invitation}<button class="quiet" aria-label="Send again to ${email}">Send again</button>
+          ${invitation}<button class="quiet" aria-label="${isMailed ? 'Send again to' : 'Make a new link for'} ${email}">
+            ${isMailed ? 'Send again' : 'New link'}
+          </button>
         </form>
         <form method="post" action="${path}/revoke">
           ${invitation}<button class="danger" aria-label="Take back the invitation of ${email}">Take back</button>

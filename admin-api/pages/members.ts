@@ -1,9 +1,11 @@
 /** Members of an organization and invitations to it. */
 import type { Scope } from '#core/access/scope.ts'
-import { roles, type Role } from '#core/people/role.ts'
+import { roles, type Role } from '#core/access/role.ts'
+import type { OpenedInvitation } from '#core/people/invitations.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../answer.ts'
 import type { Operation } from '../operation.ts'
+import { keysToKeep } from './key-choice.ts'
 import { seeOther, type Pages, type SignedInRequest } from './page-operation.ts'
 import { membersPath } from './organizations.ts'
 import { membersPage } from './members-page.ts'
@@ -25,21 +27,22 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
       async (request) => {
         const { id = '' } = request.params
         people.sessions.requireFresh(request.signedIn.session)
-        await act(await people.members.scopeOf(request.signedIn.user.id, id), request)
+        const result = await act(await people.members.scopeOf(request.signedIn.user.id, id), request)
+        if (isToHandOver(result)) return membersPage(pages, request, { opened: result })
         return seeOther(`${membersPath(id)}?done=${done}`)
       },
-      (request, refusal) => membersPage(pages, request, undefined, refusal),
+      (request, refusal) => membersPage(pages, request, { refusal }),
     )
   const at = (name: string, request: SignedInRequest): string => request.form.get(name) ?? ''
   return [
     pages.signedIn({ path, operationId: 'showMembers', summary: 'List members and invitations' }, (request) =>
-      membersPage(pages, request, doneWords(request.query('done'))),
+      membersPage(pages, request, { done: doneWords(request.query('done')) }),
     ),
     form({ path: `${path}/role`, operationId: 'setRole', summary: 'Change a role' }, 'role', (scope, request) =>
       people.members.changeRole(scope, at('member', request), roleFrom(at('role', request))),
     ),
     form({ path: `${path}/remove`, operationId: 'dropMember', summary: 'Remove a member' }, 'removed', (scope, request) =>
-      people.members.remove(scope, at('member', request)),
+      people.members.remove(scope, at('member', request), keysToKeep(request.form)),
     ),
     form(
       { path: `${path}/transfer`, operationId: 'transferOwnership', summary: 'Hand on the ownership' },
@@ -58,16 +61,19 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
     pages.form(
       { path: '/organizations/{id}/leave', operationId: 'leaveOrganization', summary: 'Leave an organization', back },
       leave(pages),
-      (request, refusal) => membersPage(pages, request, undefined, refusal),
+      (request, refusal) => membersPage(pages, request, { refusal }),
     ),
   ]
 }
 
+/** Its link stands nowhere else, so it is shown at once. */
+const isToHandOver = (result: unknown): result is OpenedInvitation => (result as Partial<OpenedInvitation> | undefined)?.link !== undefined
+
 const leave =
   ({ people }: Pages) =>
-  async ({ signedIn, params: { id = '' } }: SignedInRequest): Promise<Answer> => {
+  async ({ signedIn, form, params: { id = '' } }: SignedInRequest): Promise<Answer> => {
     people.sessions.requireFresh(signedIn.session)
-    await people.members.remove(await people.members.scopeOf(signedIn.user.id, id), signedIn.user.id)
+    await people.members.remove(await people.members.scopeOf(signedIn.user.id, id), signedIn.user.id, keysToKeep(form))
     return seeOther('/organizations?done=left')
   }
 

@@ -1,5 +1,6 @@
 /** The HTML of a captured message as a document of its own for a sandboxed frame: no script, no form, and only images that were agreed to. */
-import type { ReadMessage } from '#core/capture/message-reader.ts'
+import type { MailDocument, ReadMessage } from '#core/capture/message-reader.ts'
+import { withAddresses } from '#ingest/mail-styles.ts'
 import { raw, type Answer } from '../answer.ts'
 
 export interface FrameOptions {
@@ -12,27 +13,47 @@ export interface FrameOptions {
   readonly remote: (address: string) => string
 }
 
+/** Addresses of others in one view: each is signed, and no message for people comes near it. */
+const remoteImagesMax = 1000
+
+type Shown = Pick<ReadMessage, 'document' | 'attachments'>
+
 const image = /<img\b[^>]*>/g
 const remoteSource = / data-remote-src="([^"]*)"/
+const styled = /(<[a-z][^<>]* style=")([^"]*url\([^"]*)"/g
 
-/** How many images of others the message has. */
-export const remoteImages = ({ html }: Pick<ReadMessage, 'html'>): number =>
-  [...html.matchAll(image)].filter(([tag]) => remoteSource.test(tag)).length
+/** How many images of others the message has, those of its styles included. */
+export function remoteImages({ document }: Pick<ReadMessage, 'document'>): number {
+  const { html, styles, root, body } = document
+  const found = new Set<string>()
+  const note = (address: string): undefined => void (/^https?:/.test(address) && found.add(address))
+  for (const [tag] of html.matchAll(image)) {
+    const address = remoteSource.exec(tag)?.[1]
+    if (address !== undefined) found.add(unescaped(address))
+  }
+  for (const [, , style = ''] of html.matchAll(styled)) withAddresses(unescaped(style), note)
+  for (const text of [styles, root['style'] ?? '', body['style'] ?? '']) withAddresses(text, note)
+  return found.size
+}
 
-/** The message is sanitized already; its values are in double quotes, and no `>` is in them. */
-export function messageFrame({ html, attachments }: Pick<ReadMessage, 'html' | 'attachments'>, options: FrameOptions): Answer {
+/** The message is sanitized already; its values are in double quotes, and neither `<` nor `>` is in them. */
+export function messageFrame({ document, attachments }: Shown, options: FrameOptions): Answer {
   const { origin, base, showsRemote, remote } = options
-  const shown = html.replaceAll(image, (tag) => {
-    const embedded = tag.replace(/ src="cid:([^"]*)"/, (_, contentId: string) => {
-      const wanted = unescaped(contentId)
-      const index = attachments.findIndex((one) => one.contentId?.replace(/^<|>$/g, '') === wanted || one.contentId === wanted)
-      return index < 0 ? '' : ` src="${base}/embedded/${index}"`
-    })
-    return embedded.replace(remoteSource, (_, address: string) => (showsRemote ? ` src="${escaped(remote(unescaped(address)))}"` : ''))
-  })
-  const page = `<!doctype html><html lang="und"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Message</title><style>${style}</style></head><body>${shown}</body></html>`
+  const parts = indexesByContentId(attachments)
+  const asked = new Map<string, string>()
+  const throughService = (address: string): string | undefined => {
+    const known = asked.get(address) ?? (asked.size < remoteImagesMax ? remote(address) : undefined)
+    if (known !== undefined) asked.set(address, known)
+    return known
+  }
+  const addressFor = (address: string): string | undefined => {
+    if (address.startsWith('data:')) return address
+    if (!address.startsWith('cid:')) return showsRemote ? throughService(address) : undefined
+    const index = parts.get(address.slice('cid:'.length))
+    return index === undefined ? undefined : `${base}/embedded/${index}`
+  }
   const images = ['data:', `${origin}${base}/embedded/`, ...(showsRemote ? [`${origin}${base}/image`] : [])]
-  return raw(page, {
+  return raw(pageOf(document, addressFor), {
     contentType: 'text/html; charset=utf-8',
     headers: {
       'cache-control': 'no-store',
@@ -51,8 +72,41 @@ export function messageFrame({ html, attachments }: Pick<ReadMessage, 'html' | '
   })
 }
 
-const style =
-  ':root{color-scheme:light}body{margin:12px;font:16px/1.5 system-ui,sans-serif;color:#14212b;background:#fff;overflow-wrap:break-word}img{max-width:100%}table{max-width:100%}'
+/** The first part of each name, with and without its brackets. */
+function indexesByContentId(attachments: Shown['attachments']): ReadonlyMap<string, number> {
+  const indexes = new Map<string, number>()
+  for (const [index, { contentId }] of attachments.entries())
+    for (const name of contentId === undefined ? [] : [contentId, contentId.replace(/^<|>$/g, '')])
+      if (!indexes.has(name)) indexes.set(name, index)
+  return indexes
+}
+
+type AddressFor = (address: string) => string | undefined
+
+function pageOf({ html, styles, root, body }: MailDocument, addressFor: AddressFor): string {
+  const content = html
+    .replaceAll(image, (tag) => {
+      const own = tag.replace(/ src="(cid:[^"]*)"/, (_, address: string) => sourceOf(addressFor(unescaped(address))))
+      return own.replace(remoteSource, (_, address: string) => sourceOf(addressFor(unescaped(address))))
+    })
+    .replaceAll(styled, (_, before: string, style: string) => `${before}${escaped(withAddresses(unescaped(style), addressFor))}"`)
+  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Message</title>`
+  return (
+    `<!doctype html><html${attributesOf(root, addressFor)}><head>${head}<style>${defaults}</style>` +
+    `<style>${withAddresses(styles, addressFor)}</style></head><body${attributesOf(body, addressFor)}>${content}</body></html>`
+  )
+}
+
+const sourceOf = (address: string | undefined): string => (address === undefined ? '' : ` src="${escaped(address)}"`)
+
+const attributesOf = (attributes: Readonly<Record<string, string>>, addressFor: AddressFor): string =>
+  Object.entries(attributes)
+    .map(([name, value]) => ` ${name}="${escaped(name === 'style' ? withAddresses(value, addressFor) : value)}"`)
+    .join('')
+
+/** In a layer, so that everything the message says comes before it. */
+const defaults =
+  '@layer{:root{color-scheme:light}body{margin:12px;font:16px/1.5 system-ui,sans-serif;color:#11201c;background:#fff;overflow-wrap:break-word}}'
 
 const names: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 const unescaped = (text: string): string => text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name: string) => names[name] ?? whole)

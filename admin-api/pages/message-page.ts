@@ -1,10 +1,11 @@
 /** A captured message for people: as HTML in a sandboxed frame, as text, its headers, its source and its files. Works without scripts. */
 import type { CapturedMessage } from '#core/capture/inboxes.ts'
-import type { ReadMessage } from '#core/capture/message-reader.ts'
+import type { ReadAddress, ReadMessage } from '#core/capture/message-reader.ts'
 import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 import type { Answer } from '../answer.ts'
 import { html, type Html } from './html.ts'
 import { page, type Visitor } from './layout.ts'
+import { linkedText } from './linked-text.ts'
 import { remoteImages } from './message-frame.ts'
 
 export interface ShownMessage {
@@ -14,6 +15,8 @@ export interface ShownMessage {
   readonly self: string
   /** Path under which the parts of the message are, without a slash at the end. */
   readonly base: string
+  /** The page of a trace by its id. */
+  readonly traceAt: (traceId: string) => string
   readonly tab: string | undefined
   readonly showsRemote: boolean
   readonly visitor?: Visitor
@@ -57,12 +60,15 @@ export function messagePage(shown: ShownMessage): Answer {
     content: html`${back && html`<p class="meta"><a class="back" href="${back.path}">← ${back.title}</a></p>`}
       <h1 dir="auto">${subject}</h1>
       <dl class="mail">
-        <dt>From</dt>
-        <dd>${capture.intendedFrom}</dd>
-        <dt>To</dt>
-        <dd>${recipients(capture.intendedTo)}</dd>
+        ${addressRows(message).map(
+          ([label, value]) =>
+            html`<dt>${label}</dt>
+              <dd dir="auto">${value}</dd>`,
+        )}
         <dt>Captured</dt>
         <dd>${new Date(capture.capturedAt).toISOString().replace('T', ' ').slice(0, 19)} UTC, ${reasons[capture.captureReason]}</dd>
+        <dt>Trace</dt>
+        <dd><a href="${shown.traceAt(trace.id)}">What happened to this message</a></dd>
       </dl>
       ${!read.ok && html`<p class="note">${read.unreadable}</p>`}
       <nav class="tabs" aria-label="Views of the message">
@@ -74,6 +80,29 @@ export function messagePage(shown: ShownMessage): Answer {
   })
 }
 
+/** The address fields as the message has them; who got it without being named is a blind copy. Empty ones are left out. */
+function addressRows({ capture, trace, read }: CapturedMessage): (readonly [label: string, value: string])[] {
+  const blind = trace.recipients.filter(({ bcc }) => bcc === true).map(({ address }) => address)
+  if (!read.ok)
+    return [
+      ['From', capture.intendedFrom],
+      ['To', recipients(capture.intendedTo)],
+    ]
+  const { from, to, cc, bcc, replyTo } = read.message
+  const isPlainSender = from.some(({ address }) => address.toLowerCase() === trace.mailFrom.toLowerCase())
+  const rows = [
+    ['From', recipients(from.map(named)) || capture.intendedFrom],
+    ['Envelope sender', isPlainSender ? '' : trace.mailFrom || '<>'],
+    ['To', recipients(to.map(named))],
+    ['Cc', recipients(cc.map(named))],
+    ['Bcc', recipients([...new Set([...bcc.map(named), ...blind])])],
+    ['Reply-To', recipients(replyTo.map(named))],
+  ] as const
+  return rows.filter(([, value]) => value !== '')
+}
+
+const named = ({ name, address }: ReadAddress): string => (name === '' ? address : `${shortened(name)} <${address}>`)
+
 /** Subjects are as long as their writers want; all of it stands under Headers. */
 export function shortened(subject: string): string {
   const characters = [...subject.slice(0, 2 * subjectShownMax + 2)]
@@ -81,9 +110,9 @@ export function shortened(subject: string): string {
 }
 
 /** The first of them, and how many more there are. */
-export function recipients(addresses: readonly string[]): string {
-  const more = addresses.length - recipientsShownMax
-  return addresses.slice(0, recipientsShownMax).join(', ') + (more > 0 ? ` and ${more} more` : '')
+export function recipients(addresses: readonly string[], most = recipientsShownMax): string {
+  const more = addresses.length - most
+  return addresses.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
 const reasons = {
@@ -94,7 +123,7 @@ const reasons = {
 
 const isThere = (tab: Tab, message: ReadMessage | undefined): boolean => {
   if (!message) return tab === 'source'
-  if (tab === 'html') return message.html !== ''
+  if (tab === 'html') return message.document.html !== ''
   return tab !== 'files' || message.attachments.length > 0
 }
 
@@ -109,7 +138,7 @@ function contentOf(tab: Tab, shown: ShownMessage): Html {
   }
   const { message } = read
   if (tab === 'html') return framed(shown, message)
-  if (tab === 'text') return html`<pre class="text" tabindex="0">${message.text}</pre>`
+  if (tab === 'text') return html`<pre class="text" tabindex="0">${linkedText(message.text)}</pre>`
   if (tab === 'files') return files(base, message)
   return html`<dl class="fields">
     ${message.headers.map(

@@ -6,15 +6,13 @@ import type { CapturedMessage, Inboxes, RawMessage } from '#core/capture/inboxes
 import type { ReadMessage } from '#core/capture/message-reader.ts'
 import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/message-views.ts'
 import { Refusal } from '#core/refusals.ts'
-import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 import { media, raw, type Answer } from '../answer.ts'
 import { operation, pathParameters, type Operation } from '../operation.ts'
 import { attachmentHeaders, servedType } from '../rest/download.ts'
-import { html } from './html.ts'
-import { page } from './layout.ts'
+import { inboxPath, memberScope, memberTracePath } from './inboxes.ts'
 import { messageFrame } from './message-frame.ts'
-import { messagePage, recipients, shortened, sourceShownMax, type Source } from './message-page.ts'
-import type { Pages, SignedInRequest } from './page-operation.ts'
+import { messagePage, sourceShownMax, type Source } from './message-page.ts'
+import type { Pages } from './page-operation.ts'
 import { strangerRefusalPage } from './refusal-page.ts'
 
 export interface MessageViewCore {
@@ -22,78 +20,28 @@ export interface MessageViewCore {
   readonly messageViews: MessageViews
 }
 
-const shownOfInbox = 50
-
 export const messageViewOperations = (pages: Pages, core: MessageViewCore): readonly Operation[] => [
   ...forMembers(pages, core),
   ...parts(core),
 ]
 
-const inboxPath = (organizationId: string, inboxId: string): string => `/organizations/${organizationId}/inboxes/${inboxId}`
-
 function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
-  const path = '/organizations/{id}/inboxes/{inbox_id}'
+  const path = '/organizations/{id}/inboxes/{inbox_id}/messages/{message_id}'
   return [
-    pages.signedIn({ path, operationId: 'showInbox', summary: 'Show the latest messages of a virtual inbox' }, async (request) => {
-      const { id = '', inbox_id: inboxId = '' } = request.params
+    pages.signedIn({ path, operationId: 'showInboxMessage', summary: 'Show a captured message' }, async (request) => {
+      const { id = '', inbox_id: inboxId = '', message_id: captureId = '' } = request.params
       const scope = await memberScope(pages, request)
       const inbox = await core.inboxes.get(scope, inboxId)
-      const { rows } = await core.inboxes.messages(scope, inboxId, { limit: shownOfInbox })
-      const list = rows.map(
-        ({ capture, trace }) =>
-          html`<li>
-            <a href="${inboxPath(id, inboxId)}/messages/${capture.id}" dir="auto"
-              >${shortened(decodeEncodedWords(trace.subject)) || 'Without a subject'}</a
-            >
-            <span class="meta">${recipients(capture.intendedTo)} · ${new Date(capture.capturedAt).toISOString().slice(0, 16)}</span>
-          </li>`,
-      )
-      return page({
-        title: inbox.name,
-        width: 'wide',
-        visitor: request.visitor,
-        section: 'organizations',
-        content: html`<h1>${inbox.name}</h1>
-          <p class="lead">
-            Captured messages for ${inbox.addressPattern === '*' ? 'every address' : inbox.addressPattern}, the newest first.
-          </p>
-          <section class="sheet" aria-label="Messages">
-            ${
-              list.length === 0
-                ? html`<p>No message was captured yet.</p>`
-                : html`<ul class="files">
-                    ${list}
-                  </ul>`
-            }
-          </section>`,
-      })
+      const self = `${inboxPath(id, inboxId)}/messages/${captureId}`
+      const back = { path: inboxPath(id, inboxId), title: inbox.name }
+      const traceAt = (traceId: string): string => memberTracePath(id, traceId)
+      const viewed = { organizationId: id, inboxId, captureId }
+      return show(core, scope, viewed, { self, back, traceAt, visitor: request.visitor, query: request.query })
     }),
-    pages.signedIn(
-      { path: `${path}/messages/{message_id}`, operationId: 'showInboxMessage', summary: 'Show a captured message' },
-      async (request) => {
-        const { id = '', inbox_id: inboxId = '', message_id: captureId = '' } = request.params
-        const scope = await memberScope(pages, request)
-        const inbox = await core.inboxes.get(scope, inboxId)
-        const self = `${inboxPath(id, inboxId)}/messages/${captureId}`
-        const back = { path: inboxPath(id, inboxId), title: inbox.name }
-        return show(core, scope, { organizationId: id, inboxId, captureId }, { self, back, visitor: request.visitor, query: request.query })
-      },
-    ),
   ]
 }
 
-/** Throws `not_found` alike for organizations that are missing, those of others, and roles that read nothing. */
-async function memberScope({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Scope> {
-  const { user } = signedIn
-  const mine = await people.members.organizationsOf(user.id)
-  const organization = mine.find((one) => one.organization.id === id)?.organization
-  const rights = organization && (await people.members.rightsOf(id, user.id))?.rights
-  if (!organization || !rights || rights.length === 0) throw new Refusal('not_found', 'There is no message that you can see here.')
-  const holder = { kind: 'user', userId: user.id } as const
-  return { organizationId: id, projectId: organization.defaultProjectId, bound: false, rights, grantId: user.id, holder }
-}
-
-type Presented = Pick<Parameters<typeof messagePage>[0], 'self' | 'back' | 'visitor'> & {
+type Presented = Pick<Parameters<typeof messagePage>[0], 'self' | 'back' | 'visitor' | 'traceAt'> & {
   readonly query: (name: string) => string | undefined
 }
 
@@ -145,7 +93,7 @@ function parts(core: MessageViewCore): readonly Operation[] {
   }
   return [
     part('', 'viewMessage', 'Show a captured message to who has the link', ({ scope, viewed, base, query }) =>
-      show(core, scope, viewed, { self: base, query }),
+      show(core, scope, viewed, { self: base, traceAt: (id) => `/share/traces/${id}`, query }),
     ),
     part('/html', 'viewMessageHtml', 'The HTML of a message, for a sandboxed frame', async (asked) => {
       const remote = (address: string): string => `${asked.base}/image?${messageViews.imageQuery(asked.viewed, address)}`

@@ -1,7 +1,7 @@
 /** The start page: the organizations of the user, and invitations to others. */
 import type { Membership } from '#core/people/members.ts'
 import type { InvitationView } from '#core/people/invitations.ts'
-import { rightsOfRole } from '#core/people/role.ts'
+import { rightsOfRole } from '#core/access/role.ts'
 import { userNameMax } from '#core/people/user.ts'
 import type { Answer } from '../answer.ts'
 import type { Operation } from '../operation.ts'
@@ -14,6 +14,7 @@ import { usagePath } from './usage.ts'
 import { doneWords, roleWords, timeOf } from './words.ts'
 
 const path = '/organizations'
+export const organizationsPath = path
 const back = (): string => path
 
 export const organizationOperations = (pages: Pages): readonly Operation[] => {
@@ -38,7 +39,7 @@ export const organizationOperations = (pages: Pages): readonly Operation[] => {
       { path: '/invitations/accept', operationId: 'acceptInvitation', summary: 'Accept an invitation', back },
       async ({ signedIn, form }) => {
         const organizationId = form.get('organization') ?? ''
-        await people.invitations.accept(signedIn.user, organizationId, form.get('invitation') ?? '')
+        await people.invitations.accept(signedIn.user, organizationId, form.get('invitation') ?? '', form.get('link') ?? '')
         return seeOther(`${path}?done=accepted`)
       },
     ),
@@ -51,7 +52,7 @@ async function organizationsPage({ people }: Pages, request: SignedInRequest, fa
   const { signedIn, visitor, query, form } = request
   const [mine, invited, mayFound] = await Promise.all([
     people.members.organizationsOf(signedIn.user.id),
-    people.invitations.forAddress(signedIn.user.email),
+    people.invitations.forUser(signedIn.user),
     people.accounts.mayFound(signedIn.user),
   ])
   return page({
@@ -98,6 +99,7 @@ const organizationRow = ({ organization: { id, name }, member: { role } }: Membe
       <p class="meta">${roleWords[role].label}: ${roleWords[role].meaning}.</p>
     </div>
     <p class="side">
+      ${rightsOfRole(role).rights.length > 0 && html`<a class="button quiet" href="${path}/${id}/inboxes" aria-label="Captured mail of ${name}">Captured mail</a>`}
       ${rightsOfRole(role).seesBilling && html`<a class="button quiet" href="${usagePath(id)}" aria-label="Usage of ${name}">Usage</a>`}
       ${role !== 'billing' && html`<a class="button quiet" href="${membersPath(id)}" aria-label="Members of ${name}">Members</a>`}
     </p>

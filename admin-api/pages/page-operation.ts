@@ -139,8 +139,11 @@ const firstOf = (value: unknown): string | undefined => {
   return typeof first === 'string' ? first : undefined
 }
 
+/** What of a request makes its address. */
+export type PagePlace = Pick<Input, 'params' | 'query'>
+
 /** The path and query of the request, to come back to. */
-function fullPath(path: string, { params, query }: Input): string {
+export function fullPath(path: string, { params, query }: PagePlace): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams(Object.keys(query).map((name): [string, string] => [name, firstOf(query[name]) ?? ''])).toString()
   return search === '' ? filled : `${filled}?${search}`

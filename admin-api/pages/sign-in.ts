@@ -8,6 +8,7 @@ import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
 import { Pages, seeOther, type PageRequest } from './page-operation.ts'
 import { passkeySignIn } from './passkey-form.ts'
+import { withoutMail } from './without-mail.ts'
 
 export const signInOperations = (pages: Pages): readonly Operation[] => {
   const { people, browsers } = pages
@@ -83,6 +84,8 @@ interface SignInView {
 async function signInPage({ people }: Pages, { next, email, again, fault, status }: SignInView): Promise<Answer> {
   const title = again ? 'Confirm that it is you' : 'Sign in'
   const hasPasskeys = people.passkeys.areAvailable
+  const isMailed = await people.mail.isReady()
+  const lead = isMailed ? 'We mail you a link; there is no password.' : 'There is no password here.'
   return page({
     title: fault ? `Problem: ${title}` : title,
     keepsOpener: true,
@@ -90,22 +93,21 @@ async function signInPage({ people }: Pages, { next, email, again, fault, status
     ...(status !== undefined && { status }),
     content: html`<div class="sheet">
       <h1>${title}</h1>
-      <p class="lead">${again ? 'This is asked before changes that are hard to undo.' : 'We mail you a link; there is no password.'}</p>
-      ${faultSummary(fault)} ${!(await people.mail.isReady()) && withoutMail}
-      <form method="post" action="/sign-in" novalidate>
-        <input type="hidden" name="next" value="${next}" />
-        ${textField({ name: 'email', label: 'Mail address', type: 'email', value: email, autocomplete: 'username webauthn', maxLength: 254, fault })}
-        <button>Mail me a link</button>
-      </form>
+      <p class="lead">${again ? 'This is asked before changes that are hard to undo.' : lead}</p>
+      ${faultSummary(fault)}
+      ${
+        isMailed
+          ? html`<form method="post" action="/sign-in" novalidate>
+              <input type="hidden" name="next" value="${next}" />
+              ${textField({ name: 'email', label: 'Mail address', type: 'email', value: email, autocomplete: 'username webauthn', maxLength: 254, fault })}
+              <button>Mail me a link</button>
+            </form>`
+          : withoutMail(email)
+      }
       ${hasPasskeys && passkeySignIn(await people.passkeys.requestOptions(), next)}
     </div>`,
   })
 }
-
-/** The same for every address. */
-const withoutMail = html`<p class="note">
-  This service sends no mail of its own yet. Ask its operator to run <code>postern login-link</code> with your address.
-</p>`
 
 const sentPage = (email: string, isMailed: boolean): Answer =>
   page({
@@ -117,7 +119,7 @@ const sentPage = (email: string, isMailed: boolean): Answer =>
         isMailed
           ? html`<p>If <b>${email}</b> can sign in here, a link is on its way. It works once, within 15 minutes, on any device.</p>
               <p class="hint">Nothing there? Look into the spam folder, and check the address.</p>`
-          : withoutMail
+          : withoutMail(email)
       }
       <a class="button quiet" href="/sign-in">Use another address</a>
     </div>`,

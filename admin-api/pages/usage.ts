@@ -1,7 +1,7 @@
 /** Usage and the invoice of a month, for owners, admins and the role for billing. */
 import type { Invoice, Invoices } from '#core/billing/invoice.ts'
 import type { LimitUse, ProjectUsage, Usage } from '#core/billing/usage.ts'
-import type { RoleRights } from '#core/people/role.ts'
+import type { RoleRights } from '#core/access/role.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../answer.ts'
 import type { Operation } from '../operation.ts'
@@ -62,7 +62,10 @@ async function usagePage(
   const { month, from } = report.period
   const before = `${usagePath(id)}?period=${new Date(from - 1).toISOString().slice(0, 7)}`
   const isFresh = people.sessions.isFresh(signedIn.session)
-  const wayOut = isFresh ? leaveForm(id, name, csrfField(visitor)) : confirmFirst(usagePath(id), 'To leave, confirm that it is you.')
+  const keys = (await people.members.endingKeys(await people.members.scopeOf(signedIn.user.id, id))).get(signedIn.user.id) ?? []
+  const wayOut = isFresh
+    ? leaveForm(id, name, csrfField(visitor), { keys, mayKeep: false })
+    : confirmFirst(usagePath(id), 'To leave, confirm that it is you.')
   return page({
     title: `Usage of ${name}`,
     width: 'wide',

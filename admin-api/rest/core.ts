@@ -34,7 +34,9 @@ import type { Policies } from '#core/routing/policy.ts'
 import type { RoutingRules } from '#core/routing/rules.ts'
 import type { ConnectionTest } from '#core/submission/connection-test.ts'
 import type { PageSends } from '#core/submission/page-send.ts'
+import type { RefusedSends } from '#core/submission/refused-sends.ts'
 import type { Replays } from '#core/submission/replays.ts'
+import type { Retries } from '#core/submission/retries.ts'
 import type { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import type { SendMessages } from '#core/submission/send.ts'
 import type { Simulate } from '#core/submission/simulate.ts'
@@ -67,6 +69,7 @@ export interface RestCore {
   readonly destinations: Destinations
   readonly probes: Probes
   readonly routingRules: RoutingRules
+  readonly refusedSends: RefusedSends
   readonly simulate: Simulate
   readonly sendingDomains: SendingDomains
   readonly failoverPolicies: FailoverPolicies
@@ -78,6 +81,7 @@ export interface RestCore {
   readonly templates: Templates
   readonly sendMessages: SendMessages
   readonly replays: Replays
+  readonly retries: Retries
   readonly scheduledSends: ScheduledSends
   readonly traces: TraceReader
   readonly diagnoses: Diagnoses
@@ -107,6 +111,8 @@ export interface RestCore {
   readonly baseUrl: string
   /** Largest body of a send, in bytes. */
   readonly sendBodyBytesMax: number
+  /** Largest report mail in bytes: as large as the MX listener takes. */
+  readonly reportBytesMax: number
 }
 
 /** The project of `?project=`; undefined is the whole organization. Throws `not_found` when the caller cannot reach it. */

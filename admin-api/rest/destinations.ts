@@ -114,7 +114,7 @@ const writing = (core: RestCore): readonly Operation[] => [
       'and warnings tell what keeps them from working.',
     tags,
     right: 'api:admin',
-    errors: ['not_found', 'conflict', 'quota_exhausted'],
+    errors: ['not_found', 'conflict', 'feature_disabled'],
     params: idParams,
     body: destinationChangesBody,
     response: changedDestinationShape,

@@ -97,7 +97,7 @@ const inboxes = (core: RestCore): readonly Operation[] => [
 ]
 
 const detail = async (core: RestCore, scope: Scope, inbox: Inbox) =>
-  toWireInboxDetail(inbox, core.inboxNotifier.secretOf(inbox.id), await core.inboxes.lastNotify(scope, inbox))
+  toWireInboxDetail(inbox, core.inboxNotifier.secretFor(scope, inbox.id), await core.inboxes.lastNotify(scope, inbox))
 
 const changing = (core: RestCore): readonly Operation[] => [
   operation({

@@ -1,4 +1,5 @@
 /** What an agent beside MailEnable posts: bounces, its installation check, and the SMTP activity log. */
+import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import type { BounceAnswer, ToldBounce } from '#core/feedback/mailenable-intake.ts'
 import { invalid } from '#core/refusals.ts'
@@ -40,7 +41,10 @@ const takeBounces = ({ ingest: { mailEnable, reports } }: RestCore, checks: Sign
         const envelope = readBounceEnvelope(await inflated(body), body.signed.source.id)
         if ('problems' in envelope) throw invalid(envelope.problems)
         const told: ToldBounce[] = []
-        for (const entry of envelope.entries) told.push(await toTold(reports, entry))
+        for (const entry of envelope.entries) {
+          told.push(await toTold((mail) => reports.read(mail, body.signed.organizationId), entry))
+          await setImmediate() // small notices are read at once, hundreds of them would hold the event loop
+        }
         return toWireBounces(envelope, await mailEnable.bounces(body.signed, told))
       }),
   })
@@ -99,9 +103,9 @@ const takeActivity = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChe
       }),
   })
 
-async function toTold(reports: Pick<ReportReader, 'read'>, entry: BounceEntry): Promise<ToldBounce> {
+async function toTold(read: ReportReader['read'], entry: BounceEntry): Promise<ToldBounce> {
   const { postoffice, notice, event } = entry
-  return { postoffice, events: notice ? entryEvents(entry, await reports.read(notice)) : [event], raw: notice ?? undefined }
+  return { postoffice, events: notice ? entryEvents(entry, await read(notice)) : [event], raw: notice ?? undefined }
 }
 
 const agentMax = 200

@@ -44,7 +44,7 @@ export const ingestSourceOperations = ({ ingest, baseUrl }: RestCore): readonly 
     tags,
     right: 'api:admin',
     status: 201,
-    errors: ['conflict', 'quota_exhausted'],
+    errors: ['conflict'],
     body: newIngestSourceBody,
     response: mintedSourceShape,
     examples: { body: { provider: 'stalwart', label: 'mx1' } },

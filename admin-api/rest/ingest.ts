@@ -1,7 +1,7 @@
 /** Reports that servers and their operators post: webhooks and logs of mail servers, and mails of any program. */
 import * as z from 'zod'
 import { classify } from '#core/feedback/classify.ts'
-import { addCounts, noCounts, withDomains } from '#core/feedback/log-intake.ts'
+import { addCounts, noCounts, takeInSlices, withDomains } from '#core/feedback/log-intake.ts'
 import type { FeedbackOutcome } from '#core/feedback/origin.ts'
 import { invalid } from '#core/refusals.ts'
 import { logSources, readLog } from '#ingest/log.ts'
@@ -9,15 +9,17 @@ import { readStalwartWebhook } from '#ingest/stalwart.ts'
 import { asSent } from '../body-stream.ts'
 import { operation, type Operation, type OperationFacts } from '../operation.ts'
 import { BodyMemory } from '../request-body.ts'
-import { inflated, inflating, signedBytesMax, withSignedBody } from '../signed-body.ts'
+import { beginningOf, inflated, linesOf, signedBytesMax, withSignedBody, type SignatureChecks } from '../signed-body.ts'
 import { eventCounts, reportAnswer, sourceQuery } from '../wire/ingest.ts'
 import type { RestCore } from './core.ts'
 import { requireProvider } from './ingest-core.ts'
 
 /** Octets of all bodies that are looked at at a time. */
 export const ingestMemoryBytes = 64 * 1024 * 1024
-/** Octets of an inflated log. */
-const logInflatedMax = 64 * 1024 * 1024
+/** Of a report mail; it says what it has to say before the message it returns. */
+const reportReadBytes = signedBytesMax
+/** Of a log in one request, inflated. */
+const logBounds = { bytesMax: 64 * 1024 * 1024, linesMax: 500_000 }
 const logDeadlineSeconds = 120
 
 /** What all of these have in common; a signature stands in place of a key. */
@@ -33,8 +35,8 @@ const signedWords =
   'Signed over the raw body, as it is sent: `X-Service-Signature: sha256=<hex>`. The source is named by `source_id` or the header ' +
   '`X-Service-Ingest-Source`. The same again changes nothing. May be sent with `Content-Encoding: gzip`.'
 
-export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => {
-  const { signed: sources, feedback, logs, reports } = ingest
+export const ingestOperations = (core: RestCore): readonly Operation[] => {
+  const { signed: sources, feedback, logs } = core.ingest
   const checks = { sources, memory: new BodyMemory(ingestMemoryBytes) }
   return [
     operation({
@@ -43,7 +45,7 @@ export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => 
       path: '/v1/ingest/stalwart',
       operationId: 'ingestStalwart',
       summary: 'Take events of Stalwart’s webhook',
-      description: `One event, a list of them, or \`{"events": […]}\`. ${signedWords} Stalwart’s own \`X-Signature\` will do.`,
+      description: `One event, a list of at most 10,000, or \`{"events": […]}\`. ${signedWords} Stalwart’s own \`X-Signature\` will do.`,
       query: sourceQuery,
       body: asSent({ 'application/json': z.unknown() }),
       response: eventCounts,
@@ -54,36 +56,20 @@ export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => 
           if ('problems' in reading) throw invalid(reading.problems)
           const { organizationId, source } = body.signed
           const origin = { organizationId, sourceId: source.id, channel: 'signed' } as const
-          const outcomes = await feedback.take(origin, reading.events.map(withDomains))
+          const outcomes = await takeInSlices(feedback, origin, reading.events.map(withDomains))
           return { ...addCounts(noCounts, outcomes, reading.ignored), ...toWireRejected(reading) }
         }),
     }),
-    operation({
-      ...signedOperation,
-      method: 'POST',
-      path: '/v1/ingest/arf',
-      operationId: 'ingestReportMail',
-      summary: 'Take a report as it came by mail',
-      description: `Complaints (RFC 5965), bounces and delays of any program; answers what was found. The body is the mail. ${signedWords}`,
-      query: sourceQuery,
-      body: asSent({ 'message/rfc822': z.string() }),
-      response: reportAnswer,
-      handle: (input) =>
-        withSignedBody(checks, input, async (body) => {
-          const raw = await inflated(body)
-          const { kind, events, problem } = await reports.read(raw)
-          const { organizationId, source } = body.signed
-          const outcomes = await feedback.take({ organizationId, sourceId: source.id, channel: 'signed', raw }, events)
-          return { kind, events: outcomes.map(toWireOutcome), ...(problem !== undefined && { problem }) }
-        }),
-    }),
+    takeReport(core, checks),
     operation({
       ...signedOperation,
       method: 'POST',
       path: '/v1/ingest/logs',
       operationId: 'ingestLogs',
       summary: 'Take log lines of Stalwart or Postfix',
-      description: `One line a line, bare or in the JSON of a log shipper. What cannot be read stops no other line. ${signedWords}`,
+      description:
+        'One line a line, bare or in the JSON of a log shipper. What cannot be read stops no other line. A request holds at most 5 MiB as it is ' +
+        `sent, 64 MiB and 200 times its length when inflated, and 500,000 lines. ${signedWords}`,
       deadlineSeconds: logDeadlineSeconds,
       query: sourceQuery.extend({ source: z.enum(logSources) }),
       body: asSent({ 'application/x-ndjson': z.string(), 'text/plain': z.string() }),
@@ -91,13 +77,42 @@ export const ingestOperations = ({ ingest }: RestCore): readonly Operation[] => 
       handle: (input) =>
         withSignedBody(checks, input, async (body) => {
           requireProvider(body.signed, input.query.source)
-          const bytes = await inflating(body, logInflatedMax)
+          const bytes = await linesOf(body, logBounds)
           const { rejected, rejectedMore, ...counts } = await logs.take(body.signed, readLog(input.query.source, bytes))
           return { ...counts, ...toWireRejected({ rejected, rejectedMore }) }
         }),
     }),
   ]
 }
+
+const takeReport = ({ ingest: { feedback, reports }, reportBytesMax }: RestCore, checks: SignatureChecks): Operation =>
+  operation({
+    ...signedOperation,
+    method: 'POST',
+    path: '/v1/ingest/arf',
+    operationId: 'ingestReportMail',
+    summary: 'Take a report as it came by mail',
+    description:
+      `Complaints (RFC 5965), bounces and delays of any program; answers what was found. The body is the mail, of at most ${reportBytesMax} bytes, ` +
+      `as much as the MX listener takes (POSTERN_MX_MAX_MESSAGE_BYTES), or 5 MiB when compressed. Its first 5 MiB are read. ${signedWords}`,
+    maxBodyBytes: reportBytesMax,
+    query: sourceQuery,
+    body: asSent({ 'message/rfc822': z.string() }),
+    response: reportAnswer,
+    handle: (input) =>
+      withSignedBody(
+        checks,
+        input,
+        async (body) => {
+          const raw = await beginningOf(body, reportReadBytes, reportBytesMax)
+          const { kind, events, problem } = await reports.read(raw, body.signed.organizationId)
+          const { organizationId, source } = body.signed
+          const outcomes = await feedback.take({ organizationId, sourceId: source.id, channel: 'signed', raw }, events)
+          return { kind, events: outcomes.map(toWireOutcome), ...(problem !== undefined && { problem }) }
+        },
+        reportReadBytes,
+      ),
+  })
 
 /** `R` is told by line or by place. */
 const toWireRejected = <R>({ rejected, rejectedMore }: { readonly rejected: readonly R[]; readonly rejectedMore: number }) => ({

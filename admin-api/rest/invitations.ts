@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { noBody } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
-import { invitationShape, newInvitationBody, toWireInvitation } from '../wire/member.ts'
+import { invitationShape, newInvitationBody, openedInvitationShape, toWireInvitation, toWireOpenedInvitation } from '../wire/member.ts'
 import { pageOf, pagingFields } from '../wire/paging.ts'
 import { idParams } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
@@ -30,15 +30,17 @@ export const invitationOperations = (core: RestCore): readonly Operation[] => [
     path: '/v1/invitations',
     operationId: 'createInvitation',
     summary: 'Invite somebody',
-    description: 'A link is mailed, where mail of the service is configured. Whoever signs in with this address can accept within 7 days.',
+    description:
+      'A link is mailed. Where the service sends no mail of its own, mailed is false and accept_url is the link to hand over. ' +
+      'Whoever signs in with this address can accept within 7 days.',
     tags,
     right: 'api:admin',
     status: 201,
     errors: ['conflict', 'rate_limit_exceeded'],
     body: newInvitationBody,
-    response: invitationShape,
+    response: openedInvitationShape,
     examples: { body: { email: 'ada@example.org', role: 'developer' } },
-    handle: async ({ scope, body }) => toWireInvitation(await core.invitations.create(scope, body), core.clock.now()),
+    handle: async ({ scope, body }) => toWireOpenedInvitation(await core.invitations.create(scope, body), core.clock.now()),
   }),
   operation({
     method: 'DELETE',

@@ -1,9 +1,10 @@
 /** Members of the organization. They belong to the whole organization, so keys of one project have no say. */
-import { noBody } from '../answer.ts'
+import * as z from 'zod'
 import { operation, type Operation } from '../operation.ts'
+import { keyFatesShape, toWireKeyFates } from '../wire/api-key.ts'
 import { memberShape, roleBody, toWireMember } from '../wire/member.ts'
 import { pageOf } from '../wire/paging.ts'
-import { idParams } from '../wire/text.ts'
+import { idList, idParams } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
 
 const tags = ['members']
@@ -26,7 +27,7 @@ export const memberOperations = (core: RestCore): readonly Operation[] => [
     operationId: 'changeMemberRole',
     summary: 'Change the role of a member',
     description:
-      'Takes effect with the next request of the member. Only an owner who is signed in makes and unmakes owners, and one always stays.',
+      'Takes effect with the next request of the member and of the API keys that they minted. Only an owner who is signed in makes and unmakes owners, and one always stays.',
     tags,
     right: 'api:admin',
     errors: ['not_found', 'conflict'],
@@ -41,13 +42,16 @@ export const memberOperations = (core: RestCore): readonly Operation[] => [
     path: '/v1/members/{id}',
     operationId: 'removeMember',
     summary: 'Remove a member',
-    description: 'Access ends at once. API keys stay as they are.',
+    description:
+      'Access ends at once, and so do the API keys that the member or their applications minted; GET /v1/api-keys?minted_by={id} lists them ' +
+      'beforehand. keep_keys names those to keep: they go on with the ceiling that they have, and their secret is known to who left, so ' +
+      'rotate them. SMTP credentials and publishable keys belong to their project and stay.',
     tags,
     right: 'api:admin',
-    status: 204,
     errors: ['not_found', 'conflict'],
     params: idParams,
-    response: noBody,
-    handle: ({ scope, params }) => core.members.remove(scope, params.id),
+    query: z.strictObject({ keep_keys: idList('API keys to keep, as ids with commas between them.') }),
+    response: keyFatesShape,
+    handle: async ({ scope, params, query }) => toWireKeyFates(await core.members.remove(scope, params.id, query.keep_keys)),
   }),
 ]

@@ -1,9 +1,13 @@
 /** `POST /v1/messages`. Spec "POST /v1/messages". */
 import { publishablePrefix } from '#core/publishable/key-token.ts'
 import { anyOrigin } from '#core/publishable/origin.ts'
-import { invalid } from '#core/refusals.ts'
+import type { Scope } from '#core/access/scope.ts'
+import { invalid, type FieldProblem } from '#core/refusals.ts'
+import type { Acceptance } from '#core/submission/submission.ts'
+import { answer } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import { check } from '../validation.ts'
+import { toRefusedSend } from '../wire/refused-send.ts'
 import { idempotencyHeader, sendBody, sendShape, toSendOrder, toWireAcceptance } from '../wire/send.ts'
 import type { RestCore } from './core.ts'
 
@@ -37,18 +41,21 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
     description:
       'Answers as soon as the message is on disk and its outcome decided; the attempt to relay follows. ' +
       'When every recipient is suppressed, status is suppressed and nothing is sent. ' +
-      'The header Idempotency-Key stands for the field idempotency_key. ' +
+      'The header Idempotency-Key stands for the field idempotency_key. A repeated key gives the first answer again with the header ' +
+      'Idempotent-Replayed: true, and sends nothing; when the body is another one than the first, warnings tell so. ' +
       'A web page calls it with a publishable key: the body then has at most 65536 bytes, no attachments, headers, destination_id or ' +
       'list_unsubscribe, the origin of the page, ' +
       'every recipient in to, cc and bcc and the sender must be those of the key, and a key with a captcha takes the token of a ' +
       'visitor in the header X-Service-Captcha-Token. Without from, the sender is that of the key.',
     tags: ['messages'],
     right: 'api:send',
+    openToSendOnlyKeys: true,
     errors: [
       'not_found',
       'no_route',
       'quota_exhausted_captures',
       'quota_exhausted',
+      'feature_disabled',
       'project_budget_exhausted',
       'conflict',
       'storage_full',
@@ -62,22 +69,39 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       requestHeaders: ['authorization', 'content-type', 'idempotency-key', captchaHeader],
       readableFrom: anyOrigin,
       authenticate: (key, origin) => core.publishable.keys.authenticate(key, origin),
+      admit: (scope, remoteAddress) => core.publishable.sends.admit(scope, remoteAddress),
+      countRefused: (scope, remoteAddress) => core.publishable.sends.countRefused(scope, remoteAddress),
     },
     deadlineSeconds: sendDeadlineSeconds,
+    alsoMissing: (body, scope) => missingSender(core, body, scope),
     body: sendBody,
     response: sendShape,
+    responseHeaders: { 'Idempotent-Replayed': 'true: the idempotency key was used before, and this is the answer from then.' },
     examples: {
       body: { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Thank you.' },
       response: { trace_id: '0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b', outcome: 'relayed' },
     },
+    onInvalid: (scope, body, refusal) => core.refusedSends.record(scope, toRefusedSend(body), refusal),
     async handle({ body, scope, headers, remoteAddress }) {
       const order = toSendOrder(body, idempotencyKey(body.idempotency_key, headers['idempotency-key']))
-      if (scope.publishableToken === undefined) return toWireAcceptance(await core.sendMessages.send(scope, order))
+      if (scope.publishableToken === undefined) return told(await core.sendMessages.send(scope, order))
       const visit = { origin: headers.origin, remoteAddress, captchaToken: oneOf(headers[captchaHeader]) }
-      return toWireAcceptance(await core.publishable.sends.send(scope, order, visit))
+      return told(await core.publishable.sends.send(scope, order, visit))
     },
   }),
 ]
+
+/** A repeated idempotency key is told by a header. */
+const told = (acceptance: Acceptance) =>
+  acceptance.repeated ? answer(toWireAcceptance(acceptance), { headers: { 'idempotent-replayed': 'true' } }) : toWireAcceptance(acceptance)
+
+/** Whether a sender is needed follows from destinations and rules. A key of a web page has its own. */
+async function missingSender(core: RestCore, body: Readonly<Record<string, unknown>>, scope: Scope): Promise<readonly FieldProblem[]> {
+  const text = (name: string): string | undefined => (typeof body[name] === 'string' ? body[name] : undefined)
+  if (scope.publishableToken !== undefined || (body['from'] !== undefined && body['from'] !== null)) return []
+  const order = { projectId: text('project_id'), destinationId: text('destination_id'), environment: text('environment') }
+  return core.sendMessages.missingSender(scope, order)
+}
 
 function idempotencyKey(inBody: string | undefined, inHeader: string | string[] | undefined): string | undefined {
   if (inHeader === undefined) return inBody

@@ -43,7 +43,7 @@ const lists = ({ ingest }: RestCore): readonly Operation[] => [
     tags,
     right: 'api:admin',
     status: 201,
-    errors: ['not_found', 'conflict', 'quota_exhausted'],
+    errors: ['not_found', 'conflict'],
     body: newPostofficeMappingBody,
     response: postofficeMappingShape,
     examples: { body: { bounce_source_config_id: 'src_0198c2', postoffice_name: 'example.com' } },

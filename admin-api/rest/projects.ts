@@ -98,7 +98,7 @@ const writing = (core: RestCore): readonly Operation[] => [
     tags,
     right: 'api:admin',
     status: 201,
-    errors: ['not_found', 'conflict', 'quota_exhausted'],
+    errors: ['not_found', 'conflict', 'feature_disabled'],
     body: newProjectBody,
     response: projectShape,
     examples: { body: { name: 'Newsletter', send_budget: 1000 } },

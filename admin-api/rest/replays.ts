@@ -23,7 +23,7 @@ export const replayOperations = (core: RestCore): readonly Operation[] => [
     right: 'api:send',
     status: 201,
     alsoAnswers: { 200: 'A dry run: how many messages the filter finds' },
-    errors: ['not_found', 'conflict', 'quota_exhausted'],
+    errors: ['not_found', 'conflict', 'feature_disabled'],
     body: newReplayBody,
     response: replayShape,
     examples: {

@@ -49,7 +49,7 @@ const list = (core: RestCore): readonly Operation[] => [
     operationId: 'listSuppressions',
     summary: 'List the addresses that get no mail, the newest first',
     description:
-      'Expired entries are listed until they are deleted or added again. A page can hold fewer entries than asked for, even none, and still have a next one.',
+      'They follow from bounces, complaints and entries by hand; opt-outs of lists stand under `/v1/unsubscribes`. Expired entries are listed until they are deleted or added again. A page can hold fewer entries than asked for, even none, and still have a next one.',
     tags,
     right: 'api:read',
     errors: ['not_found'],

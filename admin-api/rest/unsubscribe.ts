@@ -2,13 +2,16 @@
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import type { Subscription } from '#core/feedback/unsubscribes.ts'
-import { media, type Answer } from '../answer.ts'
+import { media, noBody, type Answer } from '../answer.ts'
 import { streamed, type BodyStream } from '../body-stream.ts'
 import { operation, type Operation } from '../operation.ts'
 import { html } from '../pages/html.ts'
 import { page } from '../pages/layout.ts'
 import { strangerRefusalPage } from '../pages/refusal-page.ts'
-import type { RestCore } from './core.ts'
+import { pageOf, pagingFields } from '../wire/paging.ts'
+import { idParams, line } from '../wire/text.ts'
+import { toWireUnsubscribe, unsubscribeShape } from '../wire/unsubscribe.ts'
+import { projectFilter, type RestCore } from './core.ts'
 
 const tags = ['suppressions']
 const params = z.strictObject({ token: z.string().min(1).max(200).toLowerCase() })
@@ -16,6 +19,40 @@ const click = z.string().meta({ description: 'List-Unsubscribe=One-Click' })
 const formBytesMax = 4096
 
 export const unsubscribeOperations = (core: RestCore): readonly Operation[] => [
+  operation({
+    method: 'GET',
+    path: '/v1/unsubscribes',
+    operationId: 'listUnsubscribes',
+    summary: 'List who has unsubscribed from which list, the newest first',
+    description: 'A page can hold fewer entries than asked for, even none, and still have a next one.',
+    tags,
+    right: 'api:read',
+    errors: ['not_found'],
+    query: z.strictObject({
+      ...pagingFields,
+      list: line(320, 'The name of a list, or the address of a sender, in any case.').optional(),
+      q: line(320, 'A part of the address, in any case.').optional(),
+    }),
+    response: pageOf(unsubscribeShape),
+    async handle({ scope, query: { limit, cursor, project, ...filter } }) {
+      const projectId = await projectFilter(core, scope, project)
+      const page = await core.unsubscribes.list(scope, { ...filter, projectId }, limit, cursor)
+      return { data: page.rows.map(toWireUnsubscribe), next_cursor: page.nextCursor ?? null }
+    },
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/v1/unsubscribes/{id}',
+    operationId: 'deleteUnsubscribe',
+    summary: 'Let mail of a list go to an address again; twice is the same as once',
+    description: 'Only when its owner asked for that.',
+    tags,
+    right: 'api:admin',
+    status: 204,
+    params: idParams,
+    response: noBody,
+    handle: ({ scope, params }) => core.unsubscribes.remove(scope, params.id),
+  }),
   operation({
     method: 'GET',
     path: '/unsubscribe/{token}',
@@ -34,7 +71,7 @@ export const unsubscribeOperations = (core: RestCore): readonly Operation[] => [
     path: '/unsubscribe/{token}',
     operationId: 'unsubscribe',
     summary: 'Unsubscribe a recipient with one click',
-    description: 'Puts the recipient on the suppression list of the organization. Again, it changes nothing.',
+    description: 'Takes the recipient off the list of the message, see `GET /v1/unsubscribes`. Again, it changes nothing.',
     tags,
     right: 'none',
     refusalAs: strangerRefusalPage,
@@ -60,21 +97,32 @@ async function checkClick({ bytes }: BodyStream): Promise<void> {
   throw invalid([{ path: 'List-Unsubscribe', message: 'must be One-Click (RFC 8058)' }])
 }
 
-const question = ({ recipient, sender }: Subscription): Answer =>
-  page({
+const question = (subscription: Subscription): Answer => {
+  if (subscription.isUnsubscribed) return confirmation(subscription)
+  const { recipient, sender } = subscription
+  return page({
     title: 'Unsubscribe',
     content: html`<div class="sheet">
       <h1>Unsubscribe?</h1>
-      <p><b>${recipient}</b> will get no more mail of this kind from <b>${sender}</b>.</p>
+      <p><b>${recipient}</b> will get no more mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
+      <p>${others}</p>
       <form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>
     </div>`,
   })
+}
 
-const confirmation = ({ recipient, sender }: Subscription): Answer =>
-  page({
+const confirmation = (subscription: Subscription): Answer => {
+  const { recipient, sender } = subscription
+  return page({
     title: 'Unsubscribed',
     content: html`<div class="sheet">
       <h1>You are unsubscribed</h1>
-      <p><b>${recipient}</b> gets no more mail from <b>${sender}</b>. You can close this page.</p>
+      <p><b>${recipient}</b> gets no more mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
+      <p>${others} You can close this page.</p>
     </div>`,
   })
+}
+
+const others = 'Nothing else changes: mail of other lists, and mail such as receipts and password resets, still comes.'
+
+const listWords = ({ list, sender }: Subscription) => (list.name === sender ? html`the mailing list` : html`the list <b>${list.name}</b>`)

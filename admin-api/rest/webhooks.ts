@@ -103,7 +103,7 @@ const changing = (core: RestCore): readonly Operation[] => [
     path: '/v1/webhooks/{id}',
     operationId: 'updateWebhook',
     summary: 'Change a webhook endpoint',
-    description: 'Only the fields that are given change. With project_id it moves to another project.',
+    description: 'Only the fields that are given change. With project_id it moves to another project, with paused it is paused or resumed.',
     tags,
     right: 'api:admin',
     errors: ['not_found', 'conflict'],

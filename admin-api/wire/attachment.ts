@@ -1,6 +1,6 @@
 /** Attachments as callers of REST give them: base64 with a name and a type. The core makes names and types fit for a message. */
 import * as z from 'zod'
-import type { GivenAttachment } from '#core/submission/attachments.ts'
+import type { UncheckedAttachment } from '#core/submission/attachments.ts'
 import { Base64File } from '#core/submission/base64.ts'
 
 const contentId = /^[\w!#$%&'*+\-/=?^`{|}~.@]{1,200}$/
@@ -11,7 +11,11 @@ const cid = z
   .pipe(z.string().regex(contentId, 'must be a content id such as logo@example.ch'))
   .meta({ description: 'The HTML refers to the file by cid: and this.' })
 
-const content = z.string().transform((given, context): Base64File => {
+/** Longer texts are looked at later, in steps. */
+const checkedHereMax = 32_768
+
+const content = z.string().transform((given, context): UncheckedAttachment['content'] => {
+  if (given.length > checkedHereMax) return { unchecked: given }
   const parsed = Base64File.parse(given)
   if (parsed instanceof Base64File) return parsed
   context.addIssue({ code: 'custom', message: parsed.fault })
@@ -45,7 +49,7 @@ export const attachment = z
     path: ['cid'],
     message: 'is the same as content_id; give one',
   })
-  .transform((given): GivenAttachment => ({
+  .transform((given): UncheckedAttachment => ({
     filename: given.filename,
     contentType: given.content_type,
     content: given.content,

@@ -26,6 +26,9 @@ export const healthShape = z
     tls: aspect,
     auth: aspect,
     latency_ms: milliseconds.meta({ description: 'Of the probe as a whole.' }),
+    latency: z
+      .object({ p50_ms: milliseconds.nullable(), p95_ms: milliseconds.nullable(), last_ms: milliseconds.nullable() })
+      .meta({ description: 'Of the delivery attempts of the last hour, and of the last one; null without any.' }),
     breaker: z.object({
       state: z.enum(['closed', 'open', 'half_open']),
       since: wireTime.nullable(),
@@ -56,6 +59,7 @@ export const toWireHealth = (health: HealthSnapshot): z.input<typeof healthShape
     tls: copyOf(health.tls),
     auth: copyOf(health.auth),
     latency_ms: Math.round(health.latencyMs),
+    latency: { p50_ms: lastHour.p50Ms, p95_ms: lastHour.p95Ms, last_ms: lastHour.lastMs },
     breaker: {
       state: breaker.phase,
       since: breaker.since === null ? null : toWireTime(breaker.since),

@@ -8,7 +8,7 @@ import type { EndpointRequest } from '#core/routing/endpoint.ts'
 import type { OAuth2Request } from '#core/routing/oauth2.ts'
 import { httpProviderIds, type HttpProvider } from '#config/providers.ts'
 import { anyCredentials, credentialsOf, credentialsShape, providerIds, toWireCredentials, unknownProvider } from './provider.ts'
-import { filledLine, id } from './text.ts'
+import { environmentName, filledLine, id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
 
 const oauth2Shape = z.object({
@@ -99,7 +99,10 @@ const credentialChanges = z
 const preset = filledLine(64, 'Id of a preset that fills in host, port and security.')
 
 const plain = {
-  environment: filledLine(64).nullable().optional(),
+  environment: environmentName.nullable().optional().meta({
+    description:
+      'A name of your own, such as production; sends, SMTP credentials, rules and projects can name it in place of a destination.',
+  }),
   priority: z.int().min(0).max(1_000_000).optional(),
   from: filledLine(600, 'The From of sends that name none: one address, with or without a display name.').nullable().optional(),
   max_connections: z.int().min(1).max(100).optional(),

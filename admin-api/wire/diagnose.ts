@@ -43,6 +43,7 @@ export const bounceDiagnosisShape = z
         recommended: z.boolean(),
         done: z.boolean().meta({ description: 'The recipient is on the suppression list now.' }),
         flag: z.boolean().meta({ description: 'bounce_auto_suppress is on.' }),
+        reason: z.string().nullable().meta({ description: 'Why it is recommended and not done; null otherwise.' }),
       })
       .nullable(),
     retry: z

@@ -24,7 +24,8 @@ export const inboxDetailShape = z
   .object({
     ...inboxFields,
     signing_secret: z.string().nullable().meta({
-      description: 'Key of Service-Virtual-Inbox-Signature: all of it as text. Null where the operator has one key for all inboxes.',
+      description:
+        'Key of Service-Virtual-Inbox-Signature: all of it as text. Null without api:admin, and where the operator has one key for all inboxes.',
     }),
     last_notify: z
       .object({

@@ -25,6 +25,9 @@ const summaryFields = {
   score: z.int().nullable().meta({ description: '0 to 100.' }),
   score_10: z.number().nullable(),
   grade: grade.nullable(),
+  partial: z.boolean().nullable().meta({
+    description: 'True: DNS did not answer all questions, so the score leaves out what could not be checked; test again in some minutes.',
+  }),
   problem: z.string().nullable().meta({ description: 'Why there is no report, when it failed.' }),
   report_url: z.string().meta({ description: 'A page for people that shows the report to whoever has the link.' }),
 }
@@ -62,6 +65,9 @@ export const inspectTestShape = z
     ...summaryFields,
     mail: z.object({ from: z.string(), subject: z.string() }).nullable(),
     checks: z.array(check).meta({ description: 'All 17 when ready; empty before.' }),
+    unanswered_checks: z
+      .array(z.string())
+      .meta({ description: 'Ids of the checks that could not be made because DNS did not answer. They do not count.' }),
     requirements: z.array(requirement),
     caps: z.array(z.object({ id: z.string(), limit: z.int(), reason: z.string() })).meta({ description: 'What holds the score down.' }),
   })
@@ -83,6 +89,7 @@ export function toWireInspectSummary(test: InspectTest, nowMs: number, baseUrl: 
     score: result?.score ?? null,
     score_10: result ? result.score / 10 : null,
     grade: result?.grade ?? null,
+    partial: result && (result.isPartial ?? false),
     problem: test.problem,
     report_url: baseUrl + sharedReportPath(test),
   }
@@ -93,6 +100,7 @@ export function toWireInspectTest({ test, report }: InspectedTest, nowMs: number
     ...toWireInspectSummary(test, nowMs, baseUrl),
     mail: report?.mail ?? null,
     checks: (report?.checks ?? []).map((result) => ({ ...result, evidence: [...result.evidence], references: [...result.references] })),
+    unanswered_checks: [...(report?.unanswered ?? [])],
     requirements: (report?.requirements ?? []).map((rule) => ({ ...rule, checks: [...rule.checks], providers: [...rule.providers] })),
     caps: [...(report?.caps ?? [])],
   }

@@ -1,8 +1,9 @@
 /** Members and invitations on the wire. */
 import * as z from 'zod'
 import type { Invitation } from '#core/people/invitation.ts'
+import type { OpenedInvitation } from '#core/people/invitations.ts'
 import type { Person } from '#core/people/members.ts'
-import { roles } from '#core/people/role.ts'
+import { roles } from '#core/access/role.ts'
 import { toWireTime, wireTime } from './time.ts'
 
 const role = z.enum(roles).meta({
@@ -34,6 +35,15 @@ export const invitationShape = z
   })
   .meta({ id: 'Invitation' })
 
+export const openedInvitationShape = invitationShape
+  .extend({
+    mailed: z.boolean().meta({ description: 'Whether a mail with the link leaves; false where the service sends no mail of its own.' }),
+    accept_url: z.string().nullable().meta({
+      description: 'The link to hand over to the invited person, shown this once; null where it is mailed. Whoever has it can join.',
+    }),
+  })
+  .meta({ id: 'OpenedInvitation' })
+
 export const newInvitationBody = z.strictObject({
   email: z.string().min(1).max(254).meta({ description: 'Whoever signs in with this address can accept.' }),
   role,
@@ -55,4 +65,10 @@ export const toWireInvitation = (invitation: Invitation, nowMs: number): z.input
   status: invitation.expiresAt > nowMs ? 'open' : 'expired',
   created_at: toWireTime(invitation.createdAt),
   expires_at: toWireTime(invitation.expiresAt),
+})
+
+export const toWireOpenedInvitation = (opened: OpenedInvitation, nowMs: number): z.input<typeof openedInvitationShape> => ({
+  ...toWireInvitation(opened, nowMs),
+  mailed: opened.link === undefined,
+  accept_url: opened.link ?? null,
 })

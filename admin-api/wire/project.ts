@@ -4,7 +4,7 @@ import { planNames } from '#config/plans.ts'
 import { noRoutePolicies } from '#core/tenancy/organization.ts'
 import type { NewProject, ProjectChanges, ProjectState, ProjectView } from '#core/administration/projects.ts'
 import { claimProgressShape, toWireClaimProgress } from './claim.ts'
-import { filledLine, id } from './text.ts'
+import { environmentName, filledLine, id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
 
 const policy = z.enum(noRoutePolicies)
@@ -34,6 +34,7 @@ export const projectShape = z
     is_default: z.boolean().meta({ description: 'The project Default of the organization, which cannot be deleted.' }),
     status: z.enum(['anonymous', 'claimed']),
     no_route_policy: z.enum(noRoutePolicies),
+    environment: z.string().nullable(),
     send_budget: z.int().nullable().meta({ description: 'Sends a day, UTC; null is no cap of its own, and the plan still counts.' }),
     sends_today: z.int().meta({ description: 'Its own, in this UTC day; those of its partitions count there.' }),
     monthly_capture_cap: z.int().nullable().meta({ description: 'What holds: its own, or that of the plan; null is no cap.' }),
@@ -46,6 +47,9 @@ const limit = z.int().min(0).max(1_000_000_000).nullable()
 
 const changes = {
   no_route_policy: policy.optional().meta({ description: 'What happens to sends that match no destination.' }),
+  environment: environmentName.nullable().optional().meta({
+    description: 'Mail that no routing rule matches goes to the destination of this environment that takes mail then.',
+  }),
   send_budget: limit.optional().meta({ description: 'Sends a day, UTC; null is no cap of its own.' }),
   monthly_capture_cap: limit.optional().meta({ description: 'Captures a month, UTC; null is that of the plan.' }),
 }
@@ -91,6 +95,7 @@ export const toWireProjectState = ({
 export const toProjectChanges = (body: z.output<typeof projectChangesBody>): ProjectChanges => ({
   name: body.name,
   noRoutePolicy: body.no_route_policy,
+  environment: body.environment,
   sendBudget: body.send_budget,
   monthlyCaptureCap: body.monthly_capture_cap,
 })
@@ -115,6 +120,7 @@ export const toWireProject = ({
   is_default: project.isDefault,
   status: project.status,
   no_route_policy: project.noRoutePolicy,
+  environment: project.environment ?? null,
   send_budget: project.sendBudget,
   sends_today: sendsToday,
   monthly_capture_cap: capturesCap,

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { RoutingRule, RuleMatch } from '#core/routing/rule.ts'
 import type { NewRule, RuleChanges } from '#core/routing/rules.ts'
-import { filledLine, id } from './text.ts'
+import { besideFaults, environmentName, filledLine, id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
 
 export const routingRuleShape = z
@@ -10,7 +10,8 @@ export const routingRuleShape = z
     id: z.string(),
     project_id: z.string(),
     match: z.union([z.object({ from: z.string() }), z.object({ domain: z.string() }), z.object({ any: z.literal(true) })]),
-    destination_id: z.string(),
+    destination_id: z.string().nullable().meta({ description: 'Null where the rule names an environment.' }),
+    environment: z.string().nullable(),
     priority: z.int(),
     created_at: wireTime,
   })
@@ -38,19 +39,38 @@ function isOneMatch(input: unknown): boolean {
 
 const priority = z.int().min(0).max(1_000_000).meta({ description: 'Smaller numbers are tried first; 100 unless told.' })
 
-export const newRuleBody = z.strictObject({ match, destination_id: id, priority: priority.optional(), project_id: id.optional() })
-export const ruleChangesBody = z.strictObject({ match: match.optional(), destination_id: id.optional(), priority: priority.optional() })
+const way = {
+  destination_id: id
+    .nullable()
+    .optional()
+    .meta({ description: 'The destination that takes what matches; this or environment is required.' }),
+  environment: environmentName.nullable().optional().meta({
+    description:
+      'In place of a destination: the live, healthy destination of this environment with the smallest priority, among equals the older.',
+  }),
+}
+
+export const newRuleBody = z
+  .strictObject({ match, ...way, priority: priority.optional(), project_id: id.optional() })
+  .refine((body) => body.destination_id != null || body.environment != null, {
+    ...besideFaults,
+    path: ['destination_id'],
+    message: 'is required, or in its place an environment',
+  })
+export const ruleChangesBody = z.strictObject({ match: match.optional(), ...way, priority: priority.optional() })
 
 export const toNewRule = (body: z.output<typeof newRuleBody>): NewRule => ({
   match: body.match,
-  destinationId: body.destination_id,
+  destinationId: body.destination_id ?? undefined,
+  environment: body.environment ?? undefined,
   priority: body.priority,
   projectId: body.project_id,
 })
 
 export const toRuleChanges = (body: z.output<typeof ruleChangesBody>): RuleChanges => ({
   match: body.match,
-  destinationId: body.destination_id,
+  destinationId: body.destination_id ?? undefined,
+  environment: body.environment ?? undefined,
   priority: body.priority,
 })
 
@@ -59,6 +79,7 @@ export const toWireRule = (rule: RoutingRule): z.input<typeof routingRuleShape> 
   project_id: rule.projectId,
   match: copyOf(rule.match),
   destination_id: rule.destinationId,
+  environment: rule.environment ?? null,
   priority: rule.priority,
   created_at: toWireTime(rule.createdAt),
 })

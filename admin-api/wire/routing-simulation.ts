@@ -3,9 +3,9 @@ import * as z from 'zod'
 import { refusals } from '#core/refusals.ts'
 import type { Simulation, SimulationRequest, TraceSimulation } from '#core/submission/simulate.ts'
 import { mailbox, mailboxes } from './mailbox.ts'
-import { id } from './text.ts'
+import { besideFaults, environmentName, id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
-import { outcomes } from './trace.ts'
+import { outcomes, traceOutcomes } from './trace.ts'
 
 const described = {
   from: mailbox.optional().meta({ description: 'That of a destination unless told, as for a send.' }),
@@ -14,6 +14,7 @@ const described = {
   bcc: mailboxes(100).optional(),
   project_id: id.optional(),
   destination_id: id.nullable().optional(),
+  environment: environmentName.nullable().optional().meta({ description: 'In place of destination_id.' }),
   smtp_credential_id: id.optional().meta({ description: 'As if sent by SMTP with this credential.' }),
   size: z.int().min(0).optional().meta({ description: 'Octets of the message, for the limit on them.' }),
   attachments: z.int().min(0).max(100).optional().meta({ description: 'How many files it has.' }),
@@ -26,12 +27,17 @@ export const simulationBody = z
     message: 'tells everything about the message; give it alone',
   })
   .refine((body) => body.trace_id !== undefined || (body.to?.length ?? 0) > 0, {
+    ...besideFaults,
     path: ['to'],
     message: 'is required: give from and to, or a trace_id alone',
   })
   .refine((body) => body.smtp_credential_id === undefined || body.destination_id == null, {
     path: ['destination_id'],
     message: 'has no effect on SMTP, where the credential names the destination; leave it out',
+  })
+  .refine((body) => body.environment == null || (body.smtp_credential_id === undefined && body.destination_id == null), {
+    path: ['environment'],
+    message: 'stands in place of destination_id and smtp_credential_id; give one of them',
   })
   .refine((body) => body.smtp_credential_id === undefined || body.from !== undefined, {
     path: ['from'],
@@ -43,6 +49,7 @@ const steps = [
   'sender',
   'named_destination',
   'rule',
+  'project_environment',
   'org_default',
   'project_status',
   'destination_mode',
@@ -52,7 +59,12 @@ const steps = [
   'failover',
 ] as const
 
-const route = z.object({ by: z.string(), rule_id: z.string().nullable(), reason: z.string() })
+const route = z.object({
+  by: z.string(),
+  rule_id: z.string().nullable(),
+  environment: z.string().nullable(),
+  reason: z.string(),
+})
 
 export const simulationShape = z
   .object({
@@ -94,7 +106,7 @@ export const simulationShape = z
       .object({
         trace_id: z.string(),
         at: wireTime,
-        outcome: z.enum(outcomes),
+        outcome: z.enum(traceOutcomes),
         reason: z.string(),
         destination_id: z.string().nullable(),
         route,
@@ -116,6 +128,7 @@ export const toSimulationRequest = (body: z.output<typeof simulationBody>): Simu
   rcptTo: [...(body.to ?? []), ...(body.cc ?? []), ...(body.bcc ?? [])].map(({ address }) => address),
   projectId: body.project_id,
   destinationId: body.destination_id ?? undefined,
+  environment: body.environment ?? undefined,
   smtpCredentialId: body.smtp_credential_id,
   size: body.size ?? 0,
   attachments: body.attachments ?? 0,
@@ -138,7 +151,7 @@ export function toWireSimulation(told: Simulation, earlier?: TraceSimulation): z
           is_org_default: destination.shared === 'org_default',
         }
       : null,
-    route: told.route ? { by: told.route.by, rule_id: told.route.ruleId, reason: told.route.reason } : null,
+    route: told.route ? toWireRoute(told.route) : null,
     refusal: refusal
       ? { code: refusal.code, status: refusals[refusal.code].http, message: refusal.message, next_action: refusal.nextAction }
       : null,
@@ -162,12 +175,17 @@ export function toWireSimulation(told: Simulation, earlier?: TraceSimulation): z
   }
 }
 
+const toWireRoute = ({ by, ruleId, environment, reason }: TraceSimulation['trace']['route']) => ({
+  ...{ by, rule_id: ruleId, reason },
+  environment: environment ?? null,
+})
+
 const toWirePast = ({ trace, differences }: TraceSimulation) => ({
   trace_id: trace.id,
   at: toWireTime(trace.createdAt),
   outcome: trace.outcome,
   reason: trace.outcomeReason,
   destination_id: trace.destinationId,
-  route: { by: trace.route.by, rule_id: trace.route.ruleId, reason: trace.route.reason },
+  route: toWireRoute(trace.route),
   differences: differences.map((one) => ({ ...one })),
 })

@@ -15,7 +15,7 @@ export const sendTime = z
   .pipe(timeInput)
   .meta({
     description:
-      'Leaves at this time (RFC 3339), at most 3 days ahead, on the plan pro and above. A message that is captured is captured at once.',
+      'Leaves at this time (RFC 3339), at most 3 days ahead, on the plan pro and above. Whether it will be relayed or captured is decided now; it is captured at its time too, and can be canceled until then.',
   })
 
 export const scheduledSendShape = traceSummaryShape

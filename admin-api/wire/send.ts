@@ -8,13 +8,16 @@ import { mailbox, mailboxes } from './mailbox.ts'
 import { messageHeaders } from './message-headers.ts'
 import { sendTime } from './scheduled-send.ts'
 import { checkTemplateFields, namesTemplate, templateFields, toTemplateOrder } from './template.ts'
-import { filledLine, id, line } from './text.ts'
+import { besideFaults, environmentName, filledLine, id, line, nameLine } from './text.ts'
 import { outcomes } from './trace.ts'
 
 const addressesMax = 100
 const replyToMax = 10
 /** So that the field with its name keeps to a line (RFC 5322 §2.1.1). */
 const subjectMax = 989
+
+/** What a list is called; an address would look like the list of a sender. */
+const listName = nameLine(100).refine((name) => !name.includes('@'), 'is a name such as news; true is the list of the sender’s address')
 
 export const sendBody = z
   .strictObject({
@@ -37,14 +40,23 @@ export const sendBody = z
           'in its default of 26214400 bytes fit 19.1 MB of files beside a short text. A refusal tells both sizes.',
       }),
     destination_id: id.nullable().optional().meta({ description: 'Routing rules decide unless told.' }),
+    environment: environmentName.nullable().optional().meta({
+      description:
+        'In place of destination_id: the live, healthy destination of this environment with the smallest priority takes the message, among equals the older.',
+    }),
     project_id: id.optional(),
     idempotency_key: filledLine(256, 'The same key within 24 hours gives the same trace and no second send.').optional(),
     send_at: sendTime.nullable().optional(),
     scheduled_at: sendTime.nullable().optional().meta({ description: 'Another name for send_at.' }),
-    list_unsubscribe: z.boolean().optional().meta({
-      description:
-        'Adds a link by which the one recipient gets on the suppression list with one click (RFC 8058). Relayed only where the service has a public https address.',
-    }),
+    list_unsubscribe: z
+      .union([z.boolean(), z.strictObject({ list: listName })])
+      .optional()
+      .meta({
+        description:
+          'Adds a link by which the one recipient leaves a list with one click (RFC 8058): `true` is the list of the sender’s address, `{"list": "news"}` the list of ' +
+          'this name in the project. Later sends of that list are kept from them with the status `suppressed`; all other mail goes on. See ' +
+          '`GET /v1/unsubscribes`. Relayed only where the service has a public https address.',
+      }),
     verp_enabled: z.boolean().optional().meta({
       description:
         'Gives each recipient a return path of its own. Where that is not possible the message goes without, and its trace says why.',
@@ -60,8 +72,13 @@ export const sendBody = z
   })
   .superRefine(checkTemplateFields)
   .refine((body) => body.text !== undefined || body.html !== undefined || (body.attachments?.length ?? 0) > 0 || namesTemplate(body), {
+    ...besideFaults,
     path: ['text'],
     message: 'give text, html, both, or a template; a message needs a body',
+  })
+  .refine((body) => body.environment == null || body.destination_id == null, {
+    path: ['environment'],
+    message: 'stands in place of destination_id; give one of them',
   })
   .refine((body) => body.send_at == null || body.scheduled_at == null, {
     path: ['scheduled_at'],
@@ -72,7 +89,15 @@ export const sendBody = z
 export const idempotencyHeader = z.strictObject({ 'Idempotency-Key': filledLine(256).optional() })
 
 export const sendShape = z
-  .object({ trace_id: z.uuidv4(), outcome: z.enum(outcomes), status: z.enum(['queued', 'suppressed']).optional() })
+  .object({
+    trace_id: z.uuidv4(),
+    outcome: z.enum(outcomes),
+    status: z.enum(['queued', 'suppressed']).optional(),
+    warnings: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'What the caller should look at although the request was taken.' }),
+  })
   .meta({ id: 'SendResponse' })
 
 export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: string | undefined): SendOrder => ({
@@ -87,6 +112,7 @@ export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: str
   headers: body.headers ?? [],
   attachments: body.attachments ?? [],
   destinationId: body.destination_id ?? undefined,
+  environment: body.environment ?? undefined,
   projectId: body.project_id,
   idempotencyKey,
   sendAt: body.send_at ?? body.scheduled_at ?? undefined,
@@ -96,8 +122,17 @@ export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: str
   tracking: { clicks: body.click_tracking_enabled ?? false, opens: body.open_tracking_enabled ?? false },
 })
 
-export const toWireAcceptance = ({ traceId, outcome, status }: Acceptance): z.input<typeof sendShape> => ({
+const otherBody = {
+  path: 'idempotency_key',
+  message:
+    'This key was used within 24 hours for a request with another body. The answer is that of the first one, and this one was not sent; ' +
+    'use another key for another message.',
+}
+
+/** Another body under a repeated idempotency key is told by a warning. */
+export const toWireAcceptance = ({ traceId, outcome, status, differs }: Acceptance): z.input<typeof sendShape> => ({
   trace_id: traceId,
   outcome,
   ...(status && { status }),
+  ...(differs && { warnings: [otherBody] }),
 })

@@ -13,6 +13,7 @@ const fields = {
   allowed_from_domains: z.array(z.string()),
   enforce_header_from: z.boolean(),
   default_destination_id: z.string().nullable(),
+  environment: z.string().nullable(),
   max_rate_per_min: z.int().nullable(),
   max_message_bytes: z.int().nullable(),
   expires_at: wireTime.nullable(),
@@ -53,7 +54,11 @@ const changes = {
     .meta({ description: 'The header From must be at one of these domains too; true unless told.' }),
   default_destination_id: z.string().max(64).nullable().optional().meta({
     description:
-      'Where its mail goes, before any routing rule. Empty text leaves that to the rules and the organization default sender; without such a sender, the credential cannot send.',
+      'Where its mail goes, before any routing rule. Empty text leaves that to the rules, then to the organization default sender, and at last to the no-route policy of the project.',
+  }),
+  environment: line(64).nullable().optional().meta({
+    description:
+      'In place of a default destination: the live, healthy destination of this environment with the smallest priority. Empty text clears it.',
   }),
   max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
   max_message_bytes: z.int().min(1024).max(268_435_456).nullable().optional(),
@@ -80,6 +85,7 @@ export const toCredentialChanges = (
   allowedFromDomains: body.allowed_from_domains,
   enforceHeaderFrom: body.enforce_header_from,
   defaultDestinationId: body.default_destination_id,
+  environment: body.environment,
   maxRatePerMin: body.max_rate_per_min,
   maxMessageBytes: body.max_message_bytes,
   expiresAt: body.expires_at,
@@ -97,6 +103,7 @@ export const toWireCredential = (credential: SmtpCredential): z.input<typeof smt
   allowed_from_domains: [...credential.allowedFromDomains],
   enforce_header_from: credential.enforceHeaderFrom,
   default_destination_id: credential.defaultDestinationId,
+  environment: credential.environment ?? null,
   max_rate_per_min: credential.maxRatePerMin,
   max_message_bytes: credential.maxMessageBytes,
   expires_at: credential.expiresAt === null ? null : toWireTime(credential.expiresAt),

@@ -56,7 +56,7 @@ const schemaJson = z
 
 function parseSchema(text: string, context: z.RefinementCtx): Readonly<Record<string, unknown>> {
   try {
-    const schema = parseJsonBody(Buffer.from(text), schemaDepthMax)
+    const schema = parseJsonBody(Buffer.from(text), { depthMax: schemaDepthMax, valuesMax: templateLimits.schema })
     if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>
     context.addIssue({ code: 'custom', message: 'must be an object' })
   } catch (error) {

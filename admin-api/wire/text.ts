@@ -16,11 +16,34 @@ export function filledLine(max: number, description?: string) {
   return description === undefined ? text : text.meta({ description })
 }
 
+/** What people call something: like `filledLine`, and blanks around it do not count. */
+export const nameLine = (max: number) =>
+  z.string().trim().min(1).max(max).refine(isOneLine, 'must be on one line, without control characters')
+
 export const isOneLine = (text: string): boolean => !controls.test(text)
+
+/** The name that destinations of one environment share. */
+export const environmentName = filledLine(64)
 
 /** An id in a path, a query or a body. What is none of ours finds nothing. */
 export const id = z.string().min(1).max(64)
 export const idParams = z.strictObject({ id })
 
+/** Ids with commas between them, in a query. */
+export const idList = (description: string) =>
+  z
+    .string()
+    .max(6500)
+    .regex(/^\w+(?:,\w+)*$/, 'must be ids with commas between them')
+    .optional()
+    .transform((text) => text?.split(',') ?? [])
+    .meta({ description })
+
 /** A move to another project. */
 export const moveBody = z.strictObject({ project_id: id })
+
+/**
+ * For checks of a whole body that say what is missing: they run beside faults of single fields, so that all is told at once. Their
+ * functions must bear fields of any sort.
+ */
+export const besideFaults = { when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null }

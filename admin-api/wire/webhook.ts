@@ -1,6 +1,7 @@
 /** Webhook endpoints and their deliveries on the wire. Spec "Outbound webhook endpoint and attempt". */
 import * as z from 'zod'
-import { deliveryStatuses, deliveryTypes, type LoggedAttempt, type WebhookDelivery } from '#core/webhooks/delivery.ts'
+import type { DeliverySeen } from '#core/webhooks/deliveries.ts'
+import { deliveryStatuses, deliveryTypes, type LoggedAttempt } from '#core/webhooks/delivery.ts'
 import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint.ts'
 import type { TestResult } from '#core/webhooks/test-delivery.ts'
 import type { MintedEndpoint, WebhookRequest } from '#core/webhooks/webhooks.ts'
@@ -16,6 +17,8 @@ const endpointFields = {
   name: z.string(),
   target_url: z.string(),
   event_types: z.array(eventType).meta({ description: 'Empty means every event.' }),
+  paused: z.boolean().meta({ description: 'Nothing is attempted; events wait as pending attempts.' }),
+  paused_at: wireTime.nullable(),
   created_at: wireTime,
   updated_at: wireTime,
 }
@@ -35,12 +38,18 @@ const changes = {
   name: filledLine(100),
   target_url: z.string().min(1).max(2048).meta({ description: 'Address that begins with https://. Redirects are not followed.' }),
   event_types: z.array(eventType).max(20).meta({ description: 'Left out or empty: every event.' }),
+  paused: z.boolean().meta({
+    description:
+      'true: no attempt begins (one that is under way is finished), and events are kept as pending attempts, for 30 days at most and no longer than the plan keeps ' +
+      'traces. false: they are attempted now. Tests are sent all the same.',
+  }),
   project_id: id.meta({ description: 'Whose messages it hears of; the project of the key unless told.' }),
 }
 
 export const newWebhookEndpointBody = z.strictObject({
   ...changes,
   event_types: changes.event_types.default([]),
+  paused: changes.paused.default(false),
   project_id: changes.project_id.optional(),
 })
 export const webhookEndpointChangesBody = z.strictObject(changes).partial()
@@ -49,6 +58,7 @@ export const toNewWebhookEndpoint = (body: z.output<typeof newWebhookEndpointBod
   name: body.name,
   targetUrl: body.target_url,
   eventTypes: body.event_types,
+  isPaused: body.paused,
   projectId: body.project_id,
 })
 
@@ -58,6 +68,7 @@ export const toWebhookEndpointChanges = (
   name: body.name,
   targetUrl: body.target_url,
   eventTypes: body.event_types,
+  isPaused: body.paused,
   projectId: body.project_id,
 })
 
@@ -67,6 +78,8 @@ export const toWireWebhookEndpoint = (endpoint: WebhookEndpoint): z.input<typeof
   name: endpoint.name,
   target_url: endpoint.targetUrl,
   event_types: [...endpoint.eventTypes],
+  paused: endpoint.pausedAt !== undefined,
+  paused_at: endpoint.pausedAt === undefined ? null : toWireTime(endpoint.pausedAt),
   created_at: toWireTime(endpoint.createdAt),
   updated_at: toWireTime(endpoint.updatedAt),
 })
@@ -100,7 +113,8 @@ const deliveryFields = {
   attempt_count: z.int(),
   last_status_code: z.int().nullable(),
   last_error: z.string().nullable(),
-  next_attempt_at: wireTime.nullable(),
+  next_attempt_at: wireTime.nullable().meta({ description: 'Null when none follows, and while the endpoint is paused.' }),
+  paused: z.boolean().meta({ description: 'It waits because the endpoint is paused; resuming it makes the next attempt due.' }),
   created_at: wireTime,
   updated_at: wireTime,
 }
@@ -130,7 +144,7 @@ export const webhookTestShape = z
   .object({ delivered: z.boolean(), delivery_id: z.uuidv4(), ...answered, body: z.string().meta({ description: 'What was sent.' }) })
   .meta({ id: 'WebhookTest' })
 
-export const toWireWebhookAttempt = (delivery: WebhookDelivery): z.input<typeof webhookAttemptShape> => ({
+export const toWireWebhookAttempt = (delivery: DeliverySeen): z.input<typeof webhookAttemptShape> => ({
   id: delivery.id,
   delivery_id: delivery.deliveryId,
   endpoint_id: delivery.endpointId,
@@ -142,7 +156,8 @@ export const toWireWebhookAttempt = (delivery: WebhookDelivery): z.input<typeof 
   attempt_count: delivery.attemptCount,
   last_status_code: delivery.lastStatusCode,
   last_error: delivery.lastError,
-  next_attempt_at: delivery.nextAttemptAt === null ? null : toWireTime(delivery.nextAttemptAt),
+  next_attempt_at: delivery.nextAttemptAt === null || delivery.isPaused ? null : toWireTime(delivery.nextAttemptAt),
+  paused: delivery.isPaused,
   created_at: toWireTime(delivery.createdAt),
   updated_at: toWireTime(delivery.updatedAt),
 })
@@ -163,7 +178,7 @@ export const toWireWebhookAttemptDetail = ({
   delivery,
   attempts,
 }: {
-  readonly delivery: WebhookDelivery
+  readonly delivery: DeliverySeen
   readonly attempts: readonly LoggedAttempt[]
 }): z.input<typeof webhookAttemptDetailShape> => ({
   ...toWireWebhookAttempt(delivery),

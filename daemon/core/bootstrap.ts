@@ -1,5 +1,5 @@
-/** The first start: an organization with its project Default, the project's catch-all inbox, and a key to begin with. */
-import type { PlanName } from '#config/plans.ts'
+/** The first start: an organization with its project Default, the project's catch-all inbox, and a key and an SMTP login to begin with. */
+import { plans, type PlanName } from '#config/plans.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -7,24 +7,37 @@ import type { Stored } from '#store/record-kind.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import { apiKeys, hashApiKey, previewApiKey, type ApiKey } from './access/api-key.ts'
 import { environmentKeyId, isAdministrator, newApiKey, statusOf } from './access/api-keys.ts'
+import type { SecretBox } from './access/secret-box.ts'
+import { smtpCredentials } from './access/smtp-credential.ts'
+import { newSmtpCredential } from './access/smtp-credentials.ts'
 import type { Clock } from './clock.ts'
+import {
+  firstSecrets,
+  keepFirstSecrets,
+  openFirstSecrets,
+  storedFirstSecrets,
+  type FirstSecrets,
+  type FirstSmtpLogin,
+} from './first-secrets.ts'
+import { meterHeld } from './held-usage.ts'
 import { addOrganization } from './new-organization.ts'
 import { addFirstLink } from './people/login-link.ts'
+import { hasOwner } from './people/members.ts'
 
 export interface BootstrapOptions {
   readonly database: Database
   readonly clock: Clock
+  readonly secrets: SecretBox
   /** `POSTERN_ADMIN_KEY`: valid after every start; another one takes the place of the one before. */
   readonly adminKey: string | null | undefined
   /** Plan of the organization that is made. */
   readonly plan: PlanName
 }
 
-export interface Bootstrapped {
+/** What is to be shown: all of it that works, at every start until the organization has an owner. */
+export interface Bootstrapped extends FirstSecrets {
   readonly organizationId: string
-  /** Only when a key was made just now: to be shown once. */
-  readonly apiKey: string | undefined
-  /** Only when the organization was made just now: the secret of the link by which its owner signs in. */
+  /** The secret of a new link by which the owner signs in, while there is none. */
   readonly ownerLink: string | undefined
 }
 
@@ -33,15 +46,40 @@ const firstOrganizationKey = pack(['org_'])
 const organizationsEnd = pack(['org`'])
 
 /** Makes what is missing in one write. Safe to repeat; must run before anything is served. */
-export async function bootstrap({ database, clock, adminKey, plan }: BootstrapOptions): Promise<Bootstrapped> {
+export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped> {
+  const { database, clock, adminKey, plan } = options
   const change = new Change()
   const existing = await firstOrganization(database)
-  const organizationId = existing ?? addFirstOrganization(change, clock.now(), plan)
-  const ownerLink = existing === undefined ? addFirstLink(change, organizationId, clock.now()) : undefined
+  const made = existing === undefined ? addFirstOrganization(change, clock.now(), plan) : undefined
+  const organizationId = made?.organizationId ?? existing ?? ''
   const apiKey = await addKey(database, change, organizationId, clock.now(), adminKey ?? undefined)
-  if (change.sets.length > 0 && !(await database.commit(change)).ok)
+  const smtpLogin = made && apiKey !== undefined ? await addSmtpLogin(options, change, made) : undefined
+  const isOwned = !made && (await hasOwner(database, organizationId))
+  const ownerLink = isOwned ? undefined : addFirstLink(change, organizationId, clock.now())
+  const shown = await keepOrForget(options, change, organizationId, { made: { apiKey, smtpLogin }, isOwned })
+  if ((change.sets.length > 0 || change.deletes.length > 0) && !(await database.commit(change)).ok)
     throw new Error('The first organization was being made by another process at the same time; start again.')
-  return { organizationId, apiKey, ownerLink }
+  return { organizationId, ...shown, ownerLink }
+}
+
+/** What was made now, and what earlier starts made and is kept sealed until there is an owner. */
+async function keepOrForget(
+  { database, clock, secrets }: BootstrapOptions,
+  change: Change,
+  organizationId: string,
+  { made, isOwned }: { readonly made: FirstSecrets; readonly isOwned: boolean },
+): Promise<FirstSecrets> {
+  const stored = await storedFirstSecrets(database, organizationId)
+  if (isOwned) {
+    if (stored) change.remove(firstSecrets, organizationId, stored)
+    return made
+  }
+  const before = stored && (await openFirstSecrets(database, secrets, stored.record.sealedSecrets, clock.now()))
+  const shown = { apiKey: made.apiKey ?? before?.apiKey, smtpLogin: made.smtpLogin ?? before?.smtpLogin }
+  if (made.apiKey !== undefined || made.smtpLogin !== undefined) {
+    keepFirstSecrets(change, secrets, organizationId, { stored, made: shown })
+  }
+  return shown
 }
 
 async function firstOrganization(database: Database): Promise<string | undefined> {
@@ -50,8 +88,26 @@ async function firstOrganization(database: Database): Promise<string | undefined
   return undefined
 }
 
-const addFirstOrganization = (change: Change, now: number, plan: PlanName): string =>
-  addOrganization(change, { name: 'Default', plan, project: { name: 'Default', status: 'claimed' }, now }).organizationId
+interface FirstOrganization {
+  readonly organizationId: string
+  readonly projectId: string
+}
+
+const addFirstOrganization = (change: Change, now: number, plan: PlanName): FirstOrganization =>
+  addOrganization(change, { name: 'Default', plan, project: { name: 'Default', status: 'claimed' }, now })
+
+async function addSmtpLogin(
+  { database, clock, secrets, plan }: BootstrapOptions,
+  change: Change,
+  { organizationId, projectId }: FirstOrganization,
+): Promise<FirstSmtpLogin | undefined> {
+  if (plans[plan].smtpCredentials === 0) return undefined
+  const now = clock.now()
+  const { record, password } = newSmtpCredential(secrets, { label: 'First login', projectId, now })
+  change.insert(smtpCredentials, organizationId, record)
+  await meterHeld({ database, change, organizationId }, 'smtp_credentials', { before: 0, after: 1 }, now)
+  return { username: record.username, password }
+}
 
 /** Answers a key that was made because there is none to begin with. */
 async function addKey(

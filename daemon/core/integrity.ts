@@ -5,6 +5,7 @@ import type { QueueEntry } from '#store/queue.ts'
 import type { VerifyOptions } from '#store/verify.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { apiKeys } from './access/api-key.ts'
+import { keyUses } from './access/key-uses.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
 import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tenancy/removal-key.ts'
 import { auditEntries } from './audit.ts'
@@ -13,7 +14,9 @@ import { prices } from './billing/price.ts'
 import { captures, inboxes, type Capture } from './capture/capture.ts'
 import { claims } from './claims/claim.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
+import { optOuts } from './feedback/opt-out.ts'
 import { suppressions } from './feedback/suppression.ts'
+import { firstSecrets } from './first-secrets.ts'
 import { ingestSources } from './ingest-sources/ingest-source.ts'
 import { postofficeMappings } from './ingest-sources/postoffice-mapping.ts'
 import { checkInboundMessage, checkUnprepared } from './inbound-routes/integrity.ts'
@@ -37,6 +40,7 @@ import { templateDisagreements } from './templates/agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
 import { storedInboundCounter, storedTracesCounter } from './tenancy/counters.ts'
 import { engagements, type Engagement } from './trace/engagement.ts'
+import { keeperOf } from './trace/kept-report.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
 import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
 import { traceReports, type TraceReport } from './trace/trace-report.ts'
@@ -49,6 +53,8 @@ const recordKinds = [
   organizations,
   projects,
   apiKeys,
+  firstSecrets,
+  keyUses,
   publishableKeys,
   smtpCredentials,
   destinations,
@@ -67,6 +73,7 @@ const recordKinds = [
   templates,
   templateVersions,
   suppressions,
+  optOuts,
   auditEntries,
   users,
   members,
@@ -128,7 +135,9 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     {
       name: 'feedback.raw',
       check: async ([organizationId, , id]) =>
-        (await database.get(traceReports, { organizationId: String(organizationId) }, String(id))) ? [] : ['its report is missing'],
+        (await database.get(traceReports, { organizationId: String(organizationId) }, keeperOf(String(id))))
+          ? []
+          : ['its report is missing'],
     },
     { name: 'feedback.soft' },
     { name: 'feedback.key' },
@@ -161,6 +170,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
       },
     },
     { name: 'unsubscribe.kept', global: true },
+    { name: 'unsubscribe.moved' },
     { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
     { name: 'oauth.signing-key', global: true },
     { name: 'oauth.client', global: true },
@@ -175,6 +185,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
 /** What of a record lies in the store of contents. */
 function contentsOf(kind: string, record: unknown): readonly ContentRef[] {
   if (kind === inspectTests.name) return mailContent(record as InspectTest)
+  if (kind === traces.name && (record as Trace).outcome === 'refused') return [] // nothing of it was kept
   return kind === traces.name || kind === inboundMessages.name ? [(record as Trace | InboundMessage).content] : []
 }
 

@@ -1,5 +1,5 @@
 /** What an organization may use: its plan with what the operator agreed on for it alone. Spec "Limits". */
-import { countedLimits, plans, type Plan, type PlanName, type PlanOverrides } from '#config/plans.ts'
+import { countedLimits, planNames, plans, type IncludedFeature, type Plan, type PlanName, type PlanOverrides } from '#config/plans.ts'
 import { Refusal } from './refusals.ts'
 
 /** Spec "Limits" 1. `manual_ok`: somebody answers for what is billed. */
@@ -33,6 +33,24 @@ export function unpaidOverage({ plan, paymentState }: LimitSettings, what: strin
 }
 
 /**
+ * Throws `feature_disabled` with the next action `upgrade` when the plan does not include a feature: waiting does not help, so it is no 429.
+ * `lacks` completes "The plan free …"; `instead` is what the caller can do without the feature, if anything.
+ */
+export function requireIncluded(
+  settings: LimitSettings,
+  feature: Exclude<IncludedFeature, 'overageBilled' | 'tracking'>,
+  { lacks, instead }: { readonly lacks: string; readonly instead?: string },
+): void {
+  if (limitsOf(settings)[feature]) return
+  const includedIn = planNames.filter((name) => plans[name][feature])
+  const remedy = `${instead === undefined ? '' : `${instead}, or `}raise the plan to ${includedIn.join(' or ')}`
+  throw new Refusal('feature_disabled', `The plan ${settings.plan} ${lacks}; ${remedy}.`, {
+    nextAction: 'upgrade',
+    details: { plan: settings.plan, included_in: includedIn },
+  })
+}
+
+/**
  * Lets one more of something be made when `alive` are there. Throws `quota_exhausted` past a fixed limit, and `quota_exceeded`
  * where more would be billed and payment is not settled. `one` names it in the singular, and a plural ends in s.
  */
@@ -49,5 +67,6 @@ export function requireRoom(
     if (billsOverage(settings)) return
     throw unpaidOverage(settings, what)
   }
-  throw new Refusal('quota_exhausted', `The plan ${settings.plan} allows ${what}; remove one, or raise the plan.`)
+  const remedy = allowed === 0 ? 'raise the plan' : 'remove one, or raise the plan'
+  throw new Refusal('quota_exhausted', `The plan ${settings.plan} allows ${what}; ${remedy}.`)
 }

@@ -76,8 +76,7 @@ export async function authenticate(input: InspectInput, mail: Mail, questions: Q
   const passing = dkimResult.results.filter(({ status }) => status.result === 'pass')
   const { response: dmarcResult } = await evaluateDmarc({
     headerFrom: dkimResult.headerFrom,
-    // several From fields that name one domain are a fault of the header, told there and not twice
-    fromFields: 1,
+    fromFields: mail.fields.filter(({ name }) => name.toLowerCase() === 'from').length,
     spfDomains: spfResult.status.result === 'pass' ? [spfResult.domain] : [],
     dkimDomains: passing.map(({ id, signingDomain, status }) => ({ id, domain: signingDomain, underSized: status.underSized })),
     resolver,

@@ -29,6 +29,9 @@ export function dnsListOf(text: string): DnsList {
 
 const mannerOf = (zone: string, kind: DnsList['kind']): Manner => ({ ...usual[kind], ...manners[zone] })
 
+/** Why a list is off that did not answer. */
+export const silentList = 'it did not answer'
+
 const goodForMs = 3_600_000
 
 /** The lists with what is known of them; each is looked at when it is first used, and then every hour. */
@@ -57,7 +60,7 @@ export class WatchedLists {
     if (before && this.#clock.monotonic() - before.at < goodForMs) return before.off
     const { listed, absent } = mannerOf(list.zone, list.kind)
     const [one, other] = await Promise.all([look(resolve, `${listed}.${list.zone}`), look(resolve, `${absent}.${list.zone}`)])
-    if (one === 'silent' || other === 'silent') return 'it did not answer'
+    if (one === 'silent' || other === 'silent') return silentList
     const off = one !== 'listed' ? 'it does not list what every list must' : other !== 'absent' ? 'it lists everything' : undefined
     this.#known.set(list.zone, { off, at: this.#clock.monotonic() })
     return off

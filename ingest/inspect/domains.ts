@@ -19,4 +19,11 @@ export function isRealHost(host: string): boolean {
   return isIp === false && isIcann === true && domain !== null
 }
 
+/** Networks of one's own are named so, registered for that (`internal`) or not. */
+const ownNetworks = /\.(?:internal|corp|home|lan|intranet|private|localdomain)$/
+
+/** Whether a text that looks like a host name is one outside the public DNS: special use (RFC 6761) or a network of one's own. */
+export const isReservedHost = (host: string): boolean =>
+  parse(host, { detectSpecialUse: true }).isSpecialUse === true || ownNetworks.test(host)
+
 export const sameOrganization = (one: string, other: string): boolean => organizationOf(one) === organizationOf(other)

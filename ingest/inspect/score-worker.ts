@@ -16,6 +16,7 @@ parentPort?.on('message', (message: ToThread) => {
   if (message.kind === 'lists') return lists.resolve(message.lists)
   if (message.kind !== 'score') return asked.hear(message)
   const { raw, session, now, hasPolicies } = message
+  tell({ kind: 'begun' })
   // what throws ends the thread, and the main thread hears of it
   void inspectMail({ raw, session, lists: lists.promise, now, resolve: asked.resolve, ...(hasPolicies && { fetchPolicy }) }).then(
     (report) => tell({ kind: 'report', report }),

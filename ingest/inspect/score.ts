@@ -40,7 +40,8 @@ const checks: Readonly<Record<CheckId, (facts: Facts) => Verdict | Promise<Verdi
 
 export async function inspectMail(input: InspectInput): Promise<InspectReport> {
   const facts = await factsOf(input)
-  const results = await Promise.all(checkIds.map(async (id) => resultOf(id, await checks[id](facts))))
+  const verdicts = await Promise.all(checkIds.map(async (id) => ({ id, verdict: await checks[id](facts) })))
+  const results = verdicts.map(({ id, verdict }) => resultOf(id, verdict))
   const counted = results.filter(({ status }) => status !== 'na')
   const most = sum(counted.map(({ max }) => max))
   const share = most === 0 ? 0 : Math.round((100 * sum(counted.map(({ points }) => points))) / most)
@@ -49,6 +50,7 @@ export async function inspectMail(input: InspectInput): Promise<InspectReport> {
   return {
     ...{ score, grade: gradeOf(score), caps, checks: results },
     requirements: requirementsOf(facts, results),
+    unanswered: verdicts.filter(({ verdict }) => verdict.isUnanswered).map(({ id }) => id),
     mail: { from: readable(valueOf(facts.mail.fields, 'from') ?? '', 320), subject: readable(facts.mail.subject, 300) },
   }
 }

@@ -23,5 +23,6 @@ export interface PolicyQuestion {
   readonly domain: string
 }
 
-/** From the thread: questions to DNS and for policies, and at last the report. */
-export type FromThread = Question | PolicyQuestion | { readonly kind: 'report'; readonly report: InspectReport }
+/** From the thread: that it begins, questions to DNS and for policies, and at last the report. */
+export type FromThread =
+  { readonly kind: 'begun' } | Question | PolicyQuestion | { readonly kind: 'report'; readonly report: InspectReport }

@@ -3,16 +3,20 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '#core/clock.ts'
 import type { InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
 import { answerQuestion, answerTo } from '../thread-questions.ts'
+import { afterProcessorTime } from '../thread-time.ts'
+import { excessOf, headLinesMax } from '../verifiable-head.ts'
 import { boundedDns } from './bounded-dns.ts'
 import { WatchedLists } from './dns-lists.ts'
 import type { DnsList, Resolve } from './input.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
 export interface ScorerLimits {
-  /** For all questions to DNS about a mail, in milliseconds. */
+  /** For all questions to DNS about a mail, from the first one on, in milliseconds. */
   readonly dnsMs: number
-  /** For a mail in all; the thread is ended then. */
+  /** Of processor for a mail, from when its thread begins with it; the thread is ended then. See `thread-time.ts`. */
   readonly allMs: number
+  /** For the thread to begin; a busy machine takes long to load it. */
+  readonly startMs: number
   /** Mails at a time. */
   readonly most: number
 }
@@ -28,7 +32,7 @@ export interface ThreadScorerOptions {
   readonly entry?: URL
 }
 
-const usual: ScorerLimits = { dnsMs: 8500, allMs: 20_000, most: 4 }
+const usual: ScorerLimits = { dnsMs: 8500, allMs: 20_000, startMs: 60_000, most: 4 }
 const policyMs = 5000
 const heapMiB = 384
 const headerMax = 1024 * 1024
@@ -60,7 +64,8 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     else this.#free -= 1
     try {
       if (this.#closed) return closing
-      return hasHugeHeader(raw) ? { ok: false, problem: hugeHeader } : await this.#score(raw, session)
+      const excess = excessOf(raw, { octetsMax: headerMax })
+      return excess ? { ok: false, problem: excessive[excess] } : await this.#score(raw, session)
     } finally {
       const next = this.#waiting.shift()
       if (next) next()
@@ -73,28 +78,38 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     await Promise.all([...this.#threads].map((thread) => thread.terminate()))
   }
 
+  /** What is left of the time for DNS, which runs from the first question. */
+  #dnsTime(): () => number {
+    const { clock } = this.#options
+    let end: number | undefined
+    return () => (end ??= clock.monotonic() + this.#limits.dnsMs) - clock.monotonic()
+  }
+
   async #score(raw: Uint8Array, session: InspectSession): Promise<InspectScore> {
     const { clock, entry = worker, fetchPolicy } = this.#options
-    const end = clock.monotonic() + this.#limits.dnsMs
-    const left = (): number => end - clock.monotonic()
+    const left = this.#dnsTime()
     const resolve = boundedDns(this.#options.resolve, clock, left)
     const { promise, resolve: settle } = Promise.withResolvers<InspectScore>()
     // it reads hostile input: no environment, so no secret of it either
     const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
     this.#threads.add(thread)
-    const timer = clock.after(this.#limits.allMs, () => settle({ ok: false, problem: 'The mail took too long to be checked.' }))
+    const late = (): void => settle({ ok: false, problem: 'The mail took too long to be checked.' })
+    let timer = clock.after(this.#limits.startMs, late)
     const tell = (message: ToThread): void => thread.postMessage(message)
     const failed = (error: unknown): void => settle(this.#closed ? closing : { ok: false, problem: unreadable, error })
     thread.on('message', (message: FromThread) => {
-      if (message.kind === 'report') settle({ ok: true, report: message.report })
+      if (message.kind === 'begun') {
+        timer.cancel()
+        timer = afterProcessorTime(clock, () => thread, this.#limits.allMs, late)
+        // all other questions go on while lists are looked at
+        void this.#lists.current(boundedDns(this.#options.resolve, clock, this.#dnsTime())).then((lists) => tell({ kind: 'lists', lists }))
+      } else if (message.kind === 'report') settle({ ok: true, report: message.report })
       else if (message.kind === 'question') void answerQuestion(message, resolve).then(tell)
       else if (fetchPolicy) void answerTo(message.number, fetchPolicy(message.domain, Math.max(1, Math.min(policyMs, left())))).then(tell)
     })
     thread.on('error', failed)
     thread.on('exit', (code) => failed(new Error(`the thread that scores ended with ${code}`)))
     tell({ kind: 'score', raw, session, now: session.receivedAt, hasPolicies: fetchPolicy !== undefined })
-    // all other questions go on while lists are looked at
-    void this.#lists.current(resolve).then((lists) => tell({ kind: 'lists', lists }))
     try {
       return await promise
     } finally {
@@ -105,13 +120,9 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
   }
 }
 
-const hugeHeader = 'The header of the mail has more than 1 MiB; no receiver takes such mail.'
+const excessive = {
+  octets: 'The header of the mail has more than 1 MiB; no receiver takes such mail.',
+  lines: `The header of the mail has more than ${headLinesMax.toLocaleString('en')} lines; no receiver takes such mail.`,
+}
 const unreadable = 'The mail could not be checked.'
 const closing: InspectScore = { ok: false, problem: 'The service is shutting down.' }
-
-/** A header is read many times over; one of that size is made to cost time and memory. */
-function hasHugeHeader(raw: Uint8Array): boolean {
-  if (raw.length <= headerMax) return false
-  const head = Buffer.from(raw.buffer, raw.byteOffset, headerMax)
-  return !['\r\n\r\n', '\n\n'].some((end) => head.includes(end))
-}

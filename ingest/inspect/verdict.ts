@@ -27,6 +27,8 @@ export interface Verdict {
   readonly summary: string
   readonly evidence?: readonly Evidence[]
   readonly fix?: string
+  /** DNS did not answer what decides this. */
+  readonly isUnanswered?: boolean
 }
 
 const rfc = (number: number, what: string): Reference => ({
@@ -115,6 +117,7 @@ const told = (findings: readonly Finding[]): Pick<Verdict, 'summary' | 'fix'> =>
 /** DNS did not answer, so that nobody can tell. */
 export const unanswered = (what: string, evidence: readonly Evidence[] = []): Verdict => ({
   status: 'na',
+  isUnanswered: true,
   summary: `DNS did not answer about ${what}, so this could not be checked; it does not count.`,
   evidence,
 })

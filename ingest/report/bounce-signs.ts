@@ -20,7 +20,8 @@ const failureWords = anyOf(
   '(?:unable|able|failed|trying|attempting|error|trouble|problems?)[^.\n]{0,40} (?:to )?deliver|deliver\\w{0,10} (?:\\w{1,20} ){0,6}(?:failed|failure|errors?|problems?|delayed|aborted|impossible)',
   'failed permanently|permanent(?:ly)? (?:fatal )?(?:errors?|failure|rejected)|fatal errors|return(?:ed|ing)? (?:\\w{1,20} )?to (?:the )?sender|did not reach|returned permanent',
   'following address(?:\\(es\\)|es)? (?:failed|had)|transcript of (?:the )?session|no longer (?:accept|valid)|(?:user|recipient|address|mailbox|account)[^.\n]{0,30}(?:unknown|not found|disabled|is full|rejected|over quota|does not exist)',
-  '(?:unknown|no such|invalid|bad)(?: final delivery)? (?:user|recipient|address|mailbox|account|userid|local)|mailbox (?:is )?(?:full|unavailable)|over quota|quota exceeded|failure reasons|failed addresses|incorrectly constructed',
+  '(?:unknown|no such|invalid|bad)(?: final delivery)? (?:user|recipient|address|mailbox|account|userid|local)|mailbox (?:is )?(?:full|unavailable)|(?:over|exceeds?) quota|quota exceeded|failure reasons|failed addresses|incorrectly constructed',
+  'not a (?:known|valid|registered|active) (?:user|recipient|address|mailbox|account)|not an active (?:user|address|account)|been returned because',
   'has been (?:rejected|failed|delayed|bounced)|delayed for more than|message (?:was )?rejected|automatically rejected|could not be (?:completed|processed|accepted)|refused (?:to accept )?your',
   'zugestellt|zustell|n.a pas pu|n.ont pas pu|non remis|no se (?:ha podido|pudo)|no ha podido|impossibile (?:consegnare|recapitare)|não (?:pôde|foi)|не (?:может быть|было) доставлен|не доставлено',
   '送信できません|配信できません|配送できません|お届けでき|届きません|送達でき|見つかりません|ありません|失敗しました|失敗いたし|エラーのため|满|无法|不存在|退回',
@@ -37,11 +38,13 @@ const delaySubject = /\bdelay(?:ed)?\b|^warning: (?:message|could not send)|warn
 /** It was tried for too long. */
 const expiredWords = anyOf(
   'giving up|unreachable for too long|too long in the queue|been in the queue too long|retry time(?:out)? (?:not reached|exceeded)|message (?:has )?expired|delivery time expired|retry timeout|was aborted after|cannot send message for|could not deliver for the last|undeliverable for \\d|queue lifetime',
+  'failing for a long time|(?:envelope|queue)[ .]expired|exceed(?:ed|s)? (?:the )?max(?:imum)? (?:delivery|retry|queue) (?:attempts|time|lifetime)|(?:retried|retrying) (?:for )?too long',
 )
 
 const replySubject = anyOf(
   '^(?:\\[[^\\]]{1,40}\\] ?)?(?:auto(?:matic|mated)?[ -]?(?:re(?:ply|sponse|sponder)|respons|antwort)|automatische antwort|réponse automatique|respuesta automática|risposta automatica|自動応答|自動返信)',
   'out of (?:the )?office|vacation|abwesenheit|away from (?:my|the) (?:office|mail)|on holiday|autorespons|auto[- ]reply|absence du bureau|не в офисе|不在',
+  'automatyczna odpowied|automatisch antwoord|autosvar|automatisk(?:t)? svar|automaattinen vastaus|resposta autom[aá]tica|automatická odpově|automatikus v[aá]lasz|otomatik yan[iı]t|автоматический ответ|автоответ|自动回复|自動回覆',
 )
 
 /** What the header of a mail says about who wrote it. */
@@ -52,6 +55,8 @@ export interface HeaderSigns {
   readonly hasNullPath: boolean
   readonly tellsFailure: boolean
   readonly tellsDelay: boolean
+  /** It answers another mail, RFC 5322 §3.6.4. */
+  readonly isAnswer: boolean
   /** A vacation notice, a ticket system, any answer by a program, RFC 3834 §5. */
   readonly isAutoReply: boolean
 }
@@ -71,6 +76,7 @@ export function headerSigns(fields: readonly HeaderField[]): HeaderSigns {
     hasNullPath: returnPath !== undefined && /^<?\s*(?:mailer-daemon(?:@[^>]*)?)?\s*>?$/i.test(returnPath.trim()),
     tellsFailure: failureSubject.test(subject),
     tellsDelay: delaySubject.test(subject),
+    isAnswer: value('in-reply-to') !== '' || value('references') !== '',
     isAutoReply:
       /^\s*auto-(?:replied|notified)/i.test(value('auto-submitted')) ||
       (/^\s*auto-generated/i.test(value('auto-submitted')) && value('in-reply-to') !== '') ||

@@ -1,5 +1,5 @@
 /** Bounces in prose: qmail, Exim, Sendmail before 8.8, Exchange before 2007, Notes, Gmail of old, the gateways of Japanese carriers, … */
-import type { HeaderField } from '../header-fields.ts'
+import { tellsFailure } from './bounce-signs.ts'
 import { addressesIn, addressSource, isMachine, withoutAddresses } from './mail-address.ts'
 import { failureCodes, type ReplyCodes } from './reply-codes.ts'
 
@@ -13,6 +13,7 @@ export interface NamedRecipient {
 }
 
 const namedMax = 1000
+const nakedMax = 100
 const wordsMax = 4000
 const wordLinesMax = 30
 /** Lines that are searched for codes. */
@@ -23,13 +24,13 @@ const bullets = String.raw`^[\s>*•·|#=-]{0,40}(?:\d{1,3}[.)]\s+)?`
 const ownLine = new RegExp(`${bullets}["'(]?<?(${addressSource})>?["')]?(?:\\s?<(?:mailto:)?(${addressSource})>)?(?<rest>.*)$`, 'u')
 /** A label with an address: `Recipient: <a@b>`, `RCPT TO:<a@b>`, `Failed recipient: a@b`. */
 const labelled = new RegExp(
-  `(?:\\brcpt to|recipients?(?: address(?:es)?)?|(?:failed|invalid|unknown|bad) (?:address|user|recipient|final delivery userid)|address|mailbox|user(?:id)?|delivered to|delivery failed|[^\\w]to|宛先|送信先)\\s{0,4}[:：]\\s{0,8}["']?<?(${addressSource})>?`,
+  `(?:\\brcpt to|recipients?(?: address(?:es)?)?|(?:failed|invalid|unknown|bad) (?:address|user|recipient|final delivery userid)|address|mailbox|user(?:id)?|delivered to|delivery failed|[^\\w]to|宛先|送信先|\\bsmtp)\\s{0,4}[:：=]\\s{0,8}["']?<?(?:\\[?smtp[:=])?(${addressSource})>?`,
   'iu',
 )
 /** Sendmail: a reply that names whom it is about. */
 const repliedTo = new RegExp(`^[\\s<]{0,10}[45]\\d\\d[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3} )?<?(${addressSource})(?:>|\\.{3})`, 'u')
 const failing =
-  /fail|unable|undeliver|(?:could|can|was|were|did|does|is) ?n[o']t|cannot|error|unknown|invalid|reject|full|quota|bounce|refus|disabled|denied|no such|exceed|problem|delay|でき|失敗|ありません|不明|エラー/iu
+  /fail|unable|undeliver|(?:could|can|was|were|did|does|is) ?n[o']t|cannot|error|unknown|invalid|reject|full|quota|bounce|refus|disabled|denied|no such|not an? (?:valid|known|active)|exceed|problem|delay|でき|失敗|ありません|不明|エラー/iu
 const ofTheReport =
   /^\s*(?:from|reply-to|cc|bcc|sender|return-path|subject|date|message-id|errors-to|to|x-[\w-]+|mail from|received|list-[\w-]+)\s*:/i
 const madeFrom = new RegExp(
@@ -39,18 +40,43 @@ const madeFrom = new RegExp(
 
 /**
  * Whom the lines of a notice name as not reached, in order and once each. Lines that begin with an address count most;
- * only where there are none do replies and labels count. `ownAddresses` are those of the report itself.
+ * only where there are none do replies and labels count, and last what an address that is not shown was made from.
+ * Addresses that are not `wanted` are left out.
  */
-export const namedRecipients = (lines: readonly string[], ownAddresses: ReadonlySet<string>): NamedRecipient[] =>
-  firstFound([byOwnLine, byReply, byLabel], (find) => {
-    const all = foundBy(find, lines)
-    const others = all.filter(({ address }) => !ownAddresses.has(address.toLowerCase()))
-    return others.length > 0 ? others : all
+export const namedRecipients = (lines: readonly string[], wanted: (address: string) => boolean): NamedRecipient[] =>
+  firstFound([byOwnLine, byReply, byLabel, byOrigin], (find) => foundBy(find, lines).filter(({ address }) => wanted(address)))
+
+/** Who is named on a line of their own with a colon or words of failure behind, whoever they are. */
+export const plainlyNamed = (lines: readonly string[]): NamedRecipient[] =>
+  foundBy(byOwnLine, lines).filter(({ address, words }) => {
+    const said = withoutName(words, address)
+    return /^[^\n]{0,400}:[ \t]*(?:\n|$)/.test(words) || hasCode(codesIn(said)) || (said !== '' && failing.test(said))
   })
 
 /** Addresses in sentences that tell of a failure, or in a To among the details: for notices that name nobody more clearly. */
-export const mentionedRecipients = (lines: readonly string[], ownAddresses: ReadonlySet<string>): NamedRecipient[] =>
-  firstFound([bySentence, byTo], (find) => foundBy(find, lines).filter(({ address }) => !ownAddresses.has(address.toLowerCase())))
+export const mentionedRecipients = (lines: readonly string[], wanted: (address: string) => boolean): NamedRecipient[] =>
+  firstFound([bySentence, byTo], (find) => foundBy(find, lines).filter(({ address }) => wanted(address)))
+
+/** Names without a domain, one a line, below a line that tells of a failure: those of the server that writes (AOL). */
+export function nakedNames(lines: readonly string[], domain: string): NamedRecipient[] {
+  const start = lines.findIndex((line) => /:\s*$/.test(line) && failing.test(line))
+  const names: NamedRecipient[] = []
+  for (let at = start + 1; start >= 0 && names.length < nakedMax; at++) {
+    const name = /^[ \t]+([\w.+-]{1,64})\s*$/.exec(lines[at] ?? '')?.[1]
+    if (name === undefined) break
+    names.push({ address: `${name}@${domain}`, original: undefined, words: lines[start] ?? '' })
+  }
+  return names
+}
+
+/** An address on a line of its own right below words that tell of a failure. */
+export const isNamedAsFailed = (lines: readonly string[], wanted: (address: string) => boolean): boolean => {
+  const filled = lines.filter((line) => line.trim() !== '')
+  return filled.some((line, at) => {
+    const [, address, shown] = line.includes('@') ? (ownLine.exec(line) ?? []) : []
+    return address !== undefined && wanted(shown ?? address) && tellsFailure(filled[at - 1] ?? '')
+  })
+}
 
 function firstFound(finders: readonly Finder[], look: (find: Finder) => NamedRecipient[]): NamedRecipient[] {
   for (const find of finders) {
@@ -75,7 +101,10 @@ function foundBy(find: Finder, lines: readonly string[]): NamedRecipient[] {
       entry.original ??= madeFrom.exec(words.join(' ').slice(0, wordsMax))?.[1]
     }
   }
-  return [...found.values()].map(({ words, ...entry }) => ({ ...entry, words: words.join('\n').slice(0, wordsMax) }))
+  return [...found.values()].map(({ address, original, words }) => ({
+    ...{ address, words: words.join('\n').slice(0, wordsMax) },
+    original: original?.toLowerCase() === address.toLowerCase() ? undefined : original,
+  }))
 }
 
 type Finder = (line: string, lines: readonly string[], at: number) => readonly string[]
@@ -84,7 +113,7 @@ const byOwnLine: Finder = (line, lines, at) => {
   const match = ownLine.exec(line)
   const address = match?.[2] ?? match?.[1]
   const rest = match?.groups?.['rest'] ?? ''
-  if (address === undefined || isInsideSentence(lines[at - 1], rest) || (isMachine(address) && !rest.startsWith(':'))) return []
+  if (address === undefined || isInsideSentence(lines[at - 1], line, rest) || (isMachine(address) && !rest.startsWith(':'))) return []
   const more = /^\s*[,;]/.test(rest) ? addressesIn(rest) : []
   return [address, ...more]
 }
@@ -100,20 +129,36 @@ const byLabel: Finder = (line) => {
   return address === undefined ? [] : [address]
 }
 
+const byOrigin: Finder = (line, lines, at) => {
+  const isAbout = failing.test(lines.slice(Math.max(0, at - 2), at + 3).join(' ')) || /address/i.test(lines[at - 1] ?? '')
+  const address = isAbout ? madeFrom.exec(line)?.[1] : undefined
+  return address === undefined ? [] : [address]
+}
+
 const bySentence: Finder = (line, lines, at) => {
   if (ofTheReport.test(line) || !failing.test(`${lines[at - 1] ?? ''} ${line} ${lines[at + 1] ?? ''}`)) return []
-  return addressesIn(line).filter((address) => !isMachine(address))
+  return addressesIn(line).filter((address) => !isMachine(address) && !isSomebodyElse(lines[at - 1], line, address))
 }
 
 /** A notice that tells nothing but the returned message's own To. */
 const byTo: Finder = (line) => (/^\s*to\s*:/i.test(line) ? addressesIn(line) : [])
 
+/** The sentence names it as the sender, as whom to ask, or as an example. */
+const isSomebodyElse = (before: string | undefined, line: string, address: string): boolean =>
+  /\b(?:from|by|sender|contact|via|try|if|such as|(?:write|reply|send (?:e-?)?mail) to)[\s:<"']{0,4}$/i.test(
+    `${before ?? ''} ${line.slice(0, Math.max(line.indexOf(address), 0))}`.slice(-60),
+  )
+
 /** The address belongs to a sentence that was wrapped, such as "please write to" or "…, and" before it. */
-function isInsideSentence(before: string | undefined, rest: string): boolean {
+function isInsideSentence(before: string | undefined, line: string, rest: string): boolean {
   const last = before?.trim() ?? ''
   if (last === '' || last.includes('@')) return false
-  return /\b(?:contact|by|from|with|via|(?:mail|write|reply) to)$/i.test(last) || (/[\p{L},]$/u.test(last) && /^[ \t]+\p{Ll}/u.test(rest))
+  if (/\b(?:contact|by|from|with|via|(?:mail|write|reply) to)$/i.test(last)) return true
+  // a line that goes on is not further out than the one before
+  return indent(line) >= indent(before ?? '') && /[\p{L},]$/u.test(last) && /^[ \t]+\p{Ll}/u.test(rest)
 }
+
+const indent = (line: string): number => line.length - line.trimStart().length
 
 /** The line and those after it that go on about the same recipient: up to an empty line or the next recipient. */
 function wordsAt(lines: readonly string[], at: number): string[] {
@@ -172,12 +217,3 @@ export const hostInWords = (words: string): string | undefined =>
   /([\w.-]{3,255} \[[\da-fA-F:.]{3,45}\]) did not like/.exec(words)?.[1] ??
   /(?:remote host|connected to|remote server) \(?([\d.]{7,15}|[\da-fA-F:]{5,45})\b/i.exec(words)?.[1] ??
   /\bhost:? ((?:[\w-]{1,63}\.){1,10}[a-z]{2,63})\b/i.exec(words)?.[1]
-
-/** The addresses of the report itself: who wrote it and whom it was sent to. */
-export const ownAddresses = (fields: readonly HeaderField[]): Set<string> =>
-  new Set(
-    fields
-      .filter(({ name }) => /^(?:to|from|reply-to|return-path|sender|delivered-to)$/i.test(name))
-      .flatMap(({ value }) => addressesIn(value))
-      .map((address) => address.toLowerCase()),
-  )

@@ -1,6 +1,6 @@
 /** Delivery status notifications with their fields (RFC 3464), and what those who send them make of the fields. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
-import { firstValue, type HeaderField } from '../header-fields.ts'
+import type { HeaderField } from '../header-fields.ts'
 import { hostInWords } from './bounce-text.ts'
 import { isMachine, plainAddress, typedAddress } from './mail-address.ts'
 import { failureCodes, isVague, replyCodes } from './reply-codes.ts'
@@ -70,7 +70,7 @@ export const tellsOutcome = (group: FieldGroup): boolean => valueIn(group, 'acti
 function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStructured: boolean): FeedbackEvent | undefined {
   const names = ['final-recipient', 'original-recipient', 'x-actual-recipient'].map((name) => valueIn(group, name))
   if (names.every((name) => name === undefined)) return undefined
-  const [final, original, actual] = names.map((name) => (name === undefined ? undefined : typedAddress(name)))
+  const [final, original, actual] = names.map((name) => (name === undefined ? undefined : (typedAddress(name) ?? wrongAddress(name))))
   const recipient = final ?? original ?? hints.recipients[0] ?? actual ?? null
   const diagnostic = valueIn(group, 'diagnostic-code')?.replace(/^\s*[\w-]{1,40}\s*;/, '')
   const words = recipient === null ? '' : hints.wordsAbout(recipient)
@@ -93,6 +93,10 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
   })
 }
 
+/** An address that cannot be one, which may be just why the message failed. */
+const wrongAddress = (value: string): string | undefined =>
+  /^\s*(?:[\w/-]{1,40}\s*;)?\s*<?([^\s<>@|/;]{1,128}@[^\s<>@;]{1,190})>?\s*$/.exec(value.slice(0, 500))?.[1]
+
 /** RFC 3464 §2.3.3, by the beginning of the word; without one, the class of the status decides. */
 function actionOf(value: string | undefined, status: string | undefined, { isDelay }: ProseHints): Action {
   const word = /[a-z]+/i.exec(value ?? '')?.[0]?.toLowerCase() ?? ''
@@ -110,11 +114,22 @@ function actionOf(value: string | undefined, status: string | undefined, { isDel
  */
 function statusOf(told: string | undefined, codes: ReturnType<typeof failureCodes>, heard: string | null, action: Action): string | null {
   const status = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])/.exec(told ?? '')?.[0] ?? null
+  if (isTheirs(status, codes)) return codes.status
   if (status !== null && !isVague(status) && status !== digitsOf(codes.smtpCode)) return status
   if (codes.status !== null && !isVague(codes.status)) return codes.status
   if (status === null) return codes.status ?? heard ?? derived(codes.smtpCode, action)
   return heard !== null && !isVague(heard) && heard.startsWith(status.charAt(0)) ? heard : status
 }
+
+/** The server that refused gave a code of its own; Sendmail and others make theirs from the reply. That the time is up is theirs to say. */
+const isTheirs = (status: string | null, codes: ReturnType<typeof failureCodes>): boolean =>
+  status !== null &&
+  status !== '4.4.7' &&
+  codes.smtpCode !== null &&
+  codes.status !== null &&
+  !codes.status.endsWith('.0') &&
+  codes.status.charAt(0) === status.charAt(0) &&
+  codes.status.charAt(0) === String(codes.smtpCode).charAt(0)
 
 const digitsOf = (code: number | null): string => [...String(code ?? '')].join('.')
 
@@ -124,10 +139,15 @@ function derived(code: number | null, action: Action): string | null {
   return action === 'delayed' ? '4.0.0' : '2.0.0'
 }
 
-/** X-Failed-Recipients of Exim and Google, without the machines that write reports. */
-export const listedRecipients = (report: readonly HeaderField[]): string[] =>
-  (firstValue(report, 'x-failed-recipients') ?? '')
-    .split(/[,;\s]+/)
+/** X-Failed-Recipients of Exim and Google, 50 in a field, each once, without the machines that write reports. */
+export function listedRecipients(report: readonly HeaderField[]): string[] {
+  const listed = report
+    .filter(({ name }) => name.toLowerCase() === 'x-failed-recipients')
+    .flatMap(({ value }) => value.split(/[,;\s]+/, recipientsMax))
     .slice(0, recipientsMax)
     .flatMap((entry) => plainAddress(entry.replaceAll(/[<>]/g, '')) ?? [])
     .filter((address) => !isMachine(address))
+  const first = new Map<string, string>()
+  for (const address of listed) if (!first.has(address.toLowerCase())) first.set(address.toLowerCase(), address)
+  return [...first.values()]
+}

@@ -59,6 +59,11 @@ export function isJunkReport(report: readonly HeaderField[], returned: readonly 
   return returned.length > 0 && (isHotmail || firstValue(returned, 'x-hmxmroriginalrecipient') !== undefined)
 }
 
+/** The message itself sent back, without a mail around it. */
+export const isBareJunkReport = (report: readonly HeaderField[]): boolean =>
+  firstValue(report, 'x-hmxmroriginalrecipient') !== undefined &&
+  /^<?staff@(?:hotmail|outlook)\.com>?$/i.test(firstValue(report, 'return-path') ?? '')
+
 /** The event of such a report. */
 export const junkReportEvent = (returned: readonly HeaderField[], frame: ReportFrame): FeedbackEvent =>
   reportEvent(frame, {

@@ -8,12 +8,12 @@ export interface ReplyCodes {
 const searchMax = 8192
 const none: ReplyCodes = { smtpCode: null, status: null }
 // The first digits that tell of a refusal; a 2 in such a text is a version or a count.
-const both = /(?<![\w.])([45]\d\d)[ -]{1,3}#?([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
+const both = /(?<![\w.])([45]\d\d)[ -]{1,3}['"#]{0,2}([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
 const enhanced = /(?<![\w.])([245])\.([0-7])\.(\d{1,3})(?!\.?\d)(?![\w-])/g
 const atStart = /(?:^|\n)[\s>#"'[(<]{0,20}([245]\d\d)(?:[ :-]|$)/
 const afterWords =
   /(?:said|says|returned|return(?:ed)? was|response|responded|reply|replied|error|code|message|smtp|with|status|was|reason|ERROR_CODE|ResponseCode)[^\w\n]{0,12}([45]\d\d)(?=[\s\-:,;.)<\]]|$)/i
-const anywhere = /(?<![\w.:/@-])([45][0-5]\d)[ -](?=[A-Z<#[])/
+const anywhere = /(?<![\w.:/@-])([45][0-5]\d)[ -](?=[A-Z<#['"[])|[\]:][ \t]{1,3}([45][0-5]\d)[ -]{1,3}(?=[a-z:<])/
 
 /** The codes of a failure; those of one reply where they stand together. */
 export function failureCodes(words: string): ReplyCodes {
@@ -36,7 +36,8 @@ export const isVague = (status: string): boolean => status.endsWith('.0.0')
 
 function firstCode(text: string, classes: string): number | null {
   for (const shape of [atStart, afterWords, anywhere]) {
-    const code = shape.exec(text)?.[1]
+    const [, one, other] = shape.exec(text) ?? []
+    const code = one ?? other
     if (code !== undefined && classes.includes(code.charAt(0))) return Number(code)
   }
   return null

@@ -26,9 +26,10 @@ const depthMax = 8
 /** Places that look like a delimiter; more are made to cost time. */
 const marksMax = 10_000
 const boundaryMax = 200
+const headMax = 16 * 1024
 const parameter = /;\s*([^\s=;"]{1,100})\s*=\s*(?:"([^"]{0,500})"|([^;]{0,500}))/g
 
-/** Takes LF, CRLF and bare CR as line ends. Of a mail over 32 MiB the beginning is read. Never throws. */
+/** Takes LF, CRLF, CR CR LF and bare CR as line ends. Of a mail over 32 MiB the beginning is read. Never throws. */
 export function openReportMail(raw: Uint8Array): ReportMail {
   const whole = withLineFeeds(raw)
   const root = partOf(whole)
@@ -43,17 +44,49 @@ export function openReportMail(raw: Uint8Array): ReportMail {
   return { fields: root.fields, type: root.type, parameters: root.parameters, parts }
 }
 
-function withLineFeeds(raw: Uint8Array): Buffer {
+/** A line ends with LF, with CR, or with any number of CR before LF, as gateways make of CRLF that they do not expect. */
+export function withLineFeeds(raw: Uint8Array): Buffer {
   const octets = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, octetsMax))
   if (!octets.includes(0x0d)) return octets
   const plain = Buffer.allocUnsafe(octets.length)
   let length = 0
-  for (let at = 0; at < octets.length; at++) {
-    const octet = octets[at] ?? 0
-    if (octet === 0x0d && octets[at + 1] === 0x0a) continue
-    plain[length++] = octet === 0x0d ? 0x0a : octet
+  let at = 0
+  while (at < octets.length) {
+    let end = at
+    while (octets[end] === 0x0d) end++
+    // a run of CR belongs to the LF behind it; otherwise each ends a line
+    if (octets[end] === 0x0a) at = end
+    if (end > at) {
+      plain.fill(0x0a, length, length + end - at)
+      length += end - at
+      at = end
+    } else plain[length++] = octets[at++] ?? 0
   }
   return plain.subarray(0, length)
+}
+
+const doubledMin = 4
+
+/**
+ * A mail with LF as line end, all of whose lines have an empty one behind them: what becomes of CR CR LF where each CR was
+ * taken for a line end. What servers put before it since then is left as it is.
+ */
+export function withSingleLineEnds(octets: Buffer): Buffer {
+  const start = octets.indexOf('\n\n')
+  const head = octets.toString('latin1', 0, Math.min(Math.max(start, 0), headMax))
+  // a header of its own ends there
+  if (start < 0 || (/^from:/im.test(head) && /^date:/im.test(head))) return octets
+  // what stands behind goes on with the header, or all of it is as it was sent
+  if (!/^(?:[!-9;-~]{1,100}:|[ \t])/.test(octets.toString('latin1', start + 2, start + 202))) return octets
+  const lines: Buffer[] = [octets.subarray(0, start + 1)]
+  for (let at = start + 2; at < octets.length;) {
+    const feed = octets.indexOf(0x0a, at)
+    const end = feed < 0 ? octets.length : feed + 1
+    if (end < octets.length && octets[end] !== 0x0a) return octets
+    lines.push(octets.subarray(at, end))
+    at = end + 1
+  }
+  return lines.length >= doubledMin ? Buffer.concat(lines) : octets
 }
 
 function partOf(octets: Buffer): ReportPart {

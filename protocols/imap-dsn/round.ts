@@ -8,7 +8,8 @@ import { PollFailure } from './poll-failure.ts'
 export interface RoundParts {
   readonly mailboxes: PolledMailboxes
   readonly network: ImapNetwork
-  readonly readReport: (mail: Uint8Array) => Promise<ReportResult>
+  /** `turn`: the organization; these take turns. */
+  readonly readReport: (mail: Uint8Array, turn: string) => Promise<ReportResult>
 }
 
 export interface RoundResult {
@@ -56,7 +57,7 @@ async function readNew(
     if (signal.aborted) throw new PollFailure('time')
     const raw = await mailbox.read(uid)
     const at = { uidValidity, lastUid: uid }
-    const reading = raw && (await readOrNothing(readReport, raw))
+    const reading = raw && (await readOrNothing((mail) => readReport(mail, source.organizationId), raw))
     if (raw && reading) await storing(() => mailboxes.take(source, { at, reading, raw }))
     else {
       await storing(() => mailboxes.skip(source, at))
@@ -71,7 +72,7 @@ async function readNew(
 }
 
 /** A mail that breaks the reader must not keep the ones behind it from being read. */
-async function readOrNothing(readReport: RoundParts['readReport'], raw: Uint8Array): Promise<ReportReading | undefined> {
+async function readOrNothing(readReport: (mail: Uint8Array) => Promise<ReportResult>, raw: Uint8Array): Promise<ReportReading | undefined> {
   try {
     const { problem, ...reading } = await readReport(raw)
     return problem === undefined ? reading : undefined

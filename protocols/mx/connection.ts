@@ -82,7 +82,7 @@ export class MxConnection extends ReceptionConnection {
     // as the last server writes it, for whoever reads the mail (RFC 5321 §4.4)
     const raw = Buffer.concat([Buffer.from(`Return-Path: <${sender}>\r\n`), draft.kept])
     // what is for a test alone is no report to anybody
-    const reading: ReportReading = isReport ? await readReport(raw) : { kind: 'none', events: [] }
+    const reading: ReportReading = isReport ? await readReport(raw, this.session.remoteAddress) : { kind: 'none', events: [] }
     const whole = draft.takeWhole()
     const inspected = test && whole && { recipient: test, session: this.#inspectSession(intake), draft: whole }
     const outcomes = await door.take({ returnPaths, forPostmaster, hasNullSender: sender === '', reading, raw, inspected })

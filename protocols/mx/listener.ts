@@ -78,8 +78,9 @@ export class MxListener extends ReceptionListener {
   }
 }
 
-/** Who guesses too often is not only refused: the session ends. */
+/** Who guesses too often is not only refused: the session ends. A recipient's quota is a full mailbox to the other side (RFC 3463 §3.3). */
 function close(error: unknown): never {
+  if (error instanceof Refusal && error.code === 'quota_exhausted') throw new NegativeReply(452, '4.2.2', error.message)
   if (error instanceof Refusal && error.code === 'rate_limit_exceeded') throw new NegativeReply(421, '4.7.0', error.message)
   throw error
 }

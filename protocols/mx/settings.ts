@@ -14,7 +14,8 @@ export interface MxOptions {
   readonly limits: ReceptionLimits
   readonly door: InboundDoor
   /** Reads a mail as a report; it never throws. */
-  readonly readReport: (mail: Uint8Array) => Promise<ReportReading>
+  /** `turn`: who sent the mail; senders take turns. */
+  readonly readReport: (mail: Uint8Array, turn: string) => Promise<ReportReading>
   readonly postmaster: PostmasterBox
   readonly events: MxEvents
   readonly clock: Clock

@@ -1,38 +1,135 @@
-/** How many connections may be open, altogether and from one client address. Counted from the accept to the close, handshakes included. */
+/**
+ * How many connections may be open: altogether, from one client address while nobody is logged in on them, and of one user.
+ * Altogether counts from the accept to the close, handshakes included.
+ */
 import type { Socket } from 'node:net'
 import { clientNetwork } from '#core/access/client-network.ts'
 
 export type Admission = 'admitted' | 'full' | 'too-many-from-address'
 
+/** How many there are under each name. */
+class Tally {
+  readonly #counts = new Map<string, number>()
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+
+  add(name: string, change: 1 | -1): void {
+    const count = this.of(name) + change
+    if (count > 0) this.#counts.set(name, count)
+    else this.#counts.delete(name)
+  }
+}
+
 export class ConnectionCaps {
   readonly #max: number
   readonly #maxPerAddress: number
+  readonly #open = new Set<Socket>()
+  readonly #innerOf = new WeakMap<Socket, Socket>()
   readonly #networkOf = new Map<Socket, string>()
-  readonly #perNetwork = new Map<string, number>()
+  readonly #perNetwork = new Tally()
+  /** Sessions that are over and whose client has not hung up, by network, the oldest first. */
+  readonly #overOf = new Map<string, Set<Socket>>()
+  readonly #overNetworkOf = new Map<Socket, string>()
+  readonly #userOf = new Map<Socket, string>()
+  readonly #perUser = new Tally()
 
   constructor(max: number, maxPerAddress: number) {
     this.#max = max
     this.#maxPerAddress = maxPerAddress
   }
 
+  /** More than three quarters of all connections are taken. */
+  get areScarce(): boolean {
+    return this.#open.size > 0.75 * this.#max
+  }
+
   /** Counts the socket in, or says why not. The caller must call `release` once it is closed. */
   admit(socket: Socket): Admission {
-    if (this.#networkOf.size >= this.#max) return 'full'
+    if (this.#open.size >= this.#max) return 'full'
     const network = clientNetwork(socket.remoteAddress ?? '')
-    const open = this.#perNetwork.get(network) ?? 0
-    if (open >= this.#maxPerAddress) return 'too-many-from-address'
-    this.#perNetwork.set(network, open + 1)
+    if (this.#perNetwork.of(network) >= this.#maxPerAddress) return 'too-many-from-address'
+    this.#open.add(socket)
     this.#networkOf.set(socket, network)
+    this.#perNetwork.add(network, 1)
     return 'admitted'
   }
 
+  /** The connection goes on inside TLS, and is known by either socket. */
+  wrap(socket: Socket, tlsSocket: Socket): void {
+    this.#innerOf.set(tlsSocket, socket)
+  }
+
+  /**
+   * A session that is over does not count for its address any more, however long the other side takes to hang up. As many of
+   * an address as may be open are waited for; beyond that the oldest is cut off, so that no address can fill all places by
+   * sessions that it ends and keeps.
+   */
+  end(given: Socket): void {
+    const socket = this.#inner(given)
+    const network = this.#leaveAddress(socket)
+    if (network === undefined || !this.#open.has(socket)) return
+    const over = this.#overOf.get(network) ?? new Set()
+    this.#overOf.set(network, over.add(socket))
+    this.#overNetworkOf.set(socket, network)
+    const [oldest] = over
+    if (over.size > this.#maxPerAddress && oldest) this.#cutOff(oldest)
+  }
+
+  /**
+   * From now on the session counts for its user instead of its address, which many sites share. False, and nothing changes,
+   * when half of all connections are this user's already.
+   */
+  logIn(given: Socket, user: string): boolean {
+    const socket = this.#inner(given)
+    if (!this.#open.has(socket)) return true
+    const before = this.#userOf.get(socket)
+    if (before === user) return true
+    if (this.#perUser.of(user) >= Math.max(1, Math.floor(this.#max / 2))) return false
+    if (before !== undefined) this.#perUser.add(before, -1)
+    this.#userOf.set(socket, user)
+    this.#perUser.add(user, 1)
+    this.#leaveAddress(socket)
+    return true
+  }
+
   /** Safe to call more than once. */
-  release(socket: Socket): void {
-    const network = this.#networkOf.get(socket)
+  release(given: Socket): void {
+    const socket = this.#inner(given)
+    this.#leaveAddress(socket)
+    this.#open.delete(socket)
+    this.#forget(socket)
+    const user = this.#userOf.get(socket)
+    if (user === undefined) return
+    this.#userOf.delete(socket)
+    this.#perUser.add(user, -1)
+  }
+
+  #cutOff(socket: Socket): void {
+    this.release(socket)
+    socket.destroy()
+  }
+
+  #forget(socket: Socket): void {
+    const network = this.#overNetworkOf.get(socket)
     if (network === undefined) return
+    this.#overNetworkOf.delete(socket)
+    const over = this.#overOf.get(network)
+    over?.delete(socket)
+    if (over?.size === 0) this.#overOf.delete(network)
+  }
+
+  /** The network that it counted for until now, if any. */
+  #leaveAddress(socket: Socket): string | undefined {
+    const network = this.#networkOf.get(socket)
+    if (network === undefined) return undefined
     this.#networkOf.delete(socket)
-    const open = (this.#perNetwork.get(network) ?? 1) - 1
-    if (open > 0) this.#perNetwork.set(network, open)
-    else this.#perNetwork.delete(network)
+    this.#perNetwork.add(network, -1)
+    return network
+  }
+
+  #inner(socket: Socket): Socket {
+    return this.#innerOf.get(socket) ?? socket
   }
 }

@@ -30,13 +30,16 @@ const commandsMax = 100
 const served = new Set(['EHLO', 'HELO', 'STARTTLS', 'MAIL', 'RCPT', 'DATA', 'RSET', 'NOOP', 'QUIT', 'VRFY', 'HELP'])
 // Known to the standard or to the package, and not for here: RFC 5321 §4.2.4 gives them 502, unknown ones 500.
 const unserved = new Set('AUTH EXPN TURN ETRN ATRN BDAT BURL SEND SOML SAML WIZ SHELL KILL DEBUG XCLIENT XFORWARD LHLO'.split(' '))
+/** A path without its brackets, as scanners and other machines send it; Postfix takes it too. */
+const bareAddress = /^((?:MAIL FROM|RCPT TO):[ \t]*)([^\s<>:]+)(?=\s|$)/i
 const errorCodes = new Set([500, 501, 502, 503, 504, 530, 555])
 const ownEnhancedCode = /^[245]\.\d{1,3}\.\d{1,3} /
-const clientName = /^[\x21-\x7e]{1,255}$/
+/** What is no control character: Windows tells names outside ASCII and with blanks, and Postfix takes them too. */
+const clientName = /^[^\u0000-\u001f\u007f-\u009f]{1,255}$/
 
 const farewells: Readonly<Record<Expiry, string>> = {
   idle: '4.4.2 Nothing was heard for too long; closing the connection.',
-  session: '4.4.2 The session has lasted long enough; please connect again.',
+  session: '4.4.2 The session has brought no message for too long; please connect again.',
   slow: '4.4.2 The message comes in too slowly; closing the connection.',
 }
 
@@ -57,6 +60,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     this.#context = context
     this.#acceptedSocket = socket
     this.session.remoteAddress = this.remoteAddress
+    context.sockets.set(this.session, socket)
     this.#watch = new SessionWatch(context.clock, context.limits, this)
   }
 
@@ -65,6 +69,11 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
 
   /** Extensions in EHLO beside those of every server. */
   protected abstract ownFeatures(): readonly string[]
+
+  /** Whether EHLO names STARTTLS; it is served in any case. */
+  protected announcesStartTls(): boolean {
+    return true
+  }
 
   /** Whether a command of the package is for here. */
   protected serves(command: string): boolean {
@@ -98,6 +107,10 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     return this._socket.bytesRead
   }
 
+  get isScarce(): boolean {
+    return this.#context.caps.areScarce
+  }
+
   expire(why: Expiry): void {
     this.send(421, farewells[why])
     this.#drop()
@@ -107,6 +120,17 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   shutDown(): void {
     this.#draining = true
     if (!this.#intake && !this.#taking) this.#leave()
+  }
+
+  /** A message is with the core: its outcome alone is the reply to the final dot, whatever ends the session. */
+  get isTaking(): boolean {
+    return this.#taking
+  }
+
+  /** From here on the client has nothing to wait for, and may take its time to hang up. */
+  override close(): void {
+    super.close()
+    this.#context.caps.end(this.#acceptedSocket)
   }
 
   /** Ends the session without a word. */
@@ -162,13 +186,14 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   }
 
   override _parseAddressCommand(name: string, command: Buffer | string): ReturnType<SMTPConnection['_parseAddressCommand']> {
-    const parsed = super._parseAddressCommand(name, command)
+    const text = command.toString()
+    const parsed = super._parseAddressCommand(name, text.replace(bareAddress, '$1<$2>'))
     return parsed && Object.assign(parsed, { eightBit: !isAscii(typeof command === 'string' ? Buffer.from(command) : command) })
   }
 
   override handler_EHLO(command: Buffer, resume: Resume): void {
     const features = ['PIPELINING', `SIZE ${this.maxMessageBytes()}`, '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES']
-    if (!this.secure) features.push('STARTTLS')
+    if (!this.secure && this.announcesStartTls()) features.push('STARTTLS')
     this.#greet(command, resume, [this.name, ...features, ...this.ownFeatures()])
   }
 
@@ -203,7 +228,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     if (!this.#intake?.overrun) return true
     this.send(552, '5.3.4 The message is far larger than allowed; closing the connection.')
     this.#drop()
-    this.destroy()
+    this.close()
     return false
   }
 
@@ -258,7 +283,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     this.#commands = 0
     this._transactionCounter++
     this._resetSession()
-    if (this.#draining || this.#watch.overdue) this.#leave()
+    if (this.#draining) this.#leave()
     resume()
   }
 
@@ -270,6 +295,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
       if (verdict) throw verdict
       const taken = await this.take(intake)
       this.#errors = 0
+      this.#watch.progressed()
       this._unrecognizedCommands = 0
       this.send(250, `2.0.0 Ok: ${taken.answer}`)
       taken.tell(clock.monotonic() - finalDotAt)
@@ -280,14 +306,13 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   }
 
   #greet(command: Buffer, resume: Resume, answer: string | string[]): void {
-    const words = command.toString('latin1').trim().split(/\s+/)
-    const name = words[1] ?? ''
-    if (words.length === 2 && clientName.test(name)) {
+    const [, name = ''] = /^\S+[ \t]+(.*)$/s.exec(command.toString().trim()) ?? []
+    if (clientName.test(name)) {
       this.hostNameAppearsAs = name.toLowerCase()
       this._resetSession()
       this.send(250, answer, false)
     } else {
-      this.send(501, '5.5.4 Say your host name, and nothing else.')
+      this.send(501, '5.5.4 Say your host name.')
     }
     resume()
   }
@@ -306,7 +331,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   }
 
   #leave(): void {
-    this.send(421, this.#draining ? '4.3.2 The service is shutting down; please try again later.' : farewells.session)
+    this.send(421, '4.3.2 The service is shutting down; please try again later.')
   }
 
   #drop(): void {

@@ -1,4 +1,5 @@
 /** What the listeners and sessions of one server share. */
+import type { Socket } from 'node:net'
 import type { Clock } from '#core/clock.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import { ConnectionCaps } from './connection-caps.ts'
@@ -16,6 +17,8 @@ export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> 
   readonly limits: ReceptionLimits
   readonly caps: ConnectionCaps
   readonly events: Events
+  /** What each session was accepted on. */
+  readonly sockets = new WeakMap<SMTPServerSession, Socket>()
 
   constructor({ events, clock, limits }: ReceptionParts<Events>) {
     this.clock = clock
@@ -36,8 +39,17 @@ export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> 
   }
 }
 
+const triedUsers = new WeakMap<SMTPServerSession, string>()
+const triedCharactersMax = 64
+
+/** The user name of a login that is asked for now, so that a refusal can be told with it. */
+export function noteTriedUser(session: SMTPServerSession, username: string): void {
+  triedUsers.set(session, username.slice(0, triedCharactersMax))
+}
+
 export function factsOf(session: SMTPServerSession): SessionFacts {
   const login = session.user as { readonly username: string } | false | undefined
   const { id, remoteAddress, secure } = session
-  return { sessionId: id, remoteAddress: remoteAddress ?? '', secure, username: login ? login.username : undefined }
+  const facts = { sessionId: id, remoteAddress: remoteAddress ?? '', secure }
+  return login ? { ...facts, username: login.username } : { ...facts, username: undefined, triedUsername: triedUsers.get(session) }
 }

@@ -16,6 +16,8 @@ const refusedAtTheDoor: Readonly<Record<Exclude<Admission, 'admitted'>, string>>
   full: '421 4.3.2 Too many connections; please try again later.\r\n',
   'too-many-from-address': '421 4.7.0 Too many connections from your address; please close some.\r\n',
 }
+/** The longest TLS handshake. */
+const handshakeMs = 60_000
 /** How long a refused client may take to read why. */
 const refusedLingerMs = 2000
 /** Connections the kernel holds while we are busy; more are turned away by it. */
@@ -31,6 +33,7 @@ export interface ListenerOptions {
 
 export abstract class ReceptionListener extends SMTPServer {
   readonly #context: ReceptionContext
+  readonly #waited = new WeakSet<Socket>()
 
   constructor(context: ReceptionContext, { hostname, tls, limits }: ListenerOptions, insideTls: boolean, own: SMTPServerOptions) {
     super({ ...packageOptions(hostname, limits), ...tls, secure: insideTls, ...own })
@@ -69,14 +72,15 @@ export abstract class ReceptionListener extends SMTPServer {
     return closed
   }
 
-  /** Ends what is left. */
+  /** Ends what is left, but for sessions whose message is being written: they end with the reply that tells its outcome. */
   destroyAll(): void {
-    for (const connection of this.#sessions()) connection.destroy()
+    for (const connection of this.#sessions()) if (!connection.isTaking) connection.destroy()
   }
 
   override _acceptSocket(socket: Socket, handshake: boolean): (() => void) | false {
     const { caps } = this.#context
     const admission = caps.admit(socket)
+    if (admission === 'too-many-from-address' && this.#waitsForOthers(socket)) return false
     // Until a session listens, and whenever the package has taken its listeners off, a reset must not end the process.
     socket.on('error', ignore)
     if (admission === 'admitted') {
@@ -97,7 +101,10 @@ export abstract class ReceptionListener extends SMTPServer {
   /** A connection may end in the turn between its accept and this; a TLS socket around what is gone would end the process. */
   override _upgrade(socket: Socket, callback: (error: Error | null, tlsSocket?: TLSSocket) => void): void {
     if (socket.destroyed) return callback(new Error('The connection ended before its TLS handshake.'))
-    super._upgrade(socket, callback)
+    super._upgrade(socket, (error, tlsSocket) => {
+      if (tlsSocket) this.#context.caps.wrap(socket, tlsSocket)
+      callback(error, tlsSocket)
+    })
   }
 
   override onConnect(session: SMTPServerSession, answer: Answer): void {
@@ -129,6 +136,18 @@ export abstract class ReceptionListener extends SMTPServer {
       path.address = address
       return undefined
     })
+  }
+
+  /**
+   * Connections that the other side has closed already may be noticed after the accept of the one that takes their place, so
+   * it is asked again after the events at hand. False the second time.
+   */
+  #waitsForOthers(socket: Socket): boolean {
+    if (this.#waited.has(socket)) return false
+    this.#waited.add(socket)
+    socket.on('error', ignore)
+    setImmediate(() => setImmediate(() => socket.destroyed || this.server.emit('connection', socket)))
+    return true
   }
 
   #decide(session: SMTPServerSession, answer: Answer, decide: () => Promise<void> | undefined): void {
@@ -170,7 +189,7 @@ function packageOptions(name: string, { maxRecipients, idleMs }: ReceptionLimits
     disableReverseLookup: true,
     maxRecipients,
     // Only the handshake of an implicit TLS listener is timed by the package.
-    socketTimeout: idleMs,
+    socketTimeout: Math.min(idleMs, handshakeMs),
     // The deadline of a close is the caller's.
     closeTimeout: 2 ** 31 - 1,
     logger: false,

@@ -12,10 +12,10 @@ export class Listeners {
   }
 
   /** The real addresses, in the same order. When one cannot be opened, it throws; what is open stays so until `close`. */
-  async openAll(addresses: readonly ListenAddress[], make: () => ReceptionListener): Promise<ListenAddress[]> {
+  async openAll(addresses: readonly ListenAddress[], make: (address: ListenAddress) => ReceptionListener): Promise<ListenAddress[]> {
     const opened: ListenAddress[] = []
     for (const address of addresses) {
-      const listener = make()
+      const listener = make(address)
       opened.push(await listener.open(address))
       this.#open.push(listener)
     }
@@ -24,7 +24,7 @@ export class Listeners {
 
   /**
    * Takes no more connections and tells every session 421; a message that is on its way in may finish and gets its reply.
-   * After `deadlineMs` milliseconds what is left is cut. Resolves when everything is closed.
+   * After `deadlineMs` milliseconds what is left is cut, but for messages whose write is under way. Resolves when everything is closed.
    */
   async close(deadlineMs: number): Promise<void> {
     const listeners = this.#open.splice(0)

@@ -47,7 +47,7 @@ export class MessageIntake {
 
   /** The client goes on far beyond the limit, so that reading to the end would only serve an attack. */
   get overrun(): boolean {
-    return this.wireOctets > 2 * this.#maxOctets
+    return this.wireOctets > 4 * this.#maxOctets
   }
 
   /** Takes the next chunk. The result is the offset after the final dot, or -1; a promise asks to wait. Never throws, never rejects. */

@@ -32,9 +32,10 @@ export function readReversePath(path: PathArgument, known: ReadonlySet<string>):
   return mailbox.address
 }
 
-/** The forward-path in its one form. */
-export function readForwardPath(path: PathArgument, smtpUtf8: boolean): string {
+/** The forward-path in its one form; `postmaster` alone is that of `hostname` (RFC 5321 §4.5.1). */
+export function readForwardPath(path: PathArgument, smtpUtf8: boolean, hostname: string): string {
   refuseUnknownParameters(path.args || {}, none)
+  if (path.address.toLowerCase() === 'postmaster') return `postmaster@${hostname}`
   if (path.eightBit && !smtpUtf8) throw needsSmtpUtf8
   const mailbox = parseAddress(path.address)
   if (!mailbox || path.address.includes(replacement)) throw new NegativeReply(501, '5.1.3', 'The recipient address is not valid.')

@@ -1,4 +1,4 @@
-/** The deadlines of one session: silence, slow data, and the whole. One timer for all of them; it costs nothing per command. */
+/** The deadlines of one session: silence, slow data, and commands that lead to nothing. One timer for all of them; it costs nothing per command. */
 import type { Clock, Timer } from '#core/clock.ts'
 
 /** What the session does: it waits for a command, takes in a message, or works on something it owes a reply for. */
@@ -9,6 +9,8 @@ export interface Watched {
   readonly phase: Phase
   /** Octets received so far; any change counts as a sign of life. */
   readonly octetsReceived: number
+  /** Others wait for a connection, so that a silent one is worth less. */
+  readonly isScarce: boolean
   expire(why: Expiry): void
 }
 
@@ -16,13 +18,17 @@ export interface Watched {
 const slowestOctetsPerWindow = 60 * 1024
 const rateWindowMs = 60_000
 const lookEveryMsMax = 10_000
+/** The longest silence where connections are scarce. */
+const scarceIdleMs = 30_000
 
 export class SessionWatch {
   readonly #clock: Clock
   readonly #sessionMs: number
   readonly #idleMs: number
   readonly #watched: Watched
-  readonly #openedAt: number
+  /** Time between messages since the last one that was taken. */
+  #unproductiveMs = 0
+  #lookedAt: number
   #octets = 0
   #seenAt: number
   #window: { readonly since: number; readonly octets: number } | undefined
@@ -33,14 +39,14 @@ export class SessionWatch {
     this.#sessionMs = limits.sessionMs
     this.#idleMs = limits.idleMs
     this.#watched = watched
-    this.#openedAt = clock.monotonic()
-    this.#seenAt = this.#openedAt
+    this.#lookedAt = clock.monotonic()
+    this.#seenAt = this.#lookedAt
     this.#schedule()
   }
 
-  /** The session has lasted long enough; no new message may begin. */
-  get overdue(): boolean {
-    return this.#clock.monotonic() - this.#openedAt >= this.#sessionMs
+  /** A message was taken: the session is worth its while. */
+  progressed(): void {
+    this.#unproductiveMs = 0
   }
 
   stop(): void {
@@ -58,17 +64,19 @@ export class SessionWatch {
     const { phase, octetsReceived } = this.#watched
     if (octetsReceived !== this.#octets || phase === 'working') this.#seenAt = now
     this.#octets = octetsReceived
+    if (phase === 'command') this.#unproductiveMs += now - this.#lookedAt
+    this.#lookedAt = now
     const why = this.#judge(now, phase)
     if (why) this.#watched.expire(why)
     else this.#schedule()
   }
 
   #judge(now: number, phase: Phase): Expiry | undefined {
-    const lasted = now - this.#openedAt
     if (phase !== 'data') this.#window = undefined
     if (phase === 'working') return undefined
-    if (lasted >= 2 * this.#sessionMs || (lasted >= this.#sessionMs && phase === 'command')) return 'session'
-    if (now - this.#seenAt >= this.#idleMs) return 'idle'
+    if (phase === 'command' && this.#unproductiveMs >= this.#sessionMs) return 'session'
+    const idleMs = this.#watched.isScarce ? Math.min(scarceIdleMs, this.#idleMs) : this.#idleMs
+    if (now - this.#seenAt >= idleMs) return 'idle'
     return phase === 'data' && this.#isSlow(now) ? 'slow' : undefined
   }
 

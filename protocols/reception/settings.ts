@@ -13,7 +13,7 @@ export interface ReceptionLimits {
   readonly maxConnections: number
   /** Open connections of one IPv4 address or one IPv6 /64 network. */
   readonly maxConnectionsPerAddress: number
-  /** The longest time a session may last; a message on its way in may finish, for at most as long again. */
+  /** The longest time between messages without one that is taken. */
   readonly sessionMs: number
   /** The longest silence of a client that owes us input. */
   readonly idleMs: number
@@ -26,6 +26,8 @@ export interface SessionFacts {
   readonly secure: boolean
   /** Known once a login succeeded. */
   readonly username: string | undefined
+  /** While nobody is logged in: the user name of the last login that was tried, cut to 64 characters. */
+  readonly triedUsername?: string | undefined
 }
 
 /** Calls are made on the hot path and must neither throw nor wait. */

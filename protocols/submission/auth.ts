@@ -1,7 +1,8 @@
-/** AUTH (RFC 4954): only where a password may travel, with failures that are slow and few. */
+/** AUTH (RFC 4954): failures are slow and few. */
 import type { SmtpLogin } from '#core/submission/smtp-door.ts'
-import type { SMTPServerSession } from 'smtp-server'
+import type { SMTPServerAuthentication, SMTPServerSession } from 'smtp-server'
 import type { SubmissionContext } from './context.ts'
+import { Refusal } from '#core/refusals.ts'
 import { isExpected, NegativeReply } from '../reception/smtp-reply.ts'
 
 const firstDelayMs = 1000
@@ -15,19 +16,22 @@ export class LoginGate {
     this.#context = context
   }
 
-  /** Asks the core. A refusal is answered late; the last one a session is granted ends it with 421. */
-  async logIn(session: SMTPServerSession, username: string, password: string): Promise<SmtpLogin> {
+  /**
+   * Asks the core, unless the client wants to act for another user than it logs in as (RFC 4616 §2). A refusal is
+   * answered late; the last one a session is granted ends it with 421.
+   */
+  async logIn(session: SMTPServerSession, { username = '', password, authzid = '' }: SMTPServerAuthentication): Promise<SmtpLogin> {
     const { door, authFailuresPerSession } = this.#context
-    if (!this.#context.mayLogIn(session)) throw new NegativeReply(530, '5.7.0', 'Must issue a STARTTLS command first')
     try {
-      return await door.login(username, password, session.remoteAddress)
+      if (authzid !== '' && !isSameUser(authzid, username)) throw actsForAnother
+      return await door.login(username, password ?? '', session.remoteAddress)
     } catch (error) {
       if (!isExpected(error)) throw error
       const failures = (this.#failures.get(session) ?? 0) + 1
       this.#failures.set(session, failures)
       await this.#wait(delayOf(failures, Math.random()))
       if (failures >= authFailuresPerSession) throw new NegativeReply(421, '4.7.0', 'Too many failed logins; closing the connection.')
-      throw error
+      throw isBlocked(error) ? new NegativeReply(454, '4.7.0', error.message) : error
     }
   }
 
@@ -35,6 +39,13 @@ export class LoginGate {
     return new Promise((resolve) => void this.#context.clock.after(ms, resolve))
   }
 }
+
+const isSameUser = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase()
+
+const actsForAnother = new NegativeReply(535, '5.7.8', 'This login may not act for another user; leave the authorization identity empty.')
+
+/** Told to wait, as RFC 4954 §6 has it for what passes. */
+const isBlocked = (error: unknown): error is Refusal => error instanceof Refusal && error.code === 'rate_limit_exceeded'
 
 /** Milliseconds before the answer to the nth failure: 1 s for the first, up to 3 s, with jitter. `random` is in [0, 1). */
 export const delayOf = (failures: number, random: number): number =>

@@ -7,14 +7,17 @@ import { ReceptionConnection, type Resume, type Taken } from '../reception/conne
 import { factsOf } from '../reception/context.ts'
 import { MessageIntake } from '../reception/message-intake.ts'
 import type { SubmissionContext } from './context.ts'
+import type { TlsRule } from './tls-rule.ts'
 
 export class SubmissionConnection extends ReceptionConnection {
   protected override readonly help = 'Log in, then MAIL, RCPT and DATA as in RFC 6409.'
   readonly #context: SubmissionContext
+  readonly #tlsRule: TlsRule
 
-  constructor(context: SubmissionContext, server: SMTPServer, socket: Socket, options?: SMTPConnectionOptions | null) {
+  constructor(context: SubmissionContext, tlsRule: TlsRule, server: SMTPServer, socket: Socket, options?: SMTPConnectionOptions | null) {
     super(context, server, socket, options)
     this.#context = context
+    this.#tlsRule = tlsRule
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
@@ -26,13 +29,17 @@ export class SubmissionConnection extends ReceptionConnection {
   }
 
   override handler_AUTH(command: Buffer, resume: Resume): void {
-    if (this.#context.mayLogIn(this)) return super.handler_AUTH(command, resume)
+    if (this.#tlsRule.mayLogIn(this)) return super.handler_AUTH(command, resume)
     this.send(530)
     resume()
   }
 
+  protected override announcesStartTls(): boolean {
+    return this.#tlsRule.announcesStartTls(this)
+  }
+
   protected override ownFeatures(): readonly string[] {
-    return !this.session.user && this.#context.mayLogIn(this) ? ['AUTH PLAIN LOGIN'] : []
+    return !this.session.user && this.#tlsRule.mayLogIn(this) ? ['AUTH PLAIN LOGIN'] : []
   }
 
   protected override maxMessageBytes(): number {
@@ -49,7 +56,7 @@ export class SubmissionConnection extends ReceptionConnection {
   }
 
   protected override async take(intake: MessageIntake): Promise<Taken> {
-    const { envelope, hostNameAppearsAs, secure } = this.session
+    const { envelope, hostNameAppearsAs, remoteAddress, secure } = this.session
     const given = envelope.rcptTo.map(({ address }) => address)
     const rcptTo = given.length > 1 ? [...new Set(given)] : given
     const acceptance = await this.#context.loginOf(this.session).submit({
@@ -59,6 +66,7 @@ export class SubmissionConnection extends ReceptionConnection {
       head: intake.head(),
       eightBit: intake.eightBit,
       helo: hostNameAppearsAs,
+      remoteAddress,
       protocol: secure ? 'ESMTPSA' : 'ESMTPA',
     })
     const tell = (ms: number): void => this.#context.events.accepted(acceptance.traceId, ms, factsOf(this.session))
@@ -66,7 +74,7 @@ export class SubmissionConnection extends ReceptionConnection {
   }
 
   #authenticationRequired(): string {
-    return this.#context.mayLogIn(this) ? '5.7.0 Authentication required.' : '5.7.0 Must issue a STARTTLS command first.'
+    return this.#tlsRule.mayLogIn(this) ? '5.7.0 Authentication required.' : '5.7.0 Must issue a STARTTLS command first.'
   }
 }
 

@@ -1,32 +1,24 @@
-/** What the listeners and sessions of one submission server share: the door, who may log in, and who is logged in. */
-import { BlockList, isIPv6 } from 'node:net'
+/** What the listeners and sessions of one submission server share: the door, and who is logged in. */
 import type { SmtpDoor, SmtpLogin } from '#core/submission/smtp-door.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import { ReceptionContext } from '../reception/context.ts'
 import { NegativeReply } from '../reception/smtp-reply.ts'
 import type { SubmissionEvents, SubmissionOptions } from './settings.ts'
 
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8, 'ipv4')
-loopback.addAddress('::1', 'ipv6')
-
-const isLoopback = (address: string): boolean => loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
-
 export class SubmissionContext extends ReceptionContext<SubmissionEvents> {
   readonly door: SmtpDoor
   readonly authFailuresPerSession: number
-  readonly #cleartextAuth: SubmissionOptions['cleartextAuth']
 
   constructor(options: SubmissionOptions) {
     super(options)
     this.door = options.door
     this.authFailuresPerSession = options.limits.authFailuresPerSession
-    this.#cleartextAuth = options.cleartextAuth
   }
 
-  /** Whether a password may travel on this connection (RFC 4954 §4). */
-  mayLogIn({ secure, remoteAddress }: Pick<SMTPServerSession, 'secure' | 'remoteAddress'>): boolean {
-    return secure || (this.#cleartextAuth === 'loopback' && isLoopback(remoteAddress))
+  /** Counts the session for its user; false when this user has too many. */
+  countsAs(username: string, session: SMTPServerSession): boolean {
+    const socket = this.sockets.get(session)
+    return socket === undefined || this.caps.logIn(socket, username)
   }
 
   /** The login of a session; a refusal when there is none. Every step of a message asks again. */

@@ -4,37 +4,50 @@ import type { SMTPServerAuthentication, SMTPServerAuthenticationResponse, SMTPSe
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import { ReceptionListener } from '../reception/listener.ts'
 import { readForwardPath, saysSmtpUtf8, type PathArgument } from '../reception/paths.ts'
+import type { ListenAddress } from '../reception/settings.ts'
+import { noteTriedUser } from '../reception/context.ts'
+import { NegativeReply } from '../reception/smtp-reply.ts'
 import type { LoginGate } from './auth.ts'
 import { SubmissionConnection } from './connection.ts'
 import type { SubmissionContext } from './context.ts'
 import { checkMailFrom } from './mail-from.ts'
 import type { SubmissionOptions } from './settings.ts'
+import { TlsRule } from './tls-rule.ts'
+
+const tooMany = new NegativeReply(421, '4.7.0', 'Too many sessions of this user; please close some.')
 
 type AuthAnswer = (error: Error | null | undefined, response?: SMTPServerAuthenticationResponse) => void
 
 export class SubmissionListener extends ReceptionListener {
   readonly #context: SubmissionContext
   readonly #gate: LoginGate
+  readonly #tlsRule: TlsRule
+  readonly #hostname: string
 
-  constructor(context: SubmissionContext, gate: LoginGate, options: SubmissionOptions, insideTls: boolean) {
+  constructor(context: SubmissionContext, gate: LoginGate, options: SubmissionOptions, address: ListenAddress, insideTls: boolean) {
+    const tlsRule = new TlsRule(options, address)
     super(context, options, insideTls, {
       authMethods: ['PLAIN', 'LOGIN'],
-      allowInsecureAuth: options.cleartextAuth === 'loopback',
+      allowInsecureAuth: tlsRule.allowsClear,
       maxAllowedUnauthenticatedCommands: 25,
     })
     this.#context = context
     this.#gate = gate
+    this.#tlsRule = tlsRule
+    this.#hostname = options.hostname
   }
 
-  override onAuth({ username, password }: SMTPServerAuthentication, session: SMTPServerSession, answer: AuthAnswer): void {
-    this.#gate.logIn(session, username ?? '', password ?? '').then(
-      (login) => answer(null, { user: login }),
+  override onAuth(auth: SMTPServerAuthentication, session: SMTPServerSession, answer: AuthAnswer): void {
+    if (!this.#tlsRule.mayLogIn(session)) return answer(new NegativeReply(530, '5.7.0', 'Must issue a STARTTLS command first'))
+    noteTriedUser(session, auth.username ?? '')
+    this.#gate.logIn(session, auth).then(
+      (login) => answer(this.#context.countsAs(login.username, session) ? null : tooMany, { user: login }),
       (error: unknown) => answer(this.#context.replyTo(error, session)),
     )
   }
 
   protected override newConnection(socket: Socket, options?: SMTPConnectionOptions | null): SubmissionConnection {
-    return new SubmissionConnection(this.#context, this, socket, options)
+    return new SubmissionConnection(this.#context, this.#tlsRule, this, socket, options)
   }
 
   protected override checkConnect(): void {
@@ -49,6 +62,6 @@ export class SubmissionListener extends ReceptionListener {
 
   protected override checkRcptTo(path: PathArgument, session: SMTPServerSession): string {
     this.#context.loginOf(session)
-    return readForwardPath(path, saysSmtpUtf8(session))
+    return readForwardPath(path, saysSmtpUtf8(session), this.#hostname)
   }
 }

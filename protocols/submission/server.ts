@@ -27,8 +27,8 @@ export class SubmissionServer {
     const context = new SubmissionContext(this.#options)
     const gate = new LoginGate(context)
     try {
-      const submission = await this.#listeners.openAll(listen, () => new SubmissionListener(context, gate, this.#options, false))
-      const submissions = await this.#listeners.openAll(tlsListen, () => new SubmissionListener(context, gate, this.#options, true))
+      const submission = await this.#listeners.openAll(listen, (at) => new SubmissionListener(context, gate, this.#options, at, false))
+      const submissions = await this.#listeners.openAll(tlsListen, (at) => new SubmissionListener(context, gate, this.#options, at, true))
       return { submission, submissions }
     } catch (error) {
       await this.close(0)

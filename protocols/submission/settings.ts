@@ -16,10 +16,13 @@ export interface SubmissionOptions {
   readonly tlsListen: readonly ListenAddress[]
   /** Our name in the greeting. */
   readonly hostname: string
-  /** PEM texts. */
-  readonly tls: { readonly cert: string; readonly key: string }
-  /** `loopback` lets clients on 127.0.0.0/8 and ::1 log in without TLS. */
-  readonly cleartextAuth: 'never' | 'loopback'
+  /** PEM texts. `isSelfMade`: no client can verify it, as Postern made it at its start. */
+  readonly tls: { readonly cert: string; readonly key: string; readonly isSelfMade?: boolean | undefined }
+  /**
+   * `loopback` lets clients on 127.0.0.0/8 and ::1 log in without TLS; `auto` does on listeners of these addresses, other
+   * than ports 587 and 2587, as long as the certificate is self-made.
+   */
+  readonly cleartextAuth: 'never' | 'loopback' | 'auto'
   readonly limits: SubmissionLimits
   readonly door: SmtpDoor
   readonly events: SubmissionEvents

@@ -229,9 +229,9 @@ test('Exchange aborts the signal of a handler whose client has gone', async (t) 
 })
 
 test('Exchange ends a request that passes its deadline', async (t) => {
-  const wait = waiting({ deadlineSeconds: 0.05 })
+  const wait = waiting({ method: 'GET', deadlineSeconds: 0.05 })
   const { port, answered, failures } = await startDemo(t, { operations: [wait.operation], limits: { deadlineCheckMs: 10 } })
-  const reply = await call(port, 'POST', '/v1/wait', { key: 'api:read' })
+  const reply = await call(port, 'GET', '/v1/wait', { key: 'api:read' })
   t.is(reply.status, 503)
   t.is(reply.headers.connection, 'close')
   t.like(errorOf(reply), { code: 'overloaded', message: 'The request was not finished in time; repeat it in a few seconds.' })
@@ -320,9 +320,9 @@ test('close() ends waits at once and lets other requests finish on connections t
 })
 
 test('close() cuts what is left at its deadline', async (t) => {
-  const wait = waiting()
+  const wait = waiting({ method: 'GET' })
   const { api, port } = await startDemo(t, { operations: [wait.operation] })
-  const reply = t.throwsAsync(call(port, 'POST', '/v1/wait', { key: 'api:read' }))
+  const reply = t.throwsAsync(call(port, 'GET', '/v1/wait', { key: 'api:read' }))
   await wait.begun
   await api.close(20)
   await reply
@@ -332,4 +332,69 @@ test('close() cuts what is left at its deadline', async (t) => {
 test('listen() rejects when the port is taken', async (t) => {
   const { port } = await startDemo(t)
   await t.throwsAsync(startDemo(t, { listen: { host: '127.0.0.1', port } }), { code: 'EADDRINUSE' })
+})
+
+/** The bytes of a request that writes a note. */
+const noteRequest = (body = JSON.stringify({ text: 'hello' })): string =>
+  `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\n` +
+  `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+
+/** The operation that writes notes, held until it is released. */
+function heldNotes() {
+  const [notes] = demoOperations as readonly [Operation]
+  const begun = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  let runs = 0
+  const handle: Operation['handle'] = async (input) => {
+    runs++
+    begun.resolve()
+    await released.promise
+    return notes.handle(input)
+  }
+  return { operation: { ...notes, handle }, begun: begun.promise, release: released.resolve, runs: () => runs }
+}
+
+test('close() keeps the connection of a request whose write is under way, and answers its outcome', async (t) => {
+  const held = heldNotes()
+  const wait = waiting({ method: 'GET' })
+  const { api, port } = await startDemo(t, { operations: [held.operation, wait.operation] })
+  const reply = call(port, 'POST', '/v1/notes', { key: 'api:send', body: { text: 'hello' } })
+  const cut = t.throwsAsync(call(port, 'GET', '/v1/wait', { key: 'api:read' }))
+  await Promise.all([held.begun, wait.begun])
+  const closed = api.close(1)
+  await cut
+  held.release()
+  t.is((await reply).status, 201)
+  await closed
+})
+
+test('a request that did not arrive in time is refused with 408, and what arrives later is not run', async (t) => {
+  const held = heldNotes()
+  held.release()
+  const { port } = await startDemo(t, { operations: [held.operation], limits: { headerMs: 50, requestMs: 100, arrivalCheckMs: 10 } })
+  const whole = noteRequest()
+  for (const arrived of [20, whole.length - 4]) {
+    const socket = await open(t, port)
+    socket.write(whole.slice(0, arrived))
+    const text = await receive(socket, isWhole)
+    t.true(text.startsWith('HTTP/1.1 408 '), text)
+    t.like(errorOf({ text: text.slice(text.indexOf('\r\n\r\n')) }), { code: 'request_timeout', next_action: 'retry_later' })
+    socket.write(whole.slice(arrived))
+    await receive(socket)
+  }
+  t.is(held.runs(), 0)
+})
+
+test('bytes that break HTTP do not answer for the request before them', async (t) => {
+  const held = heldNotes()
+  const { port, answered } = await startDemo(t, { operations: [held.operation] })
+  const socket = await open(t, port)
+  socket.write(noteRequest())
+  await held.begun
+  socket.write('GARBAGE\r\n\r\n')
+  const other = await call(port, 'GET', '/healthz')
+  t.is(other.status, 200)
+  held.release()
+  t.regex(await receive(socket), /^HTTP\/1\.1 201 [^]*connection: close/i)
+  t.is(answered.filter(({ operationId }) => operationId === 'createNote').length, 1)
 })

@@ -1,6 +1,7 @@
 import test from 'ava'
 import * as z from 'zod'
 import { Refusal, type FieldProblem } from '#core/refusals.ts'
+import { growsLinearly } from '../support/growth.ts'
 import { check } from '../../admin-api/validation.ts'
 
 const schema = z.strictObject({
@@ -34,7 +35,9 @@ const cases: readonly (readonly [title: string, value: unknown, ...expected: str
   ['an empty field', { from: '' }, 'from: must not be empty'],
   ['text that is too long', { from: 'x'.repeat(11) }, 'from: at most 10 characters'],
   ['another type', { from: 'a', html: 5 }, 'html: expected text, got a number'],
-  ['null', { from: null }, 'from: expected text, got null'],
+  ['null for a field that is needed', { from: null }, 'from: is required'],
+  ['null in a list', { from: 'a', to: ['b', null] }, 'to[1]: expected text, got null'],
+  ['null for a field that there is not', { from: 'a', nothing: null }, 'nothing: is not a known field'],
   ['a value that fits none of two types', { from: 'a', to: 5 }, 'to: expected text or a list, got a number'],
   ['an entry of a list', { from: 'a', to: ['b', 5] }, 'to[1]: expected text, got a number'],
   ["the schema's own words", { from: 'a', to: ['b', 'c', 'd'] }, 'to: at most 2 recipients'],
@@ -81,4 +84,53 @@ test('check() returns a fresh object with defaults and transforms done', (t) => 
   const result = check(z.strictObject({ limit: z.string().transform(Number), all: z.boolean().default(false) }), given, 'query')
   t.deepEqual(result, { limit: 5, all: false })
   t.not<unknown, unknown>(result, given)
+})
+
+test('check() looks for near names of the first twenty unknown fields only', (t) => {
+  const unknown = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`reply_${i}`, 1]))
+  t.is(problems(unknown(40_000)).length, 20)
+  t.true(growsLinearly((size) => void problems(unknown(size)), 2000))
+  const before = process.threadCpuUsage()
+  problems(unknown(40_000))
+  const { user, system } = process.threadCpuUsage(before)
+  t.true(user + system < 1_000_000, `${(user + system) / 1000} ms for 40,000 unknown fields`)
+})
+
+const nullable = z.strictObject({
+  name: z.string(),
+  note: z.string().optional(),
+  cleared: z.string().nullable().optional(),
+  size: z.int().default(5),
+  kind: z.enum(['a', 'b']).optional(),
+  to: z.union([z.string(), z.strictObject({ email: z.string(), name: z.string().optional() })]).optional(),
+  files: z.array(z.strictObject({ content: z.string(), id: z.string().optional() })).optional(),
+  match: z.union([z.strictObject({ from: z.string() }), z.strictObject({ domain: z.string() })]).optional(),
+})
+
+test('check() takes null for a field that can be left out as if it were, at every depth', (t) => {
+  const given = {
+    ...{ name: 'x', note: null, cleared: null, size: null, kind: null },
+    to: { email: 'a@b.ch', name: null },
+    files: [{ content: 'y', id: null }],
+    match: { domain: 'b.ch' },
+  }
+  const copy = structuredClone(given)
+  t.deepEqual(check(nullable, given, 'body'), {
+    ...{ name: 'x', cleared: null, size: 5 },
+    to: { email: 'a@b.ch' },
+    files: [{ content: 'y' }],
+    match: { domain: 'b.ch' },
+  })
+  t.deepEqual(given, copy, 'what was given is not changed')
+  t.deepEqual(check(nullable, { name: 'x', to: null, files: null, match: null }, 'body'), { name: 'x', size: 5 })
+})
+
+test('check() keeps a field __proto__ what it is while it leaves nulls out', (t) => {
+  const given: unknown = JSON.parse('{"name":"x","note":null,"__proto__":{"size":9}}')
+  t.throws(() => check(nullable, given, 'body'), { message: /__proto__: is not a known field/ })
+})
+
+test('check() leaves nulls out in proportion to what is given', (t) => {
+  const list = z.strictObject({ rows: z.array(z.strictObject({ a: z.string().optional() })) })
+  t.true(growsLinearly((size) => void check(list, { rows: Array.from({ length: size }, () => ({ a: null })) }, 'body'), 5000))
 })

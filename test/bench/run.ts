@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
-import { postfixIsInstalled } from '../peers/postfix.ts'
 import { measureBacklog } from './backlog.ts'
 import { measureIdle } from './idle.ts'
 import { measureIntake } from './intake.ts'
@@ -13,6 +12,7 @@ import { measureRelay } from './relay.ts'
 import { measureRest } from './rest-intake.ts'
 import type { Section } from './results.ts'
 import { measureWaits } from './waits.ts'
+import { reasonAgainst } from '../support/peer-packages.ts'
 
 const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<Section>>> = {
   intake: measureIntake,
@@ -34,7 +34,7 @@ const broken = (name: SectionName, error: unknown): Section => ({
 })
 
 const options = readOptions(process.argv.slice(2))
-if (!(await postfixIsInstalled())) {
+if (reasonAgainst('postfix') !== undefined) {
   console.error('The benchmark compares with Postfix: install the package postfix (with smtp-sink) and run as root.')
   process.exit(2)
 }

@@ -1,6 +1,6 @@
 /** Configuration as an operator meets it: defaults, file, variables, and one sentence for each mistake. */
 import test from 'ava'
-import { ConfigInvalid, loadConfig, oauthUrls, publicUrl } from '#config/load.ts'
+import { ConfigInvalid, loadConfig, oauthUrls, pagesUrl, publicUrl } from '#config/load.ts'
 import { printConfig } from '#config/print.ts'
 import { defaults } from '#config/settings.ts'
 
@@ -41,7 +41,7 @@ test('loadConfig() starts without file and variables', (t) => {
   ])
   t.deepEqual(config.submission.implicitTlsListen, [{ host: '127.0.0.1', port: 2465 }])
   t.deepEqual(config.mx.listen, [{ host: '127.0.0.1', port: 2526 }])
-  t.is(config.submission.cleartextAuth, 'never')
+  t.is(config.submission.cleartextAuth, 'auto')
   t.is(config.submission.maxMessageBytes, 26214400)
   t.is(config.plan, 'enterprise')
   t.is(config.adminKey, null)
@@ -50,11 +50,11 @@ test('loadConfig() starts without file and variables', (t) => {
 })
 
 test('loadConfig() overlays the file with variables, and defaults stand under both', (t) => {
-  const content = { logLevel: 'warn', submission: { maxRecipients: 7, idleSeconds: 9 } }
+  const content = { logLevel: 'warn', submission: { maxRecipients: 7, idleSeconds: 301 } }
   const config = load({ POSTERN_CONFIG: 'c.json', POSTERN_SUBMISSION_MAX_RECIPIENTS: '8' }, { 'c.json': JSON.stringify(content) })
   t.is(config.logLevel, 'warn')
   t.is(config.submission.maxRecipients, 8)
-  t.is(config.submission.idleSeconds, 9)
+  t.is(config.submission.idleSeconds, 301)
   t.is(config.submission.sessionSeconds, 600)
 })
 
@@ -240,13 +240,14 @@ test('publicUrl() is the setting, else where the HTTP side listens', (t) => {
 test('oauthUrls() are those of the settings, else below the public address', (t) => {
   const bound = { host: '127.0.0.1', port: 8080 }
   const base = 'https://mail.example.org'
-  t.deepEqual(oauthUrls(load({ POSTERN_BASE_URL: base }), bound), { issuer: base, resources: { mcp: `${base}/mcp`, rest: `${base}/v1` } })
+  t.deepEqual(oauthUrls(load({ POSTERN_BASE_URL: base }), bound), { issuer: base, resources: { rest: `${base}/v1` } }, 'without MCP')
+  t.is(oauthUrls(load({ POSTERN_BASE_URL: base }), bound, true).resources.mcp, `${base}/mcp`)
   const env = { POSTERN_BASE_URL: base, POSTERN_AUTH_URL: 'https://Auth.example.org/', POSTERN_MCP_URL: 'https://Agents.example.org/mail/' }
-  t.deepEqual(oauthUrls(load(env), bound), {
+  t.deepEqual(oauthUrls(load(env), bound, true), {
     issuer: 'https://auth.example.org',
     resources: { mcp: 'https://agents.example.org/mail', rest: `${base}/v1` },
   })
-  t.is(oauthUrls(load({ POSTERN_MCP_URL: 'https://mcp.example.org/' }), bound).resources.mcp, 'https://mcp.example.org')
+  t.is(oauthUrls(load({ POSTERN_MCP_URL: 'https://mcp.example.org/' }), bound, true).resources.mcp, 'https://mcp.example.org')
 })
 
 test('printConfig() masks secrets and else prints what can be read again', (t) => {
@@ -264,4 +265,14 @@ test('printConfig() masks secrets and else prints what can be read again', (t) =
 test('loadConfig() takes the example as the defaults', (t) => {
   const [env, files] = file(defaults)
   t.deepEqual(load(env, files), load({}))
+})
+
+test('pagesUrl() is a name where browsers need one: localhost for loopback, unless an address is set', (t) => {
+  const at = (host: string, environment: Record<string, string> = {}): string => pagesUrl(load(environment), { host, port: 8080 })
+  t.is(at('127.0.0.1'), 'http://localhost:8080')
+  t.is(at('::1'), 'http://localhost:8080')
+  t.is(at('192.0.2.7'), 'http://192.0.2.7:8080')
+  t.is(at('127.0.0.1', { POSTERN_BASE_URL: 'http://127.0.0.1:8080' }), 'http://127.0.0.1:8080')
+  t.is(at('127.0.0.1', { POSTERN_BASE_URL: 'https://mail.example.org' }), 'https://mail.example.org')
+  t.is(at('127.0.0.1', { POSTERN_AUTH_URL: 'https://auth.example.org' }), 'https://auth.example.org')
 })

@@ -71,7 +71,7 @@ const all = (verdict: string): readonly string[] => everybody.map(() => verdict)
 
 // One thread for all tests: starting it takes longer than most of them.
 const parts = new PartsReader(systemClock)
-const reader = { read: (raw: Uint8Array) => parts.read(raw), [Symbol.asyncDispose]: () => Promise.resolve() }
+const reader = { read: (raw: Uint8Array) => parts.read(raw, 'org_1'), [Symbol.asyncDispose]: () => Promise.resolve() }
 
 /** What must come through unchanged. */
 const comparable = (rules: VendorRules, mime: Buffer): string =>

@@ -2,13 +2,19 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { apiKeys } from '#core/access/api-key.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
+import { SecretBox } from '#core/access/secret-box.ts'
+import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { inboxes } from '#core/capture/capture.ts'
+import { heldPeak } from '#core/held-usage.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { Audit } from '#core/audit.ts'
+import { firstSecrets } from '#core/first-secrets.ts'
+import { members } from '#core/people/member.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { verify } from '#store/verify.ts'
@@ -28,14 +34,16 @@ async function openStore(t: ExecutionContext) {
   const database = new Database(kv)
   const clock = new ManualClock()
   const options = { database, clock, policies: new Policies(database), writes: new SettingWrites(database, new Audit({ database, clock })) }
-  const keys = new ApiKeys(options)
-  const start = (adminKey: string | undefined, plan: 'free' | 'enterprise' = 'enterprise') => bootstrap({ database, clock, adminKey, plan })
+  const keys = new ApiKeys({ ...options, rightsOfMember: async () => undefined, grantStands: async () => false })
+  const secrets = new SecretBox(Buffer.alloc(32, 7))
+  const start = (adminKey: string | undefined, plan: 'anonymous' | 'free' | 'enterprise' = 'enterprise') =>
+    bootstrap({ database, clock, secrets, adminKey, plan })
   const works = (key: string) =>
     keys.authenticate(key).then(
       () => true,
       () => false,
     )
-  return { database, clock, keys, start, works }
+  return { database, clock, secrets, keys, start, works }
 }
 
 test('bootstrap() makes an organization, its project Default, a catch-all inbox and a key', async (t) => {
@@ -58,22 +66,56 @@ test('bootstrap() makes an organization, its project Default, a catch-all inbox 
   t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
 })
 
-test('bootstrap() again changes nothing and prints no key', async (t) => {
-  const { database, start, works } = await openStore(t)
-  const { organizationId, apiKey = '' } = await start(undefined)
+test('bootstrap() makes an SMTP login of the project Default that is counted, and none where a key is brought or the plan has none', async (t) => {
+  const { database, clock, secrets, start, keys } = await openStore(t)
+  const { organizationId, apiKey = '', smtpLogin } = await start(undefined, 'free')
+  const stored = await database.lookup(smtpCredentials, 'username', [smtpLogin?.username ?? ''])
+  const { projectId } = await keys.authenticate(apiKey)
+  t.like(stored, { organizationId, record: { projectId, defaultDestinationId: null, expiresAt: null, allowedFromDomains: [] } })
+  t.true(secrets.matches(smtpLogin?.password ?? '', stored?.record.passwordFingerprint ?? ''))
+  t.is(await heldPeak(database, organizationId, 'smtp_credentials', new Date(clock.now()).toISOString().slice(0, 7)), 1)
+  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+  t.is((await (await openStore(t)).start(first)).smtpLogin, undefined)
+  t.is((await (await openStore(t)).start(undefined, 'anonymous')).smtpLogin, undefined)
+})
+
+test('bootstrap() shows key and login again, with a new link, until there is an owner; then it changes and shows nothing', async (t) => {
+  const { database, clock, start, works } = await openStore(t)
+  const made = await start(undefined)
+  const again = await start(undefined, 'free')
+  t.deepEqual({ ...again, ownerLink: '' }, { ...made, ownerLink: '' })
+  t.not(again.ownerLink, made.ownerLink)
+  t.regex(again.ownerLink ?? '', /^[\w-]{40,}$/)
+  t.true(await works(again.apiKey ?? ''))
+  const { organizationId } = made
+  const owner = { id: 'usr_1', organizationId, role: 'owner' as const, joinedAt: clock.now() }
+  await database.commit(new Change().insert(members, organizationId, owner))
+  t.deepEqual(await start(undefined), { organizationId, apiKey: undefined, smtpLogin: undefined, ownerLink: undefined })
+  t.deepEqual(await database.all(firstSecrets, { organizationId }), [], 'nothing is kept beyond its use')
   const commits = database.commits
-  t.deepEqual(await start(undefined, 'free'), { organizationId, apiKey: undefined, ownerLink: undefined })
+  await start(undefined)
   t.is(database.commits, commits)
-  t.true(await works(apiKey))
+})
+
+test('bootstrap() shows neither a key that was revoked nor a login that is gone', async (t) => {
+  const { database, start, keys } = await openStore(t)
+  const { organizationId, apiKey = '', smtpLogin } = await start(undefined)
+  const scope = await keys.authenticate(apiKey)
+  await keys.mint(scope, { name: 'other', scopes: ['api:admin'] })
+  await keys.revoke(scope, scope.grantId)
+  const login = await database.lookup(smtpCredentials, 'username', [smtpLogin?.username ?? ''])
+  if (login) await database.commit(new Change().remove(smtpCredentials, organizationId, login))
+  const { apiKey: shown, smtpLogin: shownLogin, ownerLink } = await start(undefined)
+  t.deepEqual([shown, shownLogin], [undefined, undefined])
+  t.truthy(ownerLink)
 })
 
 test('bootstrap() makes the key of the environment valid, and ends the one before', async (t) => {
-  const { database, start, works } = await openStore(t)
+  const { start, works } = await openStore(t)
   t.is((await start(first)).apiKey, undefined)
   t.true(await works(first))
-  const commits = database.commits
   await start(first)
-  t.is(database.commits, commits)
+  t.true(await works(first))
   await start(second)
   t.deepEqual([await works(first), await works(second)], [false, true])
   t.is((await start(undefined)).apiKey, undefined, 'there is a key to begin with')

@@ -1,16 +1,22 @@
 import test from 'ava'
 import { featureFlag, featureNames } from '#config/features.ts'
-import { planNames } from '#config/plans.ts'
+import { planNames, type PlanName } from '#config/plans.ts'
 import { featureBar, requireFlag } from '#core/features.ts'
+
+/** Of the specification, by what a flag needs of a plan; what needs nothing is open to all. */
+const plansWith: Readonly<Record<string, readonly PlanName[]>> = {
+  tracking: ['basic', 'pro', 'enterprise'],
+  bulkReplay: ['pro', 'enterprise'],
+  subProjects: ['pro', 'enterprise'],
+}
 
 const everythingOn = Object.fromEntries(featureNames.map((name) => [name, true]))
 
 test('A feature needs a plan that includes it, whatever its flag says', (t) => {
   for (const feature of featureNames) {
     const open = planNames.filter((plan) => featureBar({ plan, flags: everythingOn }, feature) !== 'plan')
-    const needed = featureFlag(feature).plan
-    const expected = { tracking: ['basic', 'pro', 'enterprise'], bulkReplay: ['pro', 'enterprise'] }[needed as 'tracking'] ?? planNames
-    t.deepEqual(open, [...expected], feature)
+    const { plan = 'none' } = featureFlag(feature)
+    t.deepEqual(open, [...(plansWith[plan] ?? planNames)], feature)
   }
 })
 

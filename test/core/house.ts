@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
+import { LoginGuard } from '#core/access/login-guard.ts'
 import type { Scope } from '#core/access/scope.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '#core/access/smtp-credential.ts'
@@ -18,6 +19,7 @@ import type { MessageReader } from '#core/capture/message-reader.ts'
 import { Notifier } from '#core/capture/notifier.ts'
 import { Readings } from '#core/capture/readings.ts'
 import type { Post } from '#core/outbound/post.ts'
+import type { Resolver } from '#core/outbound/resolver.ts'
 import { Attempts } from '#core/delivery/attempt.ts'
 import { defaultRetryPolicy, type RetryPolicy } from '#core/delivery/backoff.ts'
 import { HealthBoard, type BreakerView } from '#core/delivery/health-board.ts'
@@ -72,6 +74,7 @@ export interface HouseOptions {
   readonly recipientsMax?: number
   readonly messageBytesMax?: number
   readonly admission?: { check(): void }
+  readonly resolver?: Resolver
   readonly bounceDomain?: string | null
   /** Tracking needs both. */
   readonly rewriter?: MessageRewriter
@@ -124,7 +127,7 @@ export class House {
     const policies = (this.policies = new Policies(database))
     this.writes = new SettingWrites(database, new Audit({ database, clock }))
     const reader = (this.reader = options.reader ?? new NoReader())
-    const readings = new Readings(database, reader)
+    const readings = new Readings(database, reader, clock)
     const onError = (error: unknown): void => void this.errors.push(error)
     this.board = new HealthBoard({
       clock,
@@ -140,6 +143,7 @@ export class House {
       transport: options.network ?? transport,
       signer: new Signer({ secrets, clock }),
       retry: { ...defaultRetryPolicy, jitter: 0, ...options.retry },
+      onCaptured: (capture) => void this.captured.push(capture),
       listener: { attempted: (trace, seen) => void this.attempted.push({ trace, report: seen }) },
       health: this.board,
       random: options.random ?? (() => 0.5),
@@ -162,18 +166,15 @@ export class House {
     const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test' } = options
     const limits = { recipientsMax, messageBytesMax, bounceDomain }
     const tracking = new Tracking({ secrets, rewriter: options.rewriter ?? noRewriter, publicUrl: options.publicUrl })
-    this.accept = new Accept({ database, policies, clock, secrets, tracking, ...limits, listener: this.#listener() })
+    this.accept = new Accept({ database, policies, clock, secrets, tracking, ...limits, health: this.board, listener: this.#listener() })
     const admission = options.admission ?? { check: () => {} }
     this.engagements = new Engagements({ database, secrets, clock, admission, onError })
     this.door = new SubmissionDoor({
-      database,
-      policies,
-      secrets,
-      clock,
+      ...{ database, policies, secrets, clock, admission, messageBytesMax },
       accept: this.accept,
-      admission,
+      loginGuard: new LoginGuard(clock),
+      resolver: options.resolver ?? noNames,
       hostname: 'mx.postern.test',
-      messageBytesMax,
     })
   }
 
@@ -289,6 +290,7 @@ export class House {
 
 export const scope: Scope = { organizationId, projectId, bound: false, rights: ['api:admin'], grantId: 'key_1' }
 
+const noNames: Resolver = { resolve4: async () => [], resolve6: async () => [] }
 const noPost: Post = async () => ({ problem: 'There is no network.', isOurs: true })
 
 const factsDefaults: ContentFacts = {

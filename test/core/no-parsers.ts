@@ -1,5 +1,5 @@
 /** Stand where a test needs no parser of messages. */
-import type { MessageReader, ReadResult } from '#core/capture/message-reader.ts'
+import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/message-reader.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
@@ -9,11 +9,12 @@ export class NoReader implements MessageReader {
   addresses: readonly string[] = []
   reads = 0
 
-  read(raw: Uint8Array): Promise<ReadResult> {
+  async read(message: WaitingMessage): Promise<ReadResult> {
     this.reads++
-    const [, subject = ''] = /^Subject: (.*)$/im.exec(Buffer.from(raw).toString()) ?? []
-    const message = { subject, from: [], to: [], cc: [], replyTo: [], headers: [], text: '', html: '', attachments: [] }
-    return Promise.resolve({ ok: true, message: { ...message, addressesSeen: this.addresses } })
+    const [, subject = ''] = /^Subject: (.*)$/im.exec(Buffer.from(await message.read()).toString()) ?? []
+    const read = { subject, from: [], to: [], cc: [], bcc: [], replyTo: [], headers: [], text: '', html: '', attachments: [] }
+    const document = { html: '', styles: '', root: {}, body: {} }
+    return { ok: true, message: { ...read, document, addressesSeen: this.addresses } }
   }
 
   expect(): () => void {
@@ -37,6 +38,7 @@ export const noRewriter: MessageRewriter = {
 
 /** For a core that tracks nothing and has no domain for bounces. */
 export const noTracking = {
+  health: { restMs: () => 0 },
   tracking: new Tracking({ secrets: new SecretBox(Buffer.alloc(32, 1)), rewriter: noRewriter, publicUrl: undefined }),
   bounceDomain: null,
 }

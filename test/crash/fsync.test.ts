@@ -2,28 +2,23 @@
  * What a kill cannot show: that the disk was told to keep a message before its sender was told that it is kept. The
  * kernel's own record of the daemon's system calls is the witness.
  */
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { Daemon, portOf } from '../support/daemon.ts'
 import { makeDestination, makeLogin, makeRoute } from '../support/provision.ts'
 import { Sink } from '../support/sink.ts'
 import { SmtpClient } from '../support/smtp-client.ts'
+import { testWith } from '../support/peers.ts'
 import { temporaryFolder } from '../support/workspace.ts'
 import { letterOf } from './letters.ts'
 import { isFile, isRead, isSocket, isSync, isWrite, readTrace, type SystemCall } from './system-calls.ts'
 
-const traced = await promisify(execFile)('strace', ['-f', '-e', 'trace=none', '/bin/true']).then(
-  () => test,
-  () => test.skip,
-)
+const traced = testWith('strace')
 
 const watched = 'trace=fsync,fdatasync,read,readv,recvfrom,recvmsg,write,writev,pwrite64,pwritev,sendto,sendmsg'
 
-traced('serve syncs the disk between the final dot and the 250, for every message (needs the package strace)', async (t) => {
-  t.timeout(60_000)
+traced('serve syncs the disk between the final dot and the 250, for every message', async (t) => {
   const marks = Array.from({ length: 24 }, (_, i) => ({ marker: `mk-fsync-${String(i)}-x`, size: i % 6 === 5 ? 90_000 : 900 }))
   const calls = await trace(async (daemon, relay) => {
     const login = await makeLogin(daemon.rest, relay)
@@ -42,8 +37,7 @@ traced('serve syncs the disk between the final dot and the 250, for every messag
   for (const { marker } of marks) assertSynced(t, calls, { marker, arrived: `end of ${marker}\\r\\n.\\r\\n`, answered: /"250[ -]/ })
 })
 
-traced('serve syncs the disk between a POST and its 2xx answer (needs the package strace)', async (t) => {
-  t.timeout(60_000)
+traced('serve syncs the disk between a POST and its 2xx answer', async (t) => {
   const markers = Array.from({ length: 12 }, (_, i) => `mk-post-${String(i)}-x`)
   const calls = await trace(async (daemon) => {
     const post = (subject: string): Promise<unknown> =>

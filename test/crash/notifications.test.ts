@@ -10,7 +10,6 @@ const lives = 6
 const sendsOfLife = 30
 
 test('however often the daemon is killed, a capture is told to an inbox at most once', async (t) => {
-  t.timeout(150_000)
   const seed = Math.floor(Math.random() * 2 ** 31)
   t.log(`seed ${String(seed)}`)
   const random = new Seeded(seed)

@@ -1,6 +1,7 @@
 /** The words of the command line and what they mean. */
 import test from 'ava'
-import { helpText, parseCommandLine } from '../../daemon/command-line.ts'
+import { commandHelp, helpText } from '../../daemon/command-help.ts'
+import { parseCommandLine } from '../../daemon/command-line.ts'
 
 const parse = (line: string) => parseCommandLine(line.split(' ').filter((word) => word !== ''))
 
@@ -10,24 +11,35 @@ test('parseCommandLine() reads every command', (t) => {
   t.deepEqual(parse('--ready-file=/run/p.json serve'), { name: 'serve', readyFile: '/run/p.json' })
   for (const name of ['verify', 'doctor', 'config'] as const) t.deepEqual(parse(name), { name })
   t.deepEqual(parse('login-link ada@example.ch'), { name: 'login-link', email: 'ada@example.ch' })
-  t.deepEqual(parse('--help'), { name: 'help' })
-  t.deepEqual(parse('serve -h'), { name: 'help' })
+  t.deepEqual(parse('--help'), { name: 'help', text: helpText })
+  const names = ['serve', 'send', 'tail', 'key', 'login-link', 'verify', 'doctor', 'config', 'operator']
+  for (const name of names) {
+    const command = parse(`${name} --help`)
+    t.is(command.name, 'help')
+    if (command.name === 'help') t.regex(command.text, new RegExp(`^Usage: postern ${name}`))
+  }
+  t.deepEqual(parse('key -h'), { name: 'help', text: commandHelp('key') })
   t.deepEqual(parse('--version'), { name: 'version' })
 })
 
 test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
-    ['', /^Say what to do: serve, login-link, verify, doctor, config, operator\./],
+    ['', /^Say what to do: serve, send, tail, key, login-link, verify, doctor, config, operator\./],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],
     ['serve now', /^serve takes no "now"\./],
-    ['verify --ready-file x', /^--ready-file belongs to serve, not to verify\./],
+    ['verify --ready-file x', /--ready-file/],
+    ['send --from a@b.ch', /^send needs --from and --to\./],
+    ['key', /^key needs create\./],
+    ['key create', /^key needs a name for the key\./],
+    ['key revoke x', /^key can do one thing: create\./],
+    ['tail --key x', /--key/],
     ['serve --ready-file=', /^--ready-file needs a path\./],
     ['serve --ready-file', /--ready-file/],
     ['serve --port 1', /--port/],
     ['login-link', /^login-link needs a mail address\./],
     ['login-link a@b.ch c@d.ch', /^login-link takes no "c@d\.ch"\./],
-    ['login-link a@b.ch --ready-file x', /^--ready-file belongs to serve, not to login-link\./],
+    ['login-link a@b.ch --ready-file x', /--ready-file/],
     ['--help=yes', /--help/],
   ]
   for (const [line, message] of wrong) {
@@ -35,12 +47,12 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
     t.is(command.name, 'usage', line)
     if (command.name === 'usage') {
       t.regex(command.message, message)
-      t.regex(command.message, / Try postern --help\.$/)
+      t.regex(command.message, / Try postern (?:\w[\w-]* )?--help\.$/)
     }
   }
 })
 
 test('helpText names every command', (t) => {
-  for (const name of ['serve', 'login-link', 'verify', 'doctor', 'config', '--ready-file', '--help', '--version'])
+  for (const name of ['serve', 'send', 'tail', 'key create', 'login-link', 'verify', 'doctor', 'config', 'operator', '--help', '--version'])
     t.true(helpText.includes(name))
 })

@@ -6,7 +6,7 @@ import { until } from '../core/house.ts'
 import { Daemon, runCommand } from '../support/daemon.ts'
 import { freePort, temporaryFolder } from '../support/workspace.ts'
 
-const linkIn = (text: string): string => /http:\/\/127\.0\.0\.1:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
+const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
 
 /** Presses the button of the link's page as a browser does. */
 async function follow(link: string, email?: string): Promise<{ readonly status: number; readonly text: string }> {

@@ -13,7 +13,12 @@ test('Metrics counts events by their labels', async (t) => {
   metrics.smtpSessionOpened('submission')
   metrics.smtpSessionOpened('submission')
   metrics.smtpSessionClosed('submission')
-  metrics.requestAnswered('/v1/traces/{id}', 404)
+  metrics.requestAnswered('getTrace', 404, 0.02)
+  metrics.webhookAttempted('parked')
+  metrics.bounced('hard')
+  metrics.complained()
+  metrics.suppressed('bounce')
+  metrics.build('1.2.3')
   metrics.groupCommitted(5)
   metrics.acknowledged('smtp', 0.004)
   const { contentType } = metrics
@@ -27,7 +32,14 @@ test('Metrics counts events by their labels', async (t) => {
     'postern_breaker_changes_total{state="open"} 1',
     'postern_smtp_sessions_total{listener="submission"} 2',
     'postern_smtp_sessions_open{listener="submission"} 1',
-    'postern_http_requests_total{route="/v1/traces/{id}",status="404"} 1',
+    'postern_http_requests_total{route="getTrace",status="404"} 1',
+    'postern_http_request_seconds_bucket{le="0.005",route="getTrace"} 0',
+    'postern_http_request_seconds_bucket{le="0.025",route="getTrace"} 1',
+    'postern_bounces_total{class="hard"} 1',
+    'postern_complaints_total 1',
+    'postern_suppressions_added_total{source="bounce"} 1',
+    'postern_webhook_attempts_total{result="parked"} 1',
+    `postern_build_info{version="1.2.3",node="${process.versions.node}"} 1`,
     'postern_commit_group_writes_bucket{le="4"} 0',
     'postern_commit_group_writes_bucket{le="8"} 1',
     'postern_acknowledgement_seconds_bucket{le="0.0025",door="smtp"} 0',

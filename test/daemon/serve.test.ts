@@ -4,7 +4,7 @@ import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { Daemon, runCommand } from '../support/daemon.ts'
+import { Daemon, portOf, runCommand } from '../support/daemon.ts'
 import { within } from '../support/deadline.ts'
 import { RestClient } from '../support/rest.ts'
 import { temporaryFolder } from '../support/workspace.ts'
@@ -18,6 +18,14 @@ async function folderOf(t: ExecutionContext): Promise<string> {
   return folder.path
 }
 
+/** Follows the printed link, as a browser does. */
+async function becomeOwner(daemon: Daemon): Promise<void> {
+  const [link = ''] = /http:\/\/\S+\/sign-in\/link\/[\w-]{43}/.exec(daemon.log) ?? []
+  const headers = { origin: new URL(link).origin }
+  const body = new URLSearchParams({ email: 'olga@example.ch' })
+  await fetch(link, { method: 'POST', body, redirect: 'manual', headers })
+}
+
 /** Runs a start that must fail by itself. */
 const failing = (folder: string, env: Record<string, string> = {}, dataDir = join(folder, 'data')) =>
   within(20_000, 'the start fails', runCommand({ folder, dataDir, env: { ...ownKey, ...env } }, 'serve'))
@@ -28,7 +36,7 @@ async function firstLife(t: ExecutionContext, folder: string, env: Record<string
   t.is((await daemon.stop()).code, 0, daemon.log)
 }
 
-test('serve() shows the first key also when a port is taken, and it works at the next start', async (t) => {
+test('serve() prints nothing to sign in with when a port is taken; the next starts print key, login and link until there is an owner', async (t) => {
   const folder = await folderOf(t)
   const holder = createServer().listen(0, '127.0.0.1')
   t.teardown(() => holder.close())
@@ -36,18 +44,32 @@ test('serve() shows the first key also when a port is taken, and it works at the
   const { port } = holder.address() as AddressInfo
   const first = await failing(folder, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   t.is(first.code, 1)
-  const key = /svckey_[A-Za-z0-9_-]{43}/.exec(first.output)?.[0] ?? ''
+  t.notRegex(first.output, /svckey_|sign-in/, 'what was not served is not promised')
   t.regex(
     first.output,
     new RegExp(`^127\\.0\\.0\\.1:${port} \\(POSTERN_HTTP_LISTEN\\) is in use by .+; stop it or set another address\\.$`, 'm'),
   )
   t.notRegex(first.output, /\n +at /)
 
-  const daemon = await Daemon.start({ folder, env: ownKey })
-  t.teardown(() => daemon[Symbol.asyncDispose]())
-  t.notRegex(daemon.log, /svckey_/, 'it is shown once')
-  using rest = new RestClient(daemon.addresses.http, key)
-  t.is((await rest.call('GET', '/v1/destinations')).status, 200)
+  const shown: string[] = []
+  for (const _ of [1, 2]) {
+    await using daemon = await Daemon.start({ folder, env: ownKey })
+    const [key = ''] = /svckey_[A-Za-z0-9_-]{43}/.exec(daemon.log) ?? []
+    const [login = ''] = /user {6}smtp_\w+\n {2}password {2}\w+/.exec(daemon.log) ?? []
+    shown.push(`${key} ${login}`)
+    t.true(daemon.log.includes(`port      ${String(portOf(daemon.addresses.submission[0]))}\n`), daemon.log)
+    using rest = new RestClient(daemon.addresses.http, key)
+    t.is((await rest.call('GET', '/v1/destinations')).status, 200)
+    t.is((await daemon.stop()).code, 0)
+  }
+  t.is(shown[0], shown[1])
+  t.regex(shown[0] ?? '', /^svckey_\S+ user/)
+
+  await using daemon = await Daemon.start({ folder, env: ownKey })
+  await becomeOwner(daemon)
+  t.is((await daemon.stop()).code, 0)
+  await using owned = await Daemon.start({ folder, env: ownKey })
+  t.notRegex(owned.log, /svckey_|smtp_|sign-in/)
 })
 
 test('serve() names the setting of an SMTP port that is taken', async (t) => {

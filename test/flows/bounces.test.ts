@@ -107,6 +107,18 @@ test.serial('a bounce that was acknowledged outlives a kill, and counts once how
   t.is((await here.verify()).code, 0)
 })
 
+test.serial('a bounce is read whose line ends a gateway broke', async (t) => {
+  const here = await place(t)
+  const [head = '', fields = ''] = notice(anna).split(/(?<=delivery-status)\r\n\r\n/)
+  const encoded = Buffer.from(fields.split('--b--')[0] ?? '').toString('base64')
+  const mail = `${head}\r\nContent-Transfer-Encoding: base64\r\n\r\n${encoded}\r\n--b--\r\n`
+  const { accepted, reply } = await deliver(here, [String(here.paths[anna])], mail.replaceAll('\r\n', '\r\r\n'))
+  t.true(accepted, reply.lines.join(' '))
+  t.deepEqual((await story(here)).statuses, [`${anna} bounced`, `${ben} sent`])
+  const seen = await here.daemon.rest.must('GET', `/v1/diagnose/bounce?message_id=${here.traceId}`)
+  t.like(seen, { bounce: 'hard', reply: { code: 550, enhanced: '5.1.1', text: '550 5.1.1 no such user' } })
+})
+
 test.serial('what is for nobody is refused, and a forged or unreadable mail changes no status', async (t) => {
   const here = await place(t)
   const path = String(here.paths[ben])

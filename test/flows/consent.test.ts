@@ -2,7 +2,7 @@
  * An application gets access as applications and people do it: openid-client on one side, the links, pages and buttons of the
  * daemon in Chromium on the other, with and without scripts.
  */
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import {
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
@@ -18,6 +18,9 @@ import { leave, startApplication } from '../support/application.ts'
 import { launchBrowser, type Browser, type Page } from '../support/browser.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../support/daemon.ts'
 import { freePort, temporaryFolder } from '../support/workspace.ts'
+import { testWith } from '../support/peers.ts'
+
+const test = testWith('chromium')
 
 let browser: Browser
 test.before(async () => {
@@ -25,7 +28,7 @@ test.before(async () => {
 })
 test.after.always(() => browser?.close())
 
-const linkIn = (text: string): string => /http:\/\/127\.0\.0\.1:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
+const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
 
 async function signIn(page: Page, link: string, email?: string): Promise<void> {
   await page.goto(link)
@@ -75,22 +78,22 @@ async function access(t: ExecutionContext, page: Page, issuer: string, name: str
 /** An agent with the official MCP client: found from its resource, registered, allowed by the person, and refreshed. */
 async function agentAccess(t: ExecutionContext, page: Page, issuer: string): Promise<void> {
   const redirectUrl = await startApplication(t)
-  const resource = await discoverOAuthProtectedResourceMetadata(`${issuer}/mcp`)
+  const resource = await discoverOAuthProtectedResourceMetadata(`${issuer}/v1`)
   const metadata = await discoverAuthorizationServerMetadata(resource.authorization_servers?.[0] ?? '')
   const known = { ...(metadata && { metadata }), resource: new URL(resource.resource) }
   const clientMetadata = { redirect_uris: [redirectUrl], client_name: 'Agent', token_endpoint_auth_method: 'none' }
   const clientInformation = await registerClient(issuer, { ...known, clientMetadata })
-  const started = await startAuthorization(issuer, { ...known, clientInformation, redirectUrl, scope: 'mcp:read', state: 's' })
+  const started = await startAuthorization(issuer, { ...known, clientInformation, redirectUrl, scope: 'api:read', state: 's' })
   await page.goto(started.authorizationUrl.href)
   await page.check('[name=place] >> nth=0')
   const back = new URL(await leave(page, 'button:has-text("Allow")')).searchParams
   t.is(back.get('iss'), issuer)
   const code = { authorizationCode: back.get('code') ?? '', codeVerifier: started.codeVerifier, redirectUri: redirectUrl, iss: issuer }
   const tokens = await exchangeAuthorization(issuer, { ...known, clientInformation, ...code })
-  t.is(tokens.scope, 'mcp:read')
+  t.is(tokens.scope, 'api:read')
   const refreshed = await refreshAuthorization(issuer, { ...known, clientInformation, refreshToken: tokens.refresh_token ?? '' })
   const onRest = await fetch(`${issuer}/v1/projects/me`, { headers: { authorization: `Bearer ${refreshed.access_token}` } })
-  t.is(onRest.status, 401, 'a token for MCP opens no REST')
+  t.is(onRest.status, 200)
 }
 
 /** A sandbox in one call, with oauth4webapi. */
@@ -111,7 +114,7 @@ test('an application gets a token over the pages of the daemon, calls REST with 
   const port = await freePort()
   const options: DaemonOptions = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` } }
   await using daemon = await Daemon.start(options)
-  const issuer = `http://127.0.0.1:${port}`
+  const issuer = `http://localhost:${port}`
   await until('the link of the owner is printed', () => linkIn(daemon.log) !== '')
   const first = await browser.newPage()
   await signIn(first, linkIn(daemon.log), 'olga@example.ch')

@@ -2,10 +2,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { captchaDouble } from '../admin-api/rest/publishable.ts'
 import { baseUrl, startRig, type Rig, type RigOptions } from '../admin-api/rest/rig.ts'
 import { axeFaults, launchBrowser, overflows, type Browser, type Page } from '../support/browser.ts'
+import { testWith } from '../support/peers.ts'
+
+const test = testWith('chromium')
 
 let browser: Browser
 test.before(async () => {

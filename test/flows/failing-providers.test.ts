@@ -328,6 +328,25 @@ test('of three recipients the fallback gets the one that was put off, and nobody
   )
 })
 
+for (const step of ['mail', 'rcpt', 'data', 'dot', 'greeting'] as const)
+  test(`a provider that throttles at ${step} is told so, and a policy for that gives the message to the fallback`, async (t) => {
+    const site = await siteOf(t, [], false)
+    const { house, provider, fallback } = site
+    const times = { createdAt: startOfTime, updatedAt: startOfTime }
+    const on = ['rate_limited'] as const
+    await house.put<FailoverPolicy>(failoverPolicies, {
+      ...{ id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on, latencyMs: null, ...times },
+    })
+    provider.sink.script = (at) => (at === step ? '454 Throttling failure: Maximum sending rate exceeded.' : undefined)
+    const { traceId } = await house.submit({ content, destinationId: 'dst_1' })
+    const { trace, attempts } = await storyOf(site, traceId)
+    t.deepEqual(statusesOf(trace), ['sent', 'sent'])
+    t.like(attempts[0], { destinationId: 'dst_1', error: { code: 'provider_rate_limited' }, failover: { cause: 'rate_limited' } })
+    t.is(fallback.sink.messages.length, 1)
+    t.is(house.board.throttledMs('dst_1'), 5000)
+    t.is(house.board.throttledMs('dst_2'), 0)
+  })
+
 for (const hasFallback of [true, false]) {
   test(`a message that is lost after the dot twice is not handed over again, ${hasFallback ? 'with' : 'without'} a fallback`, async (t) => {
     const site = await siteOf(t, ['drop', 'dot'], hasFallback)

@@ -206,7 +206,6 @@ test.serial(
 )
 
 test.serial('hostile mail is kept and told of as it is: nothing of it is lost, and what comes after it arrives', async (t) => {
-  t.timeout(180_000)
   const here = await place(t)
   await routeTo(here, 'shop')
   const mails = hostileMail

@@ -6,7 +6,6 @@ import { Sink } from '../support/sink.ts'
 import { temporaryFolder } from '../support/workspace.ts'
 
 test('mail that one provider refused goes out by another after a replay, once', async (t) => {
-  t.timeout(90_000)
   await using folder = await temporaryFolder('replay')
   await using refusing = await Sink.listen({ recipient: () => '550 5.7.1 your account is closed' })
   await using taking = await Sink.listen()

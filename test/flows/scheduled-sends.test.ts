@@ -77,7 +77,11 @@ test.serial('a cancel that is answered 200 keeps the message from leaving, whene
   const { sink, start } = await place(t)
   const daemon = await start()
   await routed(daemon, sink)
-  const due = Date.now() + 5000
+  // as long ahead as it takes to schedule them all, however slow the machine is
+  const before = Date.now()
+  await schedule(daemon, 'measured', 3_600_000)
+  const slowness = Date.now() - before
+  const due = Date.now() + 5000 + 60 * slowness
   const sends = await Promise.all(Array.from({ length: 30 }, (_, i) => schedule(daemon, `race ${i}.`, 0, due)))
   const canceled = new Set<number>()
   await Promise.all(
@@ -90,7 +94,7 @@ test.serial('a cancel that is answered 200 keeps the message from leaving, whene
       if (answers.some(({ status }) => status === 200)) canceled.add(i)
     }),
   )
-  await schedule(daemon, 'last', 500)
+  await schedule(daemon, 'last', 500 + 10 * slowness)
   await arrival(sink, 'last')
   for (const [i, { id }] of sends.entries()) {
     if (!canceled.has(i)) await arrival(sink, `race ${i}.`)

@@ -126,14 +126,28 @@ test('keys named like parts of every object change nothing', async (t) => {
   })
 })
 
-test('JSON that nests a million levels deep is read or refused like any other', async (t) => {
+test('JSON that nests a million levels deep, or holds more than it may, is refused before it is built', async (t) => {
   const depth = 1_000_000
   for (const nest of [`${'['.repeat(depth)}${']'.repeat(depth)}`, `${'{"a":'.repeat(depth / 2)}1${'}'.repeat(depth / 2)}`]) {
     const body = Buffer.from(`{"type":"delivery.dsn-perm-fail","createdAt":"x","data":{"to":"a@b.example","details":${nest}}}`)
-    t.is(eventsOf(body).length, 1)
+    t.is(eventsOf(body).length, 0)
+    t.true('problems' in readStalwartWebhook(body))
     t.true(eventsOf(Buffer.from(nest)).every(isSound))
     t.is((await readWholeLog('stalwart', Buffer.from(nest.slice(0, 1_000_000)))).events.length, 0)
   }
+  const refused = (body: string): boolean => 'problems' in readStalwartWebhook(Buffer.from(body))
+  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+  const members = (count: number): string => `{${Array.from({ length: count }, (_, i) => `"k\\":{${String(i)}":1`).join()}}`
+  t.deepEqual([nested(64), nested(65)].map(refused), [false, true])
+  t.deepEqual([members(100_000), members(100_001)].map(refused), [false, true])
+  t.deepEqual(
+    [9998, 9999, 10_000].map((count) => refused(`[${'{},'.repeat(count)}{}]`)),
+    [false, false, true],
+  )
+  const long = `{"message":"${'[{'.repeat(100_000)}\\"${':'.repeat(100_000)}"}`
+  t.deepEqual((await readWholeLog('postfix', long)).rejected, [{ line: 1, reason: 'holds no line of syslog or Postfix' }])
+  const { rejected } = await readWholeLog('postfix', `{"a":${nested(3000)}}`)
+  t.deepEqual(rejected, [{ line: 1, reason: 'nests too deep or holds too much' }])
 })
 
 test('a line beyond a mebibyte is told, and the lines around it are read', async (t) => {
@@ -153,7 +167,7 @@ test('a line beyond a mebibyte is told, and the lines around it are read', async
 test('groups stay small, whether lines are many, long, or hold many records', async (t) => {
   const sizes = async (log: string) => (await listOf(readLog('postfix', inPieces(log)))).map(({ lines }) => lines)
   t.deepEqual(await sizes('\n'.repeat(2500)), [1000, 1000, 500])
-  t.deepEqual(await sizes(`${'x'.repeat(600_000)}\n`.repeat(5)), [2, 2, 1])
+  t.deepEqual(await sizes(`${'x'.repeat(150_000)}\n`.repeat(5)), [2, 2, 1])
   t.deepEqual(await sizes('a'), [1])
   t.deepEqual(await sizes(''), [])
   const { rejected } = await readWholeLog('postfix', `[${'{},'.repeat(1000)}{}]`)

@@ -36,3 +36,24 @@ test('an hour that never was is as much later as the clock was put forward', (t)
 test('a name that is no time zone has no offset', (t) => {
   for (const name of ['Mars/Olympus', '', 'Europe/Zurich\0', 'x'.repeat(300)]) t.is(zoneOffset(name), undefined)
 })
+
+test('offsets are those of the time zone database at every time, also where clocks change twice in a month', (t) => {
+  for (const timeZone of [
+    'Europe/Zurich',
+    'Africa/Casablanca',
+    'Africa/Cairo',
+    'Australia/Lord_Howe',
+    'Pacific/Apia',
+    'America/Sao_Paulo',
+  ]) {
+    const offset = zone(timeZone)
+    const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
+    const wrong: string[] = []
+    for (let at = Date.UTC(2006, 0); at < Date.UTC(2036, 0); at += 9_000_000) {
+      const [, sign = '', hours = '0', minutes = '0'] = /GMT([+-])?(\d\d)?:?(\d\d)?/.exec(format.format(at)) ?? []
+      const expected = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
+      if (offset(at) !== expected) wrong.push(`${new Date(at).toISOString()} ${String(offset(at))} ${String(expected)}`)
+    }
+    t.deepEqual(wrong, [], timeZone)
+  }
+})

@@ -45,11 +45,11 @@ test('readParts() refuses a message of which text would be lost', async (t) => {
 
 test('PartsReader works off the main thread, and says when another try would end alike', async (t) => {
   const reader = new PartsReader(systemClock)
-  const good = await reader.read(mail('Subject: one', '', 'x'))
+  const good = await reader.read(mail('Subject: one', '', 'x'), 'org_1')
   t.like(good, { ok: true, parts: { subject: 'one' } })
   const parts = Array.from({ length: 1100 }, (_, at) => `--b\r\nContent-Type: text/plain; name=${at}\r\n\r\nx`)
-  const bad = await reader.read(mail('Content-Type: multipart/mixed; boundary=b', '', ...parts, '--b--'))
+  const bad = await reader.read(mail('Content-Type: multipart/mixed; boundary=b', '', ...parts, '--b--'), 'org_1')
   t.like(bad, { ok: false, lasting: true })
   await reader[Symbol.asyncDispose]()
-  t.like(await reader.read(mail('Subject: late', '', 'x')), { ok: false, lasting: false })
+  t.like(await reader.read(mail('Subject: late', '', 'x'), 'org_1'), { ok: false, lasting: false })
 })

@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
 import type { Clock } from '#core/clock.ts'
 import { systemClock } from '#core/clock.ts'
+import { messageInMemory, type WaitingMessage } from '#core/capture/message-reader.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
+import { wallFactor } from '#ingest/thread-time.ts'
 
 const newsletter = new URL('../fixtures/mail/newsletter.eml', import.meta.url)
 const limits = { deadlineMs: 10_000, idleMs: 30_000 }
@@ -56,15 +58,17 @@ function reader(t: ExecutionContext, clock: Clock = systemClock, entry?: URL): W
   return made
 }
 
+const held = (raw: Uint8Array, organizationId = 'org_1'): WaitingMessage => messageInMemory(organizationId, raw)
+
 const subject = async (made: WorkerMessageReader, raw: string): Promise<string> => {
-  const result = await made.read(Buffer.from(raw))
+  const result = await made.read(held(Buffer.from(raw)))
   return result.ok ? result.message.subject : result.unreadable
 }
 
 test('read() answers the message', async (t) => {
   const raw = await readFile(newsletter)
   const before = Buffer.from(raw)
-  const result = await reader(t).read(raw)
+  const result = await reader(t).read(held(raw))
   t.true(result.ok && result.message.subject === 'Angebote für Sie' && result.message.attachments.length === 4)
   t.deepEqual(raw, before, 'the input is left alone')
 })
@@ -72,15 +76,15 @@ test('read() answers the message', async (t) => {
 test('attachment() answers decoded octets, or undefined', async (t) => {
   const made = reader(t)
   const raw = await readFile(newsletter)
-  t.is(Buffer.from((await made.attachment(raw, 1)) ?? []).toString(), '%PDF-1.4\n')
-  t.is(await made.attachment(raw, 9), undefined)
-  t.is(await made.attachment(Buffer.from('a{{{'), 0), undefined)
+  t.is(Buffer.from((await made.attachment(held(raw), 1)) ?? []).toString(), '%PDF-1.4\n')
+  t.is(await made.attachment(held(raw), 9), undefined)
+  t.is(await made.attachment(held(Buffer.from('a{{{')), 0), undefined)
 })
 
 test('read() and attachment() called together are answered in turn', async (t) => {
   const made = reader(t)
   const raw = await readFile(newsletter)
-  const asked = Array.from({ length: 50 }, (_, at) => [subject(made, `Subject: n${at}\r\n\r\nx`), made.attachment(raw, 2)] as const)
+  const asked = Array.from({ length: 50 }, (_, at) => [subject(made, `Subject: n${at}\r\n\r\nx`), made.attachment(held(raw), 2)] as const)
   for (const [at, [read, attachment]] of asked.entries()) {
     t.is(await read, `n${at}`)
     t.is(Buffer.from((await attachment) ?? []).toString(), 'a,b')
@@ -92,7 +96,7 @@ test('read() of a message over 32 MiB answers its beginning, without the attachm
     'Subject: big\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhello\r\n--b\r\nContent-Type: image/png\r\n\r\n12345\r\n'
   const raw = Buffer.concat([Buffer.from(`${head}--b\r\nContent-Type: application/pdf\r\n\r\n`), Buffer.alloc(33 * 1024 * 1024, 'x\r\n')])
   const made = reader(t, new HeldClock())
-  const result = await made.read(raw)
+  const result = await made.read(held(raw))
   t.true(result.ok)
   if (!result.ok) return
   t.is(result.message.text.trim(), 'hello')
@@ -100,7 +104,7 @@ test('read() of a message over 32 MiB answers its beginning, without the attachm
     result.message.attachments.map(({ size }) => size),
     [5],
   )
-  t.is(await made.attachment(raw, 1), undefined)
+  t.is(await made.attachment(held(raw), 1), undefined)
 })
 
 test('read() gives up at the deadline, and the next message has a fresh thread', async (t) => {
@@ -110,7 +114,7 @@ test('read() gives up at the deadline, and the next message has a fresh thread',
   const stuck = subject(made, 'loop')
   const waiting = subject(made, 'two')
   await new Promise(setImmediate)
-  clock.run(limits.deadlineMs)
+  clock.run(limits.deadlineMs * wallFactor)
   t.is(await stuck, `The message took too long to parse. ${still}`)
   t.is(await waiting, 'two')
 })
@@ -118,9 +122,9 @@ test('read() gives up at the deadline, and the next message has a fresh thread',
 test('attachment() gives up at the deadline too', async (t) => {
   const clock = new HeldClock()
   const made = reader(t, clock, misbehaving)
-  const stuck = made.attachment(Buffer.from('loop'), 0)
+  const stuck = made.attachment(held(Buffer.from('loop')), 0)
   await new Promise(setImmediate)
-  clock.run(limits.deadlineMs)
+  clock.run(limits.deadlineMs * wallFactor)
   t.is(await stuck, undefined)
 })
 
@@ -155,7 +159,7 @@ test('the thread starts with the first message and ends after a rest', async (t)
 test('the thread sees no environment', async (t) => {
   process.env['POSTERN_PROBE'] = 'secret'
   t.teardown(() => delete process.env['POSTERN_PROBE'])
-  const result = await reader(t, systemClock, misbehaving).read(Buffer.from('x'))
+  const result = await reader(t, systemClock, misbehaving).read(held(Buffer.from('x')))
   t.true(result.ok && (result.message as { secret?: string }).secret === undefined)
 })
 
@@ -186,7 +190,7 @@ test('closing answers what waits, and later calls', async (t) => {
   const made = reader(t, systemClock, misbehaving)
   const stuck = subject(made, 'loop')
   const waiting = subject(made, 'two')
-  const attachment = made.attachment(Buffer.from('x'), 0)
+  const attachment = made.attachment(held(Buffer.from('x')), 0)
   await new Promise(setImmediate)
   await made[Symbol.asyncDispose]()
   const closing = `The service is shutting down; read the message again later. ${still}`

@@ -8,7 +8,7 @@ const pixel = `${own}/t/o/1`
 const linkFor = (link: number, target: string): string => `${own}/${link}?${target}`
 const sourceOf = (text: string): MessageSource => {
   const raw = new Uint8Array(Buffer.from(text))
-  return { size: raw.length, read: () => Promise.resolve(raw) }
+  return { organizationId: 'org_1', size: raw.length, read: () => Promise.resolve(raw) }
 }
 const htmlText = (body: string): string => `Content-Type: text/html; charset=utf-8\r\n\r\n${body}\r\n`
 const html = (body: string): MessageSource => sourceOf(htmlText(body))
@@ -59,7 +59,7 @@ test('rewrite() answers why a message stays as it is', async (t) => {
   t.deepEqual(await made.rewrite(text(), { ownUrl: own, pixel, linkFor: undefined }), { ok: false, reason: 'no_html' })
   t.deepEqual(
     await made.rewrite(
-      { size: 64 * 1024 * 1024 + 1, read: () => Promise.reject(new Error('nobody should')) },
+      { organizationId: 'org_1', size: 64 * 1024 * 1024 + 1, read: () => Promise.reject(new Error('nobody should')) },
       { ownUrl: own, pixel, linkFor },
     ),
     { ok: false, reason: 'too_large' },
@@ -78,10 +78,10 @@ test('A message is read when its turn has come, and one that cannot be read is n
   const order: string[] = []
   const noting = (name: string): MessageSource => {
     const { size, read } = html(two)
-    return { size, read: () => (order.push(`${name} is read`), read()) }
+    return { organizationId: 'org_1', size, read: () => (order.push(`${name} is read`), read()) }
   }
   const done = (name: string) => () => void order.push(`${name} is done`)
-  const broken = { size: 1, read: () => Promise.reject(new Error('the disk is gone')) }
+  const broken = { organizationId: 'org_1', size: 1, read: () => Promise.reject(new Error('the disk is gone')) }
   await Promise.all([
     made.rewrite(noting('one'), addresses).then(done('one')),
     t.throwsAsync(made.rewrite(broken, addresses), { message: 'the disk is gone' }),

@@ -109,8 +109,11 @@ test('readMessage() hides nothing of repeated fields', async (t) => {
 })
 
 test('readMessage() reads empty messages and bare header blocks', async (t) => {
-  const nothing = { subject: '', from: [], to: [], cc: [], replyTo: [], messageId: undefined, date: undefined, headers: [] }
-  t.deepEqual(await readMessage(Buffer.alloc(0), false), { ...nothing, text: '', html: '', attachments: [], addressesSeen: [] })
+  const nothing = { subject: '', from: [], to: [], cc: [], bcc: [], replyTo: [], messageId: undefined, date: undefined, headers: [] }
+  t.deepEqual(await readMessage(Buffer.alloc(0), false), {
+    ...nothing,
+    ...{ text: '', html: '', document: { html: '', styles: '', root: {}, body: {} }, attachments: [], addressesSeen: [] },
+  })
   const message = await readMessage(Buffer.from('Subject: only this\nTo: a@x.example'), false)
   t.is(message.subject, 'only this')
   t.deepEqual(message.addressesSeen, ['a@x.example'])

@@ -20,7 +20,7 @@ const forms: Readonly<Record<string, readonly Fact[]>> = {
   hmailserver: [['bar@example.net', '5.1.1', 'failed', '192.0.2.77']],
   communigate: [['joe@example.net', '5.7.1', 'failed', 'mx.example.net']],
   groupwise: [['joe@example.net', '5.1.1', 'failed']],
-  ironport: [['joe@example.net', '5.1.0', 'failed']],
+  ironport: [['joe@example.net', '5.1.1', 'failed']],
   mdaemon: [['joe@example.net', '5.1.1', 'failed']],
   'qmail-multi': [
     ['a@example.net', '5.1.1', 'failed'],

@@ -103,6 +103,17 @@ const greedy: Readonly<Record<string, readonly [before: string, unit: string]>> 
   hosts: [`${head}\nfailed a@b.c\n`, 'host a.b.'],
   marks: [`${head}\n`, 'a copy of the message x\n'],
   labels: [`${head}\n`, 'recipient address '],
+  'listed recipients': [head, 'X-Failed-Recipients: a@b.c, d@e.f\n'],
+  'mails of a mailbox': ['', 'From a@b.c Thu Jan  1 00:00:00 2026\nTo: a@b.c\n\nx\n\n'],
+  'almost mails of a mailbox': ['From a@b.c Thu Jan  1 00:00:00 2026\n\n', '\nFrom a@b.c Thu\n'],
+  'doubled line ends': [head, 'X: y\n\n'],
+  'carriage returns': [head, '\r'],
+  'letters of two scripts': [`${head}\n`, '\xe6\x82\xa8a'],
+  'addresses between letters': [`${head}\nfailed `, 'a@b.c\xe6\x82\xa8'],
+  'labels of a domain': [`${head}\nfailed a@`, 'b-.'],
+  origins: [`${head}\n`, 'address\n(generated from a@b.c)\n'],
+  'names without a domain': [`${head}\n`, 'failed:\n a\n'],
+  'notices in notices': ['', part('message/rfc822')],
 }
 
 for (const [name, [before, unit]] of Object.entries(greedy)) {

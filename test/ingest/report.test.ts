@@ -80,7 +80,10 @@ test('a status that says nothing gives way to the diagnostic, then to the text',
   t.is(told('5.5.0', 'Diagnostic-Code: smtp; 550 no'), '5.5.0')
   t.is(told('5.0.0', '', '<a@example.net>:\n550 5.1.1 nobody here\n'), '5.1.1')
   t.is(told('4.0.0', '', '<a@example.net>:\n550 5.1.1 nobody here\n'), '4.0.0', 'of another class')
-  t.is(told('5.2.1', 'Diagnostic-Code: smtp; 550 5.1.1 x'), '5.2.1')
+  // Sendmail makes its code from the reply; the code in the reply is that of the server that refused
+  t.is(told('5.1.1', 'Diagnostic-Code: smtp; 552 5.2.2 x'), '5.2.2')
+  t.is(told('5.1.1', 'Diagnostic-Code: smtp; 550 5.1.0 x'), '5.1.1')
+  t.is(told('4.4.7', 'Diagnostic-Code: smtp; 452 4.2.2 x'), '4.4.7')
   t.is(told('', 'Diagnostic-Code: smtp; 452 too many'), '4.0.0')
 })
 

@@ -1,5 +1,5 @@
 /** Real bounces: Debian's Postfix takes mail from the daemon, is refused by the far end, and sends its notice back. */
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { Daemon, portOf, runCommand } from '../support/daemon.ts'
 import { NameServer } from '../core/outbound/name-server.ts'
 import { eventually, within } from '../support/deadline.ts'
@@ -10,10 +10,11 @@ import { Sink } from '../support/sink.ts'
 import { SmtpClient } from '../support/smtp-client.ts'
 import { traceIdOf } from '../support/smtp-replies.ts'
 import { temporaryFolder } from '../support/workspace.ts'
-import { Dovecot, dovecotIsInstalled, dovecotPassword } from './dovecot.ts'
-import { Postfix, postfixIsInstalled } from './postfix.ts'
+import { testWith } from '../support/peers.ts'
+import { Dovecot, dovecotPassword } from './dovecot.ts'
+import { Postfix } from './postfix.ts'
 
-const peers = (await postfixIsInstalled()) && (await dovecotIsInstalled()) ? test : test.skip
+const peers = testWith('postfix', 'dovecot')
 const refusal = '550 5.1.1 <anna@shop.test>: no such user'
 const [anna, ben] = ['anna@shop.test', 'ben@shop.test'] as const
 
@@ -46,8 +47,7 @@ async function settled(t: ExecutionContext, rest: RestClient, id: string, status
 const statuses = (trace: Record<string, unknown>): string[] =>
   (trace['recipients'] as Recipient[]).map(({ address, status }) => `${address} ${status}`)
 
-peers('A bounce of Postfix comes back over MX to the return path of its recipient (needs the package postfix)', async (t) => {
-  t.timeout(90_000)
+peers('A bounce of Postfix comes back over MX to the return path of its recipient', async (t) => {
   await using outer = await temporaryFolder('postfix')
   await using folder = await temporaryFolder('bounces')
   await using sink = await Sink.listen({
@@ -76,56 +76,51 @@ peers('A bounce of Postfix comes back over MX to the return path of its recipien
   t.notRegex(await postfix.log(), /status=deferred/)
 })
 
-peers(
-  'A bounce of Postfix in a mailbox of Dovecot is polled over IMAP inside TLS (needs the packages postfix and dovecot-imapd)',
-  async (t) => {
-    t.timeout(90_000)
-    const owner = { uid: 65534, gid: 65534 }
-    await using outer = await temporaryFolder('postfix')
-    await using mail = await temporaryFolder('dovecot')
-    await using folder = await temporaryFolder('polled')
-    await using sink = await Sink.listen({ recipient: (address) => (address === anna ? refusal : undefined) })
-    await using dovecot = await Dovecot.start({ folder: mail.path, owner })
-    const options = { folder: folder.path, env: { POSTERN_IMAP_CA_FILE: dovecot.ca } }
-    await using daemon = await Daemon.start(options)
-    await using postfix = await Postfix.start({
-      folder: outer.path,
-      settings: {
-        relayhost: `[127.0.0.1]:${String(sink.port)}`,
-        virtual_mailbox_domains: 'site.test',
-        virtual_mailbox_base: `${mail.path}/mail`,
-        virtual_mailbox_maps: 'inline:{{web@site.test = web/}}',
-        virtual_uid_maps: `static:${owner.uid}`,
-        virtual_gid_maps: `static:${owner.gid}`,
-      },
-    })
-    const { rest } = daemon
-    const destination = await makeDestination(rest, { name: 'Postfix', port: postfix.port, mode: 'live' })
-    const id = await submit(daemon, destination, {})
-    await eventually(20_000, 'the notice is in the mailbox', async () => ((await dovecot.files('web')).length > 0 ? true : undefined))
+peers('A bounce of Postfix in a mailbox of Dovecot is polled over IMAP inside TLS', async (t) => {
+  const owner = { uid: 65534, gid: 65534 }
+  await using outer = await temporaryFolder('postfix')
+  await using mail = await temporaryFolder('dovecot')
+  await using folder = await temporaryFolder('polled')
+  await using sink = await Sink.listen({ recipient: (address) => (address === anna ? refusal : undefined) })
+  await using dovecot = await Dovecot.start({ folder: mail.path, owner })
+  const options = { folder: folder.path, env: { POSTERN_IMAP_CA_FILE: dovecot.ca } }
+  await using daemon = await Daemon.start(options)
+  await using postfix = await Postfix.start({
+    folder: outer.path,
+    settings: {
+      relayhost: `[127.0.0.1]:${String(sink.port)}`,
+      virtual_mailbox_domains: 'site.test',
+      virtual_mailbox_base: `${mail.path}/mail`,
+      virtual_mailbox_maps: 'inline:{{web@site.test = web/}}',
+      virtual_uid_maps: `static:${owner.uid}`,
+      virtual_gid_maps: `static:${owner.gid}`,
+    },
+  })
+  const { rest } = daemon
+  const destination = await makeDestination(rest, { name: 'Postfix', port: postfix.port, mode: 'live' })
+  const id = await submit(daemon, destination, {})
+  await eventually(20_000, 'the notice is in the mailbox', async () => ((await dovecot.files('web')).length > 0 ? true : undefined))
 
-    const imap = { host: '127.0.0.1', port: dovecot.tlsPort, username: 'web', poll_interval_seconds: 30 }
-    const source = await rest.must('POST', '/v1/ingest-sources', {
-      provider: 'postfix',
-      imap_config: { ...imap, password: dovecotPassword, mailbox: 'INBOX' },
-    })
-    const trace = await settled(t, rest, id, 'bounced')
-    t.deepEqual(statuses(trace), [`${anna} bounced`, `${ben} sent`])
-    t.regex(JSON.stringify(trace['timeline']), /no such user/)
-    const shown = await eventually(10_000, 'the end of the first look is shown', async () => {
-      const found = await rest.must('GET', `/v1/ingest-sources/${String(source['id'])}`)
-      return (found['imap'] as Record<string, unknown>)['last_polled_at'] === null ? undefined : found
-    })
-    t.like(shown['imap'], { ...imap, last_error: null, skipped_mails: 0 })
-    t.false(JSON.stringify(shown).includes(dovecotPassword))
-    t.false(daemon.log.includes(dovecotPassword))
-    t.is((await daemon.stop()).code, 0)
-    t.is((await runCommand(options, 'verify')).code, 0)
-  },
-)
+  const imap = { host: '127.0.0.1', port: dovecot.tlsPort, username: 'web', poll_interval_seconds: 30 }
+  const source = await rest.must('POST', '/v1/ingest-sources', {
+    provider: 'postfix',
+    imap_config: { ...imap, password: dovecotPassword, mailbox: 'INBOX' },
+  })
+  const trace = await settled(t, rest, id, 'bounced')
+  t.deepEqual(statuses(trace), [`${anna} bounced`, `${ben} sent`])
+  t.regex(JSON.stringify(trace['timeline']), /no such user/)
+  const shown = await eventually(10_000, 'the end of the first look is shown', async () => {
+    const found = await rest.must('GET', `/v1/ingest-sources/${String(source['id'])}`)
+    return (found['imap'] as Record<string, unknown>)['last_polled_at'] === null ? undefined : found
+  })
+  t.like(shown['imap'], { ...imap, last_error: null, skipped_mails: 0 })
+  t.false(JSON.stringify(shown).includes(dovecotPassword))
+  t.false(daemon.log.includes(dovecotPassword))
+  t.is((await daemon.stop()).code, 0)
+  t.is((await runCommand(options, 'verify')).code, 0)
+})
 
-peers('Postfix delivers over TLS to an inbound route, and keeps nothing (needs the package postfix)', async (t) => {
-  t.timeout(90_000)
+peers('Postfix delivers over TLS to an inbound route, and keeps nothing', async (t) => {
   await using outer = await temporaryFolder('postfix')
   await using folder = await temporaryFolder('inbound')
   await using dns = new NameServer()

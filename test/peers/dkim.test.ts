@@ -8,17 +8,14 @@ import { dkimRecordName, dkimRecordText, newDkimKey } from '#core/domains/dkim-k
 import { sendingDomains, type SendingDomain } from '#core/domains/sending-domain.ts'
 import { serviceRef, serviceRefField } from '#core/trace/trace-token.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
+import { testWith } from '../support/peers.ts'
 import { FakeClock } from '../core/fake-clock.ts'
 import { houseOf, secrets, until, type House, type HouseOptions } from '../core/house.ts'
 import { contentOf, report, ScriptedTransport, take } from '../core/scripted-transport.ts'
 
 const run = promisify(execFile)
 
-// Debian's Python, as Debian's python3-dkim and python3-nacl are packages for it.
-const dkimpy = await run('/usr/bin/python3', ['-c', 'import dkim, nacl']).then(
-  () => test,
-  () => test.skip,
-)
+const dkimpy = testWith('python', 'dkimpy', 'nacl')
 
 /** Verifies every signature of a message with records from a table, and prints what came of each. */
 const verifier = `

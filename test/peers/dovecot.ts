@@ -4,7 +4,7 @@
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { access, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,13 +14,6 @@ import { freePort } from '../support/workspace.ts'
 
 const run = promisify(execFile)
 const command = '/usr/sbin/dovecot'
-
-/** Whether Debian's package dovecot-imapd is there. It must be started as root: its processes drop their privileges themselves. */
-export const dovecotIsInstalled = (): Promise<boolean> =>
-  access('/usr/lib/dovecot/imap').then(
-    () => process.getuid?.() === 0,
-    () => false,
-  )
 
 export const dovecotPassword = 'correct-horse'
 

@@ -1,15 +1,16 @@
 /** Polling a mailbox of Debian's Dovecot: what is taken, how far it is remembered, what is left alone, and what is refused. */
 import { readFile } from 'node:fs/promises'
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { ingestSources } from '#core/ingest-sources/ingest-source.ts'
 import { openMailbox, readOctetsMax, type ImapNetwork } from '../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../protocols/imap-dsn/poll-failure.ts'
 import { pollOnce } from '../../protocols/imap-dsn/round.ts'
 import { pollRig, sourceId, type PollRig } from '../protocols/imap-dsn/rig.ts'
 import { temporaryFolder } from '../support/workspace.ts'
-import { Dovecot, dovecotIsInstalled, dovecotPassword, type DovecotOptions } from './dovecot.ts'
+import { testWith } from '../support/peers.ts'
+import { Dovecot, dovecotPassword, type DovecotOptions } from './dovecot.ts'
 
-const peers = (await dovecotIsInstalled()) ? test : test.skip
+const peers = testWith('dovecot')
 const dsn = (subject: string): string => `Return-Path: <>\r\nSubject: ${subject}\r\nX-Test: dsn\r\n\r\nIt bounced.\r\n`
 
 const told = (result: unknown): string => (typeof result === 'string' ? result : 'no failure')
@@ -95,11 +96,11 @@ peers('A mail that is deleted while others are read is passed over, and a connec
   const { dovecot, parts, poll, subjects, status } = await place(t)
   for (const subject of ['one', 'two', 'three', 'four']) await dovecot.deliver('bounces', dsn(subject))
   const names = await dovecot.files('bounces')
-  const readReport: typeof parts.readReport = async (mail) => {
+  const readReport: typeof parts.readReport = async (mail, turn) => {
     const text = Buffer.from(mail).toString()
     if (text.includes('Subject: one')) await dovecot.remove('bounces', 2)
     if (text.includes('Subject: three')) await dovecot.kick('bounces')
-    return parts.readReport(mail)
+    return parts.readReport(mail, turn)
   }
   const key = { organizationId: 'org_1', sourceId }
   const failure = await t.throwsAsync(pollOnce({ ...parts, readReport }, key, new AbortController().signal), { instanceOf: PollFailure })
@@ -115,9 +116,9 @@ peers('Of a large mail the beginning is read, and one that breaks the reader is 
   await dovecot.deliver('bounces', dsn('large') + 'x'.repeat(76).concat('\r\n').repeat(40_000))
   await dovecot.deliver('bounces', dsn('broken'))
   await dovecot.deliver('bounces', dsn('last'))
-  const readReport: typeof parts.readReport = (mail) => {
+  const readReport: typeof parts.readReport = (mail, turn) => {
     if (Buffer.from(mail).includes('Subject: broken')) throw new Error('a defect')
-    return parts.readReport(mail)
+    return parts.readReport(mail, turn)
   }
   const result = await pollOnce({ ...parts, readReport }, { organizationId: 'org_1', sourceId }, new AbortController().signal)
   t.deepEqual(result, { mails: 3, reports: 2, skipped: 1, isUnfinished: false })

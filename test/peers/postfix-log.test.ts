@@ -1,13 +1,13 @@
 /** What Debian's Postfix writes into its log about mail that it relays, cannot deliver yet, refuses or gives up, as feedback. */
-import test from 'ava'
 import { readWholeLog } from '../ingest/log-reading.ts'
 import { eventually } from '../support/deadline.ts'
 import { Sink } from '../support/sink.ts'
 import { SmtpClient } from '../support/smtp-client.ts'
 import { temporaryFolder } from '../support/workspace.ts'
-import { Postfix, postfixIsInstalled } from './postfix.ts'
+import { testWith } from '../support/peers.ts'
+import { Postfix } from './postfix.ts'
 
-const peers = (await postfixIsInstalled()) ? test : test.skip
+const peers = testWith('postfix')
 
 const replies: Readonly<Record<string, string>> = {
   refuse: '550 5.1.1 Nobody of that name lives here',
@@ -15,8 +15,7 @@ const replies: Readonly<Record<string, string>> = {
 }
 const replyTo = (recipient: string): string | undefined => replies[recipient.split('@')[0] ?? '']
 
-peers('the log of Postfix tells what became of each recipient, with return path and Message-ID (needs the package postfix)', async (t) => {
-  t.timeout(60_000)
+peers('the log of Postfix tells what became of each recipient, with return path and Message-ID', async (t) => {
   await using folder = await temporaryFolder('postfix-log')
   await using sink = await Sink.listen({ recipient: replyTo })
   await using postfix = await Postfix.start({

@@ -2,7 +2,7 @@
  * Debian's Postfix as a customer's smart host: what it accepts, defers and refuses must show in traces in its own
  * words, and what it accepts must leave it as it was submitted.
  */
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { eventually, within } from '../support/deadline.ts'
 import { makeCertificates, type CertificateFiles } from '../support/certificates.ts'
 import { Daemon, portOf, type DaemonOptions } from '../support/daemon.ts'
@@ -11,10 +11,11 @@ import { Sink } from '../support/sink.ts'
 import { SmtpClient } from '../support/smtp-client.ts'
 import { traceIdOf } from '../support/smtp-replies.ts'
 import { temporaryFolder } from '../support/workspace.ts'
+import { testWith } from '../support/peers.ts'
 import { servePolicy } from './policy.ts'
-import { Postfix, postfixIsInstalled } from './postfix.ts'
+import { Postfix } from './postfix.ts'
 
-const peers = (await postfixIsInstalled()) ? test : test.skip
+const peers = testWith('postfix')
 
 const deferral = '450 4.2.1 The mailbox is busy, try again'
 const refusal = '550 5.1.1 Nobody of that name lives here'
@@ -106,86 +107,78 @@ function endsWith(t: ExecutionContext, received: Buffer, sent: Buffer): void {
   t.is(received.subarray(received.length - sent.length).toString('latin1'), sent.toString('latin1'))
 }
 
-peers(
-  'serve relays through Postfix octet for octet, retries what it defers, fails what it refuses (needs the package postfix)',
-  async (t) => {
-    t.timeout(90_000)
-    await using town = await neighbourhood()
+peers('serve relays through Postfix octet for octet, retries what it defers, fails what it refuses', async (t) => {
+  await using town = await neighbourhood()
+  await using daemon = await startDaemon(town)
+  const target = { name: 'Postfix', port: town.postfix.port, mode: 'live' as const }
+  const login = await makeLogin(daemon.rest, await makeDestination(daemon.rest, target))
+
+  const accepted = await submit(daemon, login, ['anna@shop.test', 'ben@shop.test'], letter('accepted'))
+  const arrived = await within(
+    20_000,
+    'delivery',
+    town.sink.delivered(({ content }) => content.includes('Subject: accepted')),
+  )
+  endsWith(t, arrived.content, letter('accepted'))
+  t.deepEqual([...arrived.to].sort(), ['anna@shop.test', 'ben@shop.test'])
+  const sent = await traceWith(daemon, accepted, 'sent')
+  t.regex(sent.replies, /250 2\.0\.0 Ok: queued as [0-9A-Za-z]+/)
+
+  const deferred = await submit(daemon, login, ['busy@shop.test'], letter('deferred'))
+  const late = await within(
+    20_000,
+    'delivery after a deferral',
+    town.sink.delivered(({ content }) => content.includes('Subject: deferred')),
+  )
+  endsWith(t, late.content, letter('deferred'))
+  const twice = await traceWith(daemon, deferred, 'sent')
+  t.true(twice.replies.includes(verbatim(deferral, 'busy@shop.test')), twice.text)
+
+  const refused = await submit(daemon, login, ['refuse@shop.test', 'carla@shop.test'], letter('refused'))
+  const failed = await traceWith(daemon, refused, 'failed')
+  t.true(failed.replies.includes(verbatim(refusal, 'refuse@shop.test')), failed.text)
+  const rest = await within(
+    20_000,
+    'delivery to the other recipient',
+    town.sink.delivered(({ content }) => content.includes('Subject: refused')),
+  )
+  t.deepEqual(rest.to, ['carla@shop.test'])
+  t.is(town.sink.deliveries.length, 3)
+  t.is((await daemon.stop()).code, 0)
+})
+
+peers('serve uses STARTTLS with Postfix only when it trusts the certificate, unless told otherwise', async (t) => {
+  await using town = await neighbourhood()
+  const credentials = { host: 'localhost', security: 'starttls' }
+  const target = { name: 'Postfix', port: town.postfix.port, mode: 'live' as const }
+  {
     await using daemon = await startDaemon(town)
-    const target = { name: 'Postfix', port: town.postfix.port, mode: 'live' as const }
-    const login = await makeLogin(daemon.rest, await makeDestination(daemon.rest, target))
+    const strict = await makeLogin(daemon.rest, await makeDestination(daemon.rest, { ...target, credentials }))
+    const traceId = await submit(daemon, strict, ['anna@shop.test'], letter('untrusted'))
+    const trace = await eventually(20_000, 'an attempt that failed over the certificate', async () => {
+      const text = JSON.stringify(await daemon.rest.must('GET', `/v1/traces/${traceId}`))
+      return /certificate|self.signed|issuer/i.test(text) ? text : undefined
+    })
+    t.regex(trace, /"status":"(?:queued|failed)"/)
+    t.is(town.sink.deliveries.length, 0)
 
-    const accepted = await submit(daemon, login, ['anna@shop.test', 'ben@shop.test'], letter('accepted'))
-    const arrived = await within(
-      20_000,
-      'delivery',
-      town.sink.delivered(({ content }) => content.includes('Subject: accepted')),
-    )
-    endsWith(t, arrived.content, letter('accepted'))
-    t.deepEqual([...arrived.to].sort(), ['anna@shop.test', 'ben@shop.test'])
-    const sent = await traceWith(daemon, accepted, 'sent')
-    t.regex(sent.replies, /250 2\.0\.0 Ok: queued as [0-9A-Za-z]+/)
-
-    const deferred = await submit(daemon, login, ['busy@shop.test'], letter('deferred'))
-    const late = await within(
-      20_000,
-      'delivery after a deferral',
-      town.sink.delivered(({ content }) => content.includes('Subject: deferred')),
-    )
-    endsWith(t, late.content, letter('deferred'))
-    const twice = await traceWith(daemon, deferred, 'sent')
-    t.true(twice.replies.includes(verbatim(deferral, 'busy@shop.test')), twice.text)
-
-    const refused = await submit(daemon, login, ['refuse@shop.test', 'carla@shop.test'], letter('refused'))
-    const failed = await traceWith(daemon, refused, 'failed')
-    t.true(failed.replies.includes(verbatim(refusal, 'refuse@shop.test')), failed.text)
-    const rest = await within(
-      20_000,
-      'delivery to the other recipient',
-      town.sink.delivered(({ content }) => content.includes('Subject: refused')),
-    )
-    t.deepEqual(rest.to, ['carla@shop.test'])
-    t.is(town.sink.deliveries.length, 3)
-    t.is((await daemon.stop()).code, 0)
-  },
-)
-
-peers(
-  'serve uses STARTTLS with Postfix only when it trusts the certificate, unless told otherwise (needs the package postfix)',
-  async (t) => {
-    t.timeout(90_000)
-    await using town = await neighbourhood()
-    const credentials = { host: 'localhost', security: 'starttls' }
-    const target = { name: 'Postfix', port: town.postfix.port, mode: 'live' as const }
-    {
-      await using daemon = await startDaemon(town)
-      const strict = await makeLogin(daemon.rest, await makeDestination(daemon.rest, { ...target, credentials }))
-      const traceId = await submit(daemon, strict, ['anna@shop.test'], letter('untrusted'))
-      const trace = await eventually(20_000, 'an attempt that failed over the certificate', async () => {
-        const text = JSON.stringify(await daemon.rest.must('GET', `/v1/traces/${traceId}`))
-        return /certificate|self.signed|issuer/i.test(text) ? text : undefined
-      })
-      t.regex(trace, /"status":"(?:queued|failed)"/)
-      t.is(town.sink.deliveries.length, 0)
-
-      const lax = { ...credentials, tls_policy: 'insecure' }
-      const relaxed = await makeLogin(daemon.rest, await makeDestination(daemon.rest, { ...target, name: 'lax', credentials: lax }))
-      const insecure = await submit(daemon, relaxed, ['anna@shop.test'], letter('insecure'))
-      t.regex((await traceWith(daemon, insecure, 'sent')).text, /TLSv1\.3/)
-      await daemon.kill()
-    }
-    await using daemon = await startDaemon({ ...town, folder: `${town.folder}/second` }, town.certificates.ca)
-    const login = await makeLogin(daemon.rest, await makeDestination(daemon.rest, { ...target, credentials }))
-    const trusted = await submit(daemon, login, ['anna@shop.test'], letter('trusted'))
-    t.regex((await traceWith(daemon, trusted, 'sent')).text, /TLSv1\.3/)
-    const arrived = await within(
-      20_000,
-      'delivery',
-      town.sink.delivered(({ content }) => content.includes('Subject: trusted')),
-    )
-    t.regex(arrived.content.toString('latin1'), /using TLSv1\.3/)
-  },
-)
+    const lax = { ...credentials, tls_policy: 'insecure' }
+    const relaxed = await makeLogin(daemon.rest, await makeDestination(daemon.rest, { ...target, name: 'lax', credentials: lax }))
+    const insecure = await submit(daemon, relaxed, ['anna@shop.test'], letter('insecure'))
+    t.regex((await traceWith(daemon, insecure, 'sent')).text, /TLSv1\.3/)
+    await daemon.kill()
+  }
+  await using daemon = await startDaemon({ ...town, folder: `${town.folder}/second` }, town.certificates.ca)
+  const login = await makeLogin(daemon.rest, await makeDestination(daemon.rest, { ...target, credentials }))
+  const trusted = await submit(daemon, login, ['anna@shop.test'], letter('trusted'))
+  t.regex((await traceWith(daemon, trusted, 'sent')).text, /TLSv1\.3/)
+  const arrived = await within(
+    20_000,
+    'delivery',
+    town.sink.delivered(({ content }) => content.includes('Subject: trusted')),
+  )
+  t.regex(arrived.content.toString('latin1'), /using TLSv1\.3/)
+})
 
 /** Postfix puts the address between the enhanced code and the text of a policy's answer. */
 const verbatim = (action: string, recipient: string): string => {

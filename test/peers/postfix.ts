@@ -3,20 +3,13 @@
  * beside any Postfix the machine may run.
  */
 import { execFile } from 'node:child_process'
-import { access, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from '../support/workspace.ts'
 
 const run = promisify(execFile)
 const command = '/usr/sbin/postfix'
-
-/** Whether Debian's package is there. It must be started as root: its processes drop their privileges themselves. */
-export const postfixIsInstalled = (): Promise<boolean> =>
-  access(command).then(
-    () => process.getuid?.() === 0,
-    () => false,
-  )
 
 /** Services as Debian's master.cf has them, without chroot; smtpd gets its line from the port. */
 const services = `

@@ -2,16 +2,13 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import test from 'ava'
 import { trackableLinks, trackedMessage, Untracked } from '#ingest/tracked-message.ts'
+import { testWith } from '../support/peers.ts'
 import { Seeded } from '../support/seeded.ts'
 
 const run = promisify(execFile)
 
-const python = await run('python3', ['--version']).then(
-  () => test,
-  () => test.skip,
-)
+const python = testWith('python')
 
 /** Every part: its header fields, its octets, and of HTML the addresses and the text that its own parser finds. */
 const reader = `
@@ -55,7 +52,7 @@ python(
     const marked = raws.map((raw, at) =>
       trackedMessage(raw, own, { links: targets[at]?.map((_, link) => `${own}/t/c/${link + 1}`), pixel: `${own}/t/o/1` }),
     )
-    const child = run('python3', ['-c', reader], { maxBuffer: 1 << 22 })
+    const child = run('/usr/bin/python3', ['-c', reader], { maxBuffer: 1 << 22 })
     child.child.stdin?.end(JSON.stringify([...raws, ...marked].map((raw) => raw.toString('base64'))))
     const read = JSON.parse((await child).stdout) as Part[][]
     const without = (parts: readonly Part[] = []) => parts.map(({ addresses: _, ...rest }) => rest)
@@ -155,7 +152,7 @@ python(
         if (!(error instanceof Untracked)) throw error
       }
     }
-    const child = run('python3', ['-c', tagReader], { maxBuffer: 1 << 26 })
+    const child = run('/usr/bin/python3', ['-c', tagReader], { maxBuffer: 1 << 26 })
     child.child.stdin?.end(JSON.stringify(cases.flatMap(({ html, marked }) => [html, marked])))
     const read = JSON.parse((await child).stdout) as unknown[]
     t.true(cases.filter(({ links }) => links.length > 0).length > 1000)

@@ -47,6 +47,15 @@ export async function overflows(page: Page): Promise<number[]> {
   return wide
 }
 
+/** What is squeezed at the smaller width: words that stand in a column too narrow for them, letter below letter. */
+export async function squeezed(page: Page): Promise<string[]> {
+  await page.setViewportSize({ width: widths[0], height: 900 })
+  return page.evaluate(`[...document.querySelectorAll('h1, h2, h3, p, dd, li, a, button')]
+    .filter((one) => one.textContent.trim().length >= 7 && !one.closest('.hidden, .skip'))
+    .filter((one) => { const { width, height } = one.getBoundingClientRect(); return height > 0 && width < 64 && height > 2 * width })
+    .map((one) => one.outerHTML.slice(0, 120))`)
+}
+
 const sessions = new WeakMap<Page, Promise<CDPSession>>()
 
 /** One for each page, kept for as long as it lives: an authenticator goes with its session. */

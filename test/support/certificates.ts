@@ -1,10 +1,7 @@
-/** A certificate authority of our own for one test run, and a server certificate for `localhost` and 127.0.0.1. */
-import { execFile } from 'node:child_process'
+/** A certificate of our own for one test run, for `localhost` and 127.0.0.1. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
+import { makeSelfSigned } from '../../daemon/self-signed.ts'
 
 /** Paths of PEM files. A client that trusts `ca` and nothing else accepts `cert` for `localhost` only. */
 export interface CertificateFiles {
@@ -13,17 +10,15 @@ export interface CertificateFiles {
   readonly key: string
 }
 
-const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+const hour = 3_600_000
 
-/** Makes both with the `openssl` command; they are valid for two days. */
+/** Valid for two days. It vouches for itself, so that no test needs a program to make certificates with. */
 export async function makeCertificates(folder: string): Promise<CertificateFiles> {
-  const file = (name: string): string => join(folder, name)
-  const extensions = 'subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=critical,CA:FALSE\nextendedKeyUsage=serverAuth\n'
-  await writeFile(file('leaf.ext'), extensions)
-  const openssl = (...args: readonly string[]): Promise<unknown> => run('openssl', args)
-  await openssl('req', '-x509', ...newKey, '-days', '2', '-subj', '/CN=Proof CA', '-keyout', file('ca.key'), '-out', file('ca.pem'))
-  await openssl('req', ...newKey, '-subj', '/CN=localhost', '-keyout', file('leaf.key'), '-out', file('leaf.csr'))
-  const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial', '-extfile', file('leaf.ext')]
-  await openssl('x509', '-req', '-in', file('leaf.csr'), ...signer, '-days', '2', '-out', file('leaf.pem'))
-  return { ca: file('ca.pem'), cert: file('leaf.pem'), key: file('leaf.key') }
+  const [notBefore, notAfter] = [Date.now() - hour, Date.now() + 48 * hour]
+  const { cert, key } = makeSelfSigned({ names: ['localhost'], ipv4Addresses: ['127.0.0.1'], notBefore, notAfter })
+  const files: CertificateFiles = { ca: join(folder, 'ca.pem'), cert: join(folder, 'leaf.pem'), key: join(folder, 'leaf.key') }
+  await writeFile(files.ca, cert)
+  await writeFile(files.cert, cert)
+  await writeFile(files.key, key)
+  return files
 }

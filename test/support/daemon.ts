@@ -2,7 +2,8 @@
  * The daemon as its operator sees it: a child process with environment variables, a ready file, signals and logs.
  * Nothing here knows its code.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { randomBytes } from 'node:crypto'
 import { watch, readFileSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
@@ -169,13 +170,17 @@ export class Daemon implements AsyncDisposable {
   }
 }
 
-/** Runs another command of the daemon, such as `verify`, to its end. */
-export async function runCommand(options: DaemonOptions, ...args: readonly string[]): Promise<Exit & { readonly output: string }> {
-  const child = spawn(process.execPath, [main, ...args], {
+/** Begins another command of the daemon, such as `tail`. */
+export const spawnCommand = (options: DaemonOptions, ...args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> =>
+  spawn(process.execPath, [main, ...args], {
     cwd: root,
     env: environment(options, newAdminKey()),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+
+/** Runs another command of the daemon, such as `verify`, to its end. */
+export async function runCommand(options: DaemonOptions, ...args: readonly string[]): Promise<Exit & { readonly output: string }> {
+  const child = spawnCommand(options, ...args)
   running.add(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))

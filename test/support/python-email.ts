@@ -1,15 +1,12 @@
 /** Reads messages with the email package of Python, which shares no code and no author with ours. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import test from 'ava'
+import { testWith } from './peers.ts'
 
 const run = promisify(execFile)
 
-/** `test`, or `test.skip` where there is no Python 3. */
-export const withPython = await run('/usr/bin/python3', ['-c', 'import email.policy']).then(
-  () => test,
-  () => test.skip,
-)
+/** `test`, skipped where there is no Python 3. */
+export const withPython = testWith('python')
 
 export interface PythonAddress {
   readonly name: string

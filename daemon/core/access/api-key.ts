@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
+import { minterSchema, type Minter } from './minter.ts'
 import { rightsInOrder, type Right } from './scope.ts'
 
 export const apiKeyPrefix = 'svckey_'
@@ -21,6 +22,13 @@ export interface ApiKey {
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly revokedAt: number | null
+  /** Sends and learns the status of its own sends; `scopes` is empty. */
+  readonly sendOnly?: true | undefined
+  /** See `Minted`. */
+  readonly minter?: Minter | undefined
+  readonly keptAt?: number | undefined
+  /** Id of the key that it was minted with. */
+  readonly mintedWith?: string | undefined
 }
 
 export const apiKeys = defineRecord<ApiKey>({
@@ -35,6 +43,10 @@ export const apiKeys = defineRecord<ApiKey>({
     createdAt: z.int(),
     expiresAt: z.int().nullable(),
     revokedAt: z.int().nullable(),
+    sendOnly: z.literal(true).optional(),
+    minter: minterSchema.optional(),
+    keptAt: z.int().optional(),
+    mintedWith: z.string().optional(),
   }),
   isSetting: true,
   isTracked: true,

@@ -1,5 +1,6 @@
-/** API keys: minting, listing, rotating, revoking, and the check of a presented key. */
+/** API keys: minting, reading, changing, rotating, revoking, and the check of a presented key. */
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -8,8 +9,13 @@ import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { apiKeyPattern, apiKeyPrefix, apiKeys, hashApiKey, previewApiKey, type ApiKey } from './api-key.ts'
+import { KeyUses } from './key-uses.ts'
+import type { RightsOfMember } from './members.ts'
+import { keptKey } from './minted-keys.ts'
+import { ceilingOf, endsAlongWith, endsAtProjects, followsMinter, rightsUnder, type Minter } from './minter.ts'
 import { reachableProject } from './project-choice.ts'
-import { requireRight, type Right, type Scope } from './scope.ts'
+import type { Role } from './role.ts'
+import { requireAdministration, requireRight, type Right, type Scope, type UserHolder } from './scope.ts'
 import type { GrantSettingsSource } from './settings.ts'
 
 export interface ApiKeyOptions {
@@ -17,21 +23,56 @@ export interface ApiKeyOptions {
   readonly writes: SettingWrites
   readonly policies: GrantSettingsSource
   readonly clock: Clock
+  readonly rightsOfMember: RightsOfMember
+  /** Whether a grant of the organization has not been revoked. */
+  readonly grantStands: (organizationId: string, grantId: string) => Promise<boolean>
 }
 
 export interface NewApiKey {
   readonly name: string
+  /** None for a send-only key. */
   readonly scopes: readonly Right[]
+  /** The key sends for one project, that of the asker by default, and reads nothing. */
+  readonly sendOnly?: boolean | undefined
   /** Binds the key to one project. */
   readonly projectId?: string | undefined
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number | undefined
 }
 
-/** The only time that the key itself is shown. */
-export interface MintedKey {
+/** A key with its secret. */
+export interface NewKey {
   readonly record: ApiKey
   readonly key: string
+}
+
+/** What is not given stays. */
+export interface ApiKeyChanges {
+  readonly name?: string | undefined
+  /** Milliseconds since the epoch; null for a key that does not expire. */
+  readonly expiresAt?: number | null | undefined
+  /** The key outlives its minter. */
+  readonly kept?: true | undefined
+}
+
+/** A key as it is shown. */
+export interface ShownKey {
+  readonly record: ApiKey
+  /** The role beyond which it does not reach now; see `ceilingOf`. */
+  readonly ceiling: Role | 'none' | 'ended'
+  /** See `KeyUses`. */
+  readonly usedAt: number | null
+}
+
+/** The only time that the key itself is shown. */
+export type MintedKey = ShownKey & NewKey
+
+export interface KeyListing {
+  readonly limit: number
+  readonly cursor?: string | undefined
+  readonly projectId?: string | undefined
+  /** Id of a user: the keys that follow them, which end when they are removed. */
+  readonly mintedBy?: string | undefined
 }
 
 interface Known {
@@ -49,11 +90,14 @@ const knownMax = 10_000
 export const newApiKey = (): string => apiKeyPrefix + randomBytes(32).toString('base64url')
 
 /** A key with its record, which is not stored yet. */
-export function newKeyRecord(facts: Pick<ApiKey, 'name' | 'scopes' | 'projectId' | 'expiresAt'>, now: number): MintedKey {
+export function newKeyRecord(facts: Omit<ApiKey, 'id' | 'sha256' | 'preview' | 'createdAt' | 'revokedAt'>, now: number): NewKey {
   const key = newApiKey()
   const record = { id: newId('key', now), ...facts, sha256: hashApiKey(key), preview: previewApiKey(key), createdAt: now, revokedAt: null }
   return { record, key }
 }
+
+/** Who is behind a key. */
+type Origin = Pick<ApiKey, 'minter' | 'keptAt' | 'mintedWith'>
 
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked'
 
@@ -62,70 +106,117 @@ export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKe
   return expiresAt !== null && expiresAt <= nowMs ? 'expired' : 'active'
 }
 
-/** Active, for the whole organization, with every right: without one of these nobody could make keys any more. */
+/**
+ * Active, for the whole organization, with every right: without one of these nobody could make keys any more. A key that ends
+ * with a member does not count.
+ */
 export const isAdministrator = (key: ApiKey, nowMs: number): boolean =>
-  statusOf(key, nowMs) === 'active' && key.projectId === null && key.scopes.includes('api:admin')
+  statusOf(key, nowMs) === 'active' && key.projectId === null && key.scopes.includes('api:admin') && !followsMinter(key)
 
 export class ApiKeys {
   readonly #options: ApiKeyOptions
   readonly #known = new Map<string, Known>()
+  readonly #uses: KeyUses
 
   constructor(options: ApiKeyOptions) {
     this.#options = options
+    this.#uses = new KeyUses(options)
   }
 
-  /** A key has at most the rights of the one it is minted with, and one bound to a project mints for that project only. */
+  /**
+   * A key has at most the rights of the one it is minted with, and one bound to a project mints for that project only. What a
+   * member mints, by a session, an application or a key of theirs, follows that member.
+   */
   async mint(scope: Scope, request: NewApiKey): Promise<MintedKey> {
-    for (const right of request.scopes) requireRight(scope, right)
-    if (scope.projectsOnly && request.projectId === undefined)
+    for (const right of request.sendOnly ? (['api:send'] as const) : request.scopes) requireRight(scope, right)
+    if (scope.projectsOnly && !scope.bound && request.projectId === undefined && !request.sendOnly)
       throw invalid([{ path: 'project_id', message: 'is required: your role makes keys of one project only' }])
     const { policies, clock, writes } = this.#options
     const now = clock.now()
-    if (request.expiresAt !== undefined && request.expiresAt <= now)
-      throw invalid([{ path: 'expires_at', message: 'must be in the future; leave it out for a key that does not expire' }])
-    return writes.act(scope, 'api_key.minted', async (change) => {
+    if (request.expiresAt !== undefined) requireFuture(request.expiresAt, now)
+    const minted = await writes.act(scope, 'api_key.minted', async (change) => {
       const { projects } = await policies.of(scope.organizationId)
-      const projectId = reachableProject(scope, projects, request.projectId, 'project_id') ?? null
-      const { name, scopes, expiresAt = null } = request
-      const minted = newKeyRecord({ name, scopes: [...new Set(scopes)], projectId, expiresAt }, now)
-      change.insert(apiKeys, scope.organizationId, minted.record)
-      return minted
+      const named = reachableProject(scope, projects, request.projectId, 'project_id')
+      const { name, scopes, sendOnly, expiresAt = null } = request
+      const fresh = newKeyRecord(
+        {
+          ...{ name, expiresAt, scopes: sendOnly ? [] : [...new Set(scopes)] },
+          projectId: named ?? (sendOnly ? scope.projectId : null),
+          ...(sendOnly && { sendOnly: true }),
+          ...(await this.#originOf(scope)),
+        },
+        now,
+      )
+      change.insert(apiKeys, scope.organizationId, fresh.record)
+      return fresh
     })
+    return { ...minted, ...(await this.#shown(scope, minted.record)) }
   }
 
-  /** Newest first, revoked ones among them. A key bound to a project sees those of its project only. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<ApiKey>> {
+  /** Newest first, revoked ones among them. A key bound to a project sees those of its project only. A page can be short although there is more. */
+  async list(scope: Scope, { limit, cursor, projectId: named, mintedBy }: KeyListing): Promise<Page<ShownKey>> {
     const { database, policies } = this.#options
     const { projects } = await policies.of(scope.organizationId)
-    const projectId = reachableProject(scope, projects, page.projectId, 'project')
+    const projectId = reachableProject(scope, projects, named, 'project')
     const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
-    const { rows, nextCursor } = await database.list(apiKeys, reach, { limit: page.limit, cursor: page.cursor })
-    return { rows: rows.map(({ record }) => record).filter(({ projectId }) => !scope.projectsOnly || projectId !== null), nextCursor }
+    const { rows, nextCursor } = await database.list(apiKeys, reach, { limit, cursor })
+    const visible = rows
+      .map(({ record }) => record)
+      .filter((key) => !scope.projectsOnly || key.projectId !== null)
+      .filter((key) => mintedBy === undefined || (followsMinter(key) && key.minter?.userId === mintedBy))
+    return { rows: await Promise.all(visible.map((key) => this.#shown(scope, key))), nextCursor }
   }
 
-  /** A new secret under the same id; the old one stops working at once. */
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<ShownKey> {
+    return this.#shown(scope, (await this.#get(scope, id)).record)
+  }
+
+  /** Only what is given changes. Keeping a key is for administrators of the whole organization. Throws `conflict` for a key that has ended. */
+  async update(scope: Scope, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
+    if (kept) requireAdministration(scope)
+    const { clock, writes } = this.#options
+    const now = clock.now()
+    if (typeof expiresAt === 'number') requireFuture(expiresAt, now)
+    const record = await writes.act(scope, 'api_key.updated', async (change) => {
+      const stored = await this.#get(scope, id)
+      requireActive(stored.record, now)
+      const { record: before } = stored
+      const fresh = { ...before, name: name ?? before.name, expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt }
+      const after = kept && followsMinter(before) ? keptKey(fresh, await this.#roleOfMinter(scope, before), now) : fresh
+      if (!isDeepStrictEqual(after, before)) change.replace(apiKeys, scope.organizationId, stored, after)
+      return after
+    })
+    return this.#shown(scope, record)
+  }
+
+  /** A new secret under the same id; the old one stops working at once. Nobody gets the secret of a key that reaches further than they do or outlasts them. */
   async rotate(scope: Scope, id: string): Promise<MintedKey> {
     const { clock, writes } = this.#options
-    return writes.act(scope, 'api_key.rotated', async (change) => {
+    const rotated = await writes.act(scope, 'api_key.rotated', async (change) => {
       const stored = await this.#get(scope, id)
       for (const right of stored.record.scopes) requireRight(scope, right)
+      if (scope.projectsOnly && !stored.record.sendOnly && !endsAtProjects(await this.#ceiling(scope, stored.record)))
+        throw new Refusal('insufficient_scope', 'This key reaches further than your role; ask an administrator to replace it.')
       if (id === environmentKeyId)
         throw new Refusal('conflict', 'This key is set by POSTERN_ADMIN_KEY; change it there and restart, or mint another key.')
-      const status = statusOf(stored.record, clock.now())
-      if (status !== 'active') throw new Refusal('conflict', `This API key is ${status}; mint a new one.`)
+      requireActive(stored.record, clock.now())
+      if (!endsAlongWith(stored.record, await this.#originOf(scope)))
+        throw new Refusal(
+          'insufficient_scope',
+          'This key would outlast your access; mint one of your own, or ask an administrator to replace it.',
+        )
       const key = newApiKey()
       const record = { ...stored.record, sha256: hashApiKey(key), preview: previewApiKey(key) }
       change.replace(apiKeys, scope.organizationId, stored, record)
       return { record, key }
     })
+    return { ...rotated, ...(await this.#shown(scope, rotated.record)) }
   }
 
   /** Ends a key at once; again does nothing. The last administrator's key of the organization cannot be revoked. */
-  async revoke(scope: Scope, id: string): Promise<ApiKey> {
-    return this.#options.writes.act(scope, 'api_key.revoked', async (change) => {
+  async revoke(scope: Scope, id: string): Promise<ShownKey> {
+    const record = await this.#options.writes.act(scope, 'api_key.revoked', async (change) => {
       const stored = await this.#get(scope, id)
       if (stored.record.revokedAt !== null) return stored.record
       const now = this.#options.clock.now()
@@ -133,6 +224,7 @@ export class ApiKeys {
         throw new Refusal('conflict', 'This is the last active key with api:admin for the whole organization; mint another one first.')
       return this.#end(change, scope, stored, now)
     })
+    return this.#shown(scope, record)
   }
 
   /** The scope of a presented key. Throws `unauthorized` with the same words for every key that does not work. */
@@ -142,6 +234,7 @@ export class ApiKeys {
     const kept = this.#known.get(sha256)
     const known = kept && kept.generation === this.#options.database.generation(kept.organizationId) ? kept : await this.#look(sha256)
     if (!known || statusOf(known.record, this.#options.clock.now()) !== 'active') throw refused()
+    this.#uses.note(known.organizationId, known.record)
     return known.scope
   }
 
@@ -159,19 +252,68 @@ export class ApiKeys {
     if (stored?.record.sha256 !== sha256) return undefined
     const { record } = stored
     if (organization.deletedAt !== undefined || deleted.has(record.projectId ?? '')) return undefined
+    const ceiling = await this.#ceiling({ organizationId }, record)
+    if (ceiling === 'ended') return undefined
+    const { minter, keptAt } = record
     const scope: Scope = {
       organizationId,
       projectId: record.projectId ?? organization.defaultProjectId,
       bound: record.projectId !== null,
       ...(deleted.size > 0 && { without: deleted }),
-      rights: record.scopes,
+      rights: rightsUnder(ceiling, record.scopes),
       grantId: record.id,
+      ...(record.sendOnly && rightsUnder(ceiling, ['api:send']).includes('api:send') && { sendsOnly: true as const }),
+      ...(minter && ceiling !== 'none' && { minter: { ...minter, role: ceiling, ...(keptAt !== undefined && { keptAt }) } }),
+      ...(endsAtProjects(ceiling) && { projectsOnly: true as const }),
     }
     const known = { generation, organizationId, record, scope }
     this.#known.set(sha256, known)
     const oldest = this.#known.keys().next().value
     if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest)
     return known
+  }
+
+  /**
+   * Who stands behind what is minted with the scope, as it is now: whoever was ended while the request was under way must not
+   * leave a key behind that nobody ends. Throws `unauthorized` and `insufficient_scope`.
+   */
+  async #originOf({ organizationId, holder, grantId }: Scope): Promise<Origin> {
+    if (holder?.kind === 'user') return { minter: await this.#minterOf(organizationId, holder) }
+    const minted = { mintedWith: grantId }
+    const stored = await this.#options.database.get(apiKeys, { organizationId }, grantId)
+    if (!stored) return minted // the command line of this machine
+    const { record } = stored
+    const ceiling = await this.#ceiling({ organizationId }, record)
+    if (statusOf(record, this.#options.clock.now()) !== 'active' || ceiling === 'ended') throw refused()
+    const { minter, keptAt } = record
+    return {
+      ...minted,
+      ...(minter && ceiling !== 'none' && { minter: { ...minter, role: ceiling } }),
+      ...(keptAt !== undefined && { keptAt }),
+    }
+  }
+
+  async #minterOf(organizationId: string, { userId, application }: UserHolder): Promise<Minter> {
+    const { rightsOfMember, grantStands } = this.#options
+    const member = await rightsOfMember(organizationId, userId)
+    if (!member) throw new Refusal('insufficient_scope', 'You are no member of this organization any more.')
+    if (application && !(await grantStands(organizationId, application.grantId)))
+      throw new Refusal('unauthorized', 'This application was revoked; it needs the permission of its user anew.')
+    return { userId, role: member.role, application: application ?? null }
+  }
+
+  async #roleOfMinter({ organizationId }: Pick<Scope, 'organizationId'>, { minter }: ApiKey): Promise<Role | undefined> {
+    return minter && (await this.#options.rightsOfMember(organizationId, minter.userId))?.role
+  }
+
+  async #ceiling(scope: Pick<Scope, 'organizationId'>, key: ApiKey): Promise<ShownKey['ceiling']> {
+    return ceilingOf(key, followsMinter(key) ? await this.#roleOfMinter(scope, key) : undefined)
+  }
+
+  /** A key with what is not in its record. */
+  async #shown(scope: Scope, record: ApiKey): Promise<ShownKey> {
+    const [ceiling, usedAt] = await Promise.all([this.#ceiling(scope, record), this.#uses.last(scope.organizationId, record.id)])
+    return { record, ceiling, usedAt }
   }
 
   async #get(scope: Scope, id: string): Promise<Stored<ApiKey>> {
@@ -190,6 +332,16 @@ export class ApiKeys {
     change.replace(apiKeys, organizationId, stored, record)
     return record
   }
+}
+
+function requireFuture(expiresAt: number, now: number): void {
+  if (expiresAt <= now)
+    throw invalid([{ path: 'expires_at', message: 'must be in the future; leave it out for a key that does not expire' }])
+}
+
+function requireActive(key: ApiKey, now: number): void {
+  const status = statusOf(key, now)
+  if (status !== 'active') throw new Refusal('conflict', `This API key is ${status}; mint a new one.`)
 }
 
 const refused = (): Refusal => new Refusal('unauthorized', 'This API key is unknown, expired or revoked; use a current one.')

@@ -1,4 +1,8 @@
-/** Brute-force limits on SMTP AUTH: sliding windows of failures per user and per address (a /64 for IPv6). */
+/**
+ * Brute-force limits on SMTP AUTH: sliding windows of failures per user and per address (a /64 for IPv6). Hundreds of sites
+ * can share an address, so an address that failed too often is told to wait, but a right login from it is let in all the same:
+ * passwords are 160 random bits, and what the limit spares is not their secrecy but the log.
+ */
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import { clientNetwork } from './client-network.ts'
@@ -9,9 +13,25 @@ export interface LoginLimits {
   readonly failuresPerAddress: number
 }
 
+/** Failed logins of one user name from one address, lately. */
+export interface FailedLogin {
+  /** An IPv4 address, or the /64 of an IPv6 address. */
+  readonly address: string
+  /** As it was tried, cut to 64 characters. */
+  readonly username: string
+  readonly failures: number
+  /** Milliseconds since the epoch. */
+  readonly lastAt: number
+  /** Why the last one was told to wait. */
+  readonly blocked: 'user' | 'address' | null
+}
+
 const defaultLoginLimits: LoginLimits = { windowMs: 15 * 60_000, failuresPerUser: 20, failuresPerAddress: 50 }
 /** Beyond this many keys the oldest are forgotten, so that a flood cannot fill the memory. */
 const keysMax = 50_000
+/** Rows of the list for the operator; the latest stay. */
+const listedMax = 1000
+const shownCharacters = 64
 
 /** Addresses remembered for a user. */
 const welcomeMax = 8
@@ -24,27 +44,32 @@ export class LoginGuard {
   #old = new Map<string, number[]>()
   /** Where users last logged in from; only real users get in here, so they are few. */
   readonly #welcome = new Map<string, readonly string[]>()
+  /** By address and user, the latest last. */
+  readonly #listed = new Map<string, FailedLogin & { readonly monotonic: number }>()
 
   constructor(clock: Clock, limits: LoginLimits = defaultLoginLimits) {
     this.#clock = clock
     this.#limits = limits
   }
 
-  /** Throws `rate_limit_exceeded` when the user or the address failed too often. */
+  /** Throws `rate_limit_exceeded` when the user failed too often, unless the user has logged in from this address before. */
   check(username: string, address: string): void {
-    const { failuresPerUser, failuresPerAddress } = this.#limits
-    const userIsOpen =
-      this.#recent(userKey(username)).length < failuresPerUser || (this.#welcome.get(username)?.includes(addressKey(address)) ?? false)
-    if (userIsOpen && this.#recent(addressKey(address)).length < failuresPerAddress) return
-    throw new Refusal('rate_limit_exceeded', 'Too many failed logins; wait a quarter of an hour and try again.', {
-      retryAfterSeconds: Math.ceil(this.#limits.windowMs / 1000),
-    })
+    if (this.#recent(userKey(username)).length < this.#limits.failuresPerUser) return
+    if (this.#welcome.get(username)?.includes(clientNetwork(address))) return
+    this.#list(username, address, 'user')
+    throw this.#tooMany()
   }
 
-  failed(username: string, address: string): void {
+  /** Counts a failure. Returns the answer to it: `unauthorized`, or `rate_limit_exceeded` where there were too many from the address. */
+  failed(username: string, address: string): Refusal {
     const { failuresPerUser, failuresPerAddress } = this.#limits
+    const key = addressKey(address)
+    const isCrowded = this.#recent(key).length >= failuresPerAddress
     this.#count(userKey(username), failuresPerUser)
-    this.#count(addressKey(address), failuresPerAddress)
+    this.#count(key, failuresPerAddress)
+    this.#list(username, address, isCrowded ? 'address' : null)
+    if (isCrowded) return this.#tooMany()
+    return new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')
   }
 
   /**
@@ -52,10 +77,38 @@ export class LoginGuard {
    * can log in from there whatever others try elsewhere, so that a known user name is not enough to lock a site out.
    */
   succeeded(username: string, address: string): void {
-    const others = (this.#welcome.get(username) ?? []).filter((known) => known !== addressKey(address))
-    this.#welcome.set(username, [addressKey(address), ...others].slice(0, welcomeMax))
+    const network = clientNetwork(address)
+    const others = (this.#welcome.get(username) ?? []).filter((known) => known !== network)
+    this.#welcome.set(username, [network, ...others].slice(0, welcomeMax))
     this.#young.delete(userKey(username))
     this.#old.delete(userKey(username))
+  }
+
+  /** The failures of this window, the latest first; at most 1,000 pairs of address and user. */
+  list(): FailedLogin[] {
+    const since = this.#clock.monotonic() - this.#limits.windowMs
+    return [...this.#listed.values()]
+      .filter(({ monotonic }) => monotonic > since)
+      .map(({ monotonic: _, ...row }) => row)
+      .toReversed()
+  }
+
+  #tooMany(): Refusal {
+    return new Refusal('rate_limit_exceeded', 'Too many failed logins; wait a quarter of an hour and try again.', {
+      retryAfterSeconds: Math.ceil(this.#limits.windowMs / 1000),
+    })
+  }
+
+  #list(username: string, address: string, blocked: FailedLogin['blocked']): void {
+    const row = { address: clientNetwork(address), username: username.slice(0, shownCharacters) }
+    const key = `${row.address} ${row.username}`
+    const monotonic = this.#clock.monotonic()
+    const before = this.#listed.get(key)
+    const isRecent = before !== undefined && before.monotonic > monotonic - this.#limits.windowMs
+    this.#listed.delete(key)
+    this.#listed.set(key, { ...row, failures: (isRecent ? before.failures : 0) + 1, lastAt: this.#clock.now(), blocked, monotonic })
+    const [oldest] = this.#listed.keys()
+    if (this.#listed.size > listedMax && oldest !== undefined) this.#listed.delete(oldest)
   }
 
   /** Only the failures that matter for the limit are kept. */
@@ -72,6 +125,7 @@ export class LoginGuard {
   }
 }
 
-const userKey = (username: string): string => `user ${username}`
+/** Names that are made up can be long; none that exists is. */
+const userKey = (username: string): string => `user ${username.slice(0, 128)}`
 
 const addressKey = (address: string): string => `address ${clientNetwork(address)}`

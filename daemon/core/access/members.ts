@@ -1,8 +1,10 @@
 /** What people may do in an organization, as access asks for it at every call. */
+import type { Role } from './role.ts'
 import type { Right } from './scope.ts'
 
 /** What the role of a member allows. */
 export interface MemberRights {
+  readonly role: Role
   readonly rights: readonly Right[]
   /** May change what belongs to the whole organization, as far as the rights go. */
   readonly administersOrganization: boolean

@@ -1,5 +1,5 @@
 /** Which project a request is about. Spec "Project rules" 1 to 3. */
-import { Refusal } from '../refusals.ts'
+import { invalid, Refusal } from '../refusals.ts'
 import type { Scope } from './scope.ts'
 
 /**
@@ -22,6 +22,22 @@ export const isOpenTo = (
   { projectId: owner, shared }: { readonly projectId: string; readonly shared?: unknown },
   projectId: string,
 ): boolean => owner === projectId || shared !== undefined
+
+/** As much of a destination as settings look at that name an environment. */
+interface InEnvironment {
+  readonly projectId: string
+  readonly shared?: unknown
+  readonly environment: string | null
+}
+
+/** Throws `validation_failed` for an environment that no destination of the project has, naming those there are. */
+export function requireEnvironment(destinations: ReadonlyMap<string, InEnvironment>, projectId: string, environment: string): void {
+  const known = new Set<string>()
+  for (const one of destinations.values()) if (one.environment !== null && isOpenTo(one, projectId)) known.add(one.environment)
+  if (known.has(environment)) return
+  const there = known.size === 0 ? 'none of them has one' : `there are ${[...known].toSorted().slice(0, 20).join(', ')}`
+  throw invalid([{ path: 'environment', message: `no destination of this project has the environment ${environment}; ${there}` }])
+}
 
 /** The project that something new belongs to: the named one, or that of the scope. */
 export const owningProject = (scope: Scope, projects: ReadonlyMap<string, unknown>, named: string | undefined): string =>

@@ -1,12 +1,19 @@
 /** Through a scope alone are records reachable: it is the first part of every key, so a foreign id cannot be addressed. */
 import { Refusal } from '../refusals.ts'
+import type { GrantedApplication, Minter } from './minter.ts'
+import { rightsInOrder, type Right } from './right.ts'
 
-/** REST rights, each including those before it (spec "Authentication" 1). */
-export const rightsInOrder = ['api:read', 'api:send', 'api:admin'] as const
-export type Right = (typeof rightsInOrder)[number]
+export { rightsInOrder, type Right }
 
 /** Who holds the access token or the session behind a scope. */
-export type TokenHolder = { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly userId: string }
+export type TokenHolder = { readonly kind: 'anonymous' } | UserHolder
+
+/** A signed-in user, or by an access token the application that they allowed. */
+export interface UserHolder {
+  readonly kind: 'user'
+  readonly userId: string
+  readonly application?: GrantedApplication
+}
 
 /** Who asks, for whom, and what they may do. */
 export interface Scope {
@@ -28,19 +35,26 @@ export interface Scope {
   readonly publishableToken?: string
   /** A signed-in owner of the organization. */
   readonly owns?: true
+  /** With an API key only: who stands behind it, and behind what is minted with it. */
+  readonly minter?: (Minter & { readonly keptAt?: number }) | undefined
+  /** A send-only key: without any right, it sends and is told the status of what it sent itself. */
+  readonly sendsOnly?: true
 }
+
+/** Whether the scope includes the right. */
+export const hasRight = ({ rights }: Pick<Scope, 'rights'>, right: Right): boolean =>
+  rights.some((held) => rightsInOrder.indexOf(held) >= rightsInOrder.indexOf(right))
 
 /** Throws `insufficient_scope` unless the scope includes the right. */
 export function requireRight(scope: Scope, right: Right): void {
-  const held = Math.max(...scope.rights.map((r) => rightsInOrder.indexOf(r)))
-  if (held >= rightsInOrder.indexOf(right)) return
-  throw new Refusal(
-    'insufficient_scope',
-    `This needs the scope ${right}; the ${scope.holder ? 'token' : 'key'} has ${scope.rights.join(' ') || 'none'}.`,
-    {
-      details: { required_scope: right },
-    },
-  )
+  if (hasRight(scope, right)) return
+  throw new Refusal('insufficient_scope', `This needs the scope ${right}; ${whatItHas(scope)}.`, { details: { required_scope: right } })
+}
+
+function whatItHas({ holder, minter, sendsOnly, rights }: Scope): string {
+  if (sendsOnly) return 'this key is for sending only'
+  const has = `the ${holder ? 'token' : 'key'} has ${rights.join(' ') || 'none'}`
+  return minter ? `${has}, and reaches no further than the role ${minter.role} of who minted it` : has
 }
 
 /** Throws `insufficient_scope` unless the scope may change what belongs to the whole organization. */

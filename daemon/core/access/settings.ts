@@ -8,7 +8,7 @@ export interface GrantSettings {
   /** Ids of projects that are being deleted; they are not among the projects. */
   readonly deleted: ReadonlySet<string>
   readonly credentials: ReadonlyMap<string, unknown>
-  readonly destinations: ReadonlyMap<string, { readonly projectId: string; readonly shared?: unknown }>
+  readonly destinations: ReadonlyMap<string, { readonly projectId: string; readonly shared?: unknown; readonly environment: string | null }>
 }
 
 /** Where those settings come from. */

@@ -14,8 +14,10 @@ export interface SmtpCredential {
   readonly allowedFromDomains: readonly string[]
   /** The header From must be in the whitelist too. */
   readonly enforceHeaderFrom: boolean
-  /** Asked before routing rules; null leaves the choice to them and needs an organization default sender. */
+  /** Asked before routing rules; null leaves the choice to them, the organization's default sender and the project's no-route policy. */
   readonly defaultDestinationId: string | null
+  /** In place of a default destination: the one of this environment that takes mail now. */
+  readonly environment?: string | null | undefined
   readonly maxRatePerMin: number | null
   readonly maxMessageBytes: number | null
   readonly expiresAt: number | null
@@ -38,6 +40,7 @@ export const smtpCredentials = defineRecord<SmtpCredential>({
     allowedFromDomains: z.array(z.string()),
     enforceHeaderFrom: z.boolean(),
     defaultDestinationId: z.string().nullable(),
+    environment: z.string().nullable().optional(),
     maxRatePerMin: z.int().nullable(),
     maxMessageBytes: z.int().nullable(),
     expiresAt: z.int().nullable(),

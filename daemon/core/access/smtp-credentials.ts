@@ -10,7 +10,7 @@ import { meterHeld } from '../held-usage.ts'
 import { requireRoom } from '../limits.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
-import { isOpenTo, owningProject, reachableProject } from './project-choice.ts'
+import { isOpenTo, owningProject, reachableProject, requireEnvironment } from './project-choice.ts'
 import type { Scope } from './scope.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings, GrantSettingsSource } from './settings.ts'
@@ -52,6 +52,7 @@ const defaults: Mutable = {
   allowedFromDomains: [],
   enforceHeaderFrom: true,
   defaultDestinationId: null,
+  environment: null,
   maxRatePerMin: null,
   maxMessageBytes: null,
   expiresAt: null,
@@ -80,8 +81,7 @@ export class SmtpCredentials {
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const alive = settings.credentials.size
       requireRoom(settings.organization, 'smtpCredentials', 'SMTP credential', alive)
-      const { password, ...login } = this.#newLogin()
-      const record = { ...defaults, ...checked, ...login, id: newId('smc', now), projectId, createdAt: now, updatedAt: now }
+      const { record, password } = newSmtpCredential(this.#options.secrets, { ...checked, projectId, now })
       change.insert(smtpCredentials, organizationId, record)
       const held = { before: alive, after: alive + 1 }
       await meterHeld({ database, change, organizationId }, 'smtp_credentials', held, now)
@@ -112,7 +112,7 @@ export class SmtpCredentials {
     const { writes } = this.#options
     return writes.act(scope, 'smtp_credential.rotated', async (change) => {
       const stored = await this.#get(scope, id)
-      const { password, ...login } = this.#newLogin()
+      const { password, ...login } = newLogin(this.#options.secrets)
       const record = { ...stored.record, ...login, updatedAt: this.#options.clock.now() }
       change.replace(smtpCredentials, scope.organizationId, stored, record)
       return { record, password, warnings: [] }
@@ -164,11 +164,20 @@ export class SmtpCredentials {
     const message = 'this service has no domain for bounces; VERP has no effect until this field names one'
     return [{ path: 'verp_bounce_domain', message }]
   }
+}
 
-  #newLogin(): { readonly username: string; readonly passwordFingerprint: string; readonly password: string } {
-    const password = randomText(passwordLength)
-    return { username: `smtp_${randomText(usernameLength)}`, passwordFingerprint: this.#options.secrets.fingerprint(password), password }
-  }
+/** A credential with a login of its own, and its password, of which the record holds a keyed hash. `now` in milliseconds. */
+export function newSmtpCredential(
+  secrets: SecretBox,
+  { now, ...given }: Partial<Mutable> & { readonly projectId: string; readonly now: number },
+): { readonly record: SmtpCredential; readonly password: string } {
+  const { password, ...login } = newLogin(secrets)
+  return { record: { ...defaults, ...given, ...login, id: newId('smc', now), createdAt: now, updatedAt: now }, password }
+}
+
+function newLogin(secrets: SecretBox): { readonly username: string; readonly passwordFingerprint: string; readonly password: string } {
+  const password = randomText(passwordLength)
+  return { username: `smtp_${randomText(usernameLength)}`, passwordFingerprint: secrets.fingerprint(password), password }
 }
 
 /**
@@ -203,6 +212,11 @@ function checkChanges(
   if (given.defaultDestinationId === '') checked.defaultDestinationId = null
   else if (given.defaultDestinationId && !isReachable(settings, given.defaultDestinationId, projectId))
     problems.push({ path: 'default_destination_id', message: 'no destination of this project has this id' })
+  if (given.environment === '') checked.environment = null
+  if (checked.environment != null && checked.defaultDestinationId != null)
+    problems.push({ path: 'environment', message: 'stands in place of default_destination_id; give one of them' })
+  else if (checked.environment != null) checked.defaultDestinationId = null
+  else if (checked.defaultDestinationId != null) checked.environment = null
   if (given.verpBounceDomain === '') checked.verpBounceDomain = null
   else if (given.verpBounceDomain) {
     const domain = parseDomain(given.verpBounceDomain)
@@ -212,6 +226,7 @@ function checkChanges(
   if (typeof given.expiresAt === 'number' && given.expiresAt <= nowMs)
     problems.push({ path: 'expires_at', message: 'must be in the future; null is for a credential that does not expire' })
   if (problems.length > 0) throw invalid(problems)
+  if (checked.environment != null) requireEnvironment(settings.destinations, projectId, checked.environment)
   return { checked, warnings: gateToggles(checked, settings) }
 }
 
@@ -234,7 +249,10 @@ function gateToggles(checked: Checked, { organization }: GrantSettings): FieldPr
 }
 
 /** A default destination that the credential cannot use where it is now. */
-function leftBehind(settings: GrantSettings, { defaultDestinationId, projectId }: SmtpCredential): FieldProblem[] {
+function leftBehind(settings: GrantSettings, { defaultDestinationId, environment, projectId }: SmtpCredential): FieldProblem[] {
+  const inProject = [...settings.destinations.values()].filter((one) => isOpenTo(one, projectId))
+  if (environment != null && !inProject.some((one) => one.environment === environment))
+    return [{ path: 'environment', message: 'is of another project, so nothing can be sent with it; name one of this project' }]
   if (defaultDestinationId === null || isReachable(settings, defaultDestinationId, projectId)) return []
   return [{ path: 'default_destination_id', message: 'is of another project, so nothing can be sent with it; name one of this project' }]
 }

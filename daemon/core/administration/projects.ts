@@ -5,11 +5,12 @@ import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import { claimProgress, claims, type ClaimProgress } from '../claims/claim.ts'
-import { reachableProject } from '../access/project-choice.ts'
+import { reachableProject, requireEnvironment } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
+import { requireFlag } from '../features.ts'
 import { meterHeld } from '../held-usage.ts'
-import { limitsOf } from '../limits.ts'
+import { limitsOf, requireIncluded } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import { destinations } from '../routing/destination.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
@@ -60,6 +61,8 @@ export interface ProjectView {
 export interface ProjectChanges {
   readonly name?: string | undefined
   readonly noRoutePolicy?: NoRoutePolicy | undefined
+  /** Where mail goes that no routing rule matches; null leaves that to the organization's default sender. */
+  readonly environment?: string | null | undefined
   /** Sends a day; null is no cap of its own. */
   readonly sendBudget?: number | null | undefined
   /** Captures a month; null is the plan's. */
@@ -131,7 +134,7 @@ export class Projects {
     return this.#view(policy, find(scope, policy, id))
   }
 
-  /** With its catch-all inbox. Throws `quota_exhausted` for a partition that the plan does not include. */
+  /** With its catch-all inbox. Throws `feature_disabled` for a partition that the plan does not include. */
   async create(scope: Scope, { name, parentId, ...changes }: NewProject): Promise<ProjectView> {
     const { writes, policies, clock } = this.#options
     const { organizationId } = scope
@@ -144,6 +147,7 @@ export class Projects {
           'A key of one project makes partitions of it only; give parent_id, or use a key of the organization.',
         )
       const { status } = parent ?? policy.projects.get(policy.organization.defaultProjectId) ?? { status: 'anonymous' }
+      if (changes.environment != null) requireEnvironment(policy.destinations, '', changes.environment)
       const given = { ...checked(policy, changes), name, ...(parent && { parentId: parent.id }), isDefault: false, status }
       return insertProject(change, organizationId, given, clock.now())
     })
@@ -155,8 +159,10 @@ export class Projects {
     const { writes, policies } = this.#options
     await writes.act(scope, 'project.updated', async (change) => {
       const policy = await policies.of(scope.organizationId)
-      find(scope, policy, id)
+      const project = find(scope, policy, id)
+      if (project.parentId !== undefined) requireFlag(policy.organization, 'tenant_partitions')
       if (changes.sendBudget !== undefined || changes.monthlyCaptureCap !== undefined) requireAbove(scope, id)
+      if (changes.environment != null) requireEnvironment(policy.destinations, id, changes.environment)
       const stored = await this.#stored(scope, id)
       const given = checked(policy, changes)
       const isSame = Object.entries(given).every(([field, value]) => stored.record[field as keyof Project] === value)
@@ -259,8 +265,9 @@ function parentOf(scope: Scope, policy: Policy, parentId: string): Project {
   if (parent.parentId !== undefined)
     throw invalid([{ path: 'parent_id', message: 'is a partition itself, and a partition has none of its own' }])
   const { organization } = policy
-  if (limitsOf(organization).subProjects) return parent
-  throw new Refusal('quota_exhausted', `The plan ${organization.plan} has no partitions of projects; raise the plan to pro or enterprise.`)
+  requireFlag(organization, 'tenant_partitions')
+  requireIncluded(organization, 'subProjects', { lacks: 'has no partitions of projects' })
+  return parent
 }
 
 /** The changes that were given. Throws `quota_exhausted` for a cap above that of the plan. */
@@ -268,6 +275,9 @@ function checked({ organization }: Policy, changes: ProjectChanges): Partial<Pro
   const { monthlyCaptureCap: cap } = changes
   const most = limitsOf(organization).capturesPerMonth
   if (cap != null && most !== undefined && cap > most)
-    throw new Refusal('quota_exhausted', `The plan ${organization.plan} captures ${most} messages of a project in a month; raise the plan.`)
+    throw new Refusal(
+      'quota_exhausted',
+      `The plan ${organization.plan} captures ${most} messages of a project in a month; give at most that, or raise the plan.`,
+    )
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 }

@@ -3,15 +3,16 @@ import type { Database } from '#store/database.ts'
 import { queueHead } from '#store/queue.ts'
 import { Refusal } from '../refusals.ts'
 import type { Policy } from '../routing/policy.ts'
+import { noDestination } from '../trace/waiting-entry.ts'
 
-/** Throws `conflict` when mail of one of these projects is queued. `what` is what would be deleted, in one word. */
+/** Throws `conflict` when mail of one of these projects is queued, also when it only waits to be captured. `what` is what would be deleted, in one word. */
 export async function refuseWhileQueued(
   database: Database,
   { destinations }: Policy,
   projectIds: ReadonlySet<string>,
   what: 'project' | 'organization',
 ): Promise<void> {
-  for (const { id } of destinations.values()) {
+  for (const id of [noDestination, ...destinations.keys()]) {
     if (!(await isQueuedFor(database, id, projectIds))) continue
     const message = `Messages of this ${what} are still queued; wait until they are sent, or give them up (discard_queued).`
     throw new Refusal('conflict', message, { nextAction: 'wait_or_discard_queued' })

@@ -2,6 +2,7 @@
 import { Change } from '#store/change.ts'
 import { recordKey } from '#store/record-kind.ts'
 import { apiKeys } from '../access/api-key.ts'
+import { keyUses } from '../access/key-uses.ts'
 import { claims } from '../claims/claim.ts'
 import { ingestSources } from '../ingest-sources/ingest-source.ts'
 import { invitations } from '../people/invitation.ts'
@@ -22,6 +23,7 @@ export async function removeOrganization(work: RemovalWork, organizationId: stri
     if (!(await removeProject(work, organizationId, record.id, undefined))) return false
   }
   await removeRecords(work, apiKeys, organizationId, () => true)
+  await removeRecords(work, keyUses, organizationId, () => true)
   await removeRecords(work, claims, organizationId, () => true)
   await removeRecords(work, ingestSources, organizationId, () => true)
   await removeRecords(work, members, organizationId, () => true)

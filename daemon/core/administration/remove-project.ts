@@ -7,6 +7,7 @@ import type { Database } from '#store/database.ts'
 import { indexPrefix, type Identified, type RecordKind } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import { apiKeys } from '../access/api-key.ts'
+import { keyUses } from '../access/key-uses.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { inboxes } from '../capture/capture.ts'
 import { lastNotifyKey } from '../capture/last-notify.ts'
@@ -51,6 +52,7 @@ export async function removeProject(
   const { database, nowMs, stopping } = work
   const isOfProject = (record: { readonly projectId: string | null }): boolean => record.projectId === projectId
   await removeRecords(work, apiKeys, organizationId, isOfProject)
+  await removeRecords(work, keyUses, organizationId, isOfProject)
   await removeRecords(work, publishableKeys, organizationId, isOfProject)
   await removeRecords(work, smtpCredentials, organizationId, isOfProject)
   await removeRecords(work, oauthGrants, organizationId, isOfProject)

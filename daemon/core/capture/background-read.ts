@@ -13,7 +13,7 @@ import type { CaptureBell } from './bell.ts'
 import { captures, inboxes, type Capture, type Inbox } from './capture.ts'
 import type { Notifier } from './notifier.ts'
 import { landsIn } from './pattern.ts'
-import { pendingReadKey, pendingReads, type PendingRead } from './pending-read.ts'
+import { firstPendingReads, pendingReadKey, type PendingRead } from './pending-read.ts'
 import type { Readings } from './readings.ts'
 
 export interface BackgroundReadOptions {
@@ -28,10 +28,16 @@ export interface BackgroundReadOptions {
 
 /** Inboxes of a project whose owners are told; there are never as many. */
 const notifiedMax = 1000
+/** Organizations of which a message is read at a time; one that takes long holds up nobody else. */
+const organizationsMax = 64
 
 export class BackgroundRead {
   readonly #options: BackgroundReadOptions
   readonly #rounds: Rounds
+  /** By organization. */
+  readonly #underWay = new Map<string, Promise<void>>()
+  /** What could not be read, by whatever defect, until something new comes. */
+  readonly #broken = new Set<string>()
 
   constructor(options: BackgroundReadOptions) {
     this.#options = options
@@ -40,23 +46,35 @@ export class BackgroundRead {
 
   /** Something may be waiting; also called at start for what an earlier process left. */
   wake(): void {
+    this.#broken.clear()
     this.#rounds.wake()
   }
 
   /** Begins nothing new; what is left waits in the store for the next start. */
-  stop(): Promise<void> {
-    return this.#rounds.stop()
+  async stop(): Promise<void> {
+    await this.#rounds.stop()
+    await Promise.all(this.#underWay.values())
   }
 
+  /** Begins with the first of every organization that has none under way; the end of each begins another round. */
   async #readAll(): Promise<void> {
-    for await (const pending of pendingReads(this.#options.database.kv)) {
+    const passedOver = { organizations: this.#underWay, captures: this.#broken }
+    for await (const pending of firstPendingReads(this.#options.database.kv, passedOver)) {
+      while (this.#underWay.size >= organizationsMax && !this.#rounds.stopping) await Promise.race(this.#underWay.values())
       if (this.#rounds.stopping) return
-      try {
-        await this.#read(pending)
-      } catch (error) {
-        this.#options.onError(error, pending.captureId)
-      }
+      this.#underWay.set(pending.organizationId, this.#readOne(pending))
     }
+  }
+
+  async #readOne(pending: PendingRead): Promise<void> {
+    try {
+      await this.#read(pending)
+    } catch (error) {
+      this.#broken.add(pending.captureId)
+      this.#options.onError(error, pending.captureId)
+    }
+    this.#underWay.delete(pending.organizationId)
+    this.#rounds.wake()
   }
 
   async #read({ organizationId, captureId, version }: PendingRead): Promise<void> {

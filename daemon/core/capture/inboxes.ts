@@ -1,8 +1,8 @@
 /** Virtual inboxes: which captures are in them, one capture in full, and the long poll. Spec "Virtual inboxes". */
 import { readContent } from '#store/content.ts'
 import type { Database, Page } from '#store/database.ts'
-import { indexPrefix, type Stored } from '#store/record-kind.ts'
-import { pack, type Element } from '#store/tuple.ts'
+import type { Stored } from '#store/record-kind.ts'
+import type { Element } from '#store/tuple.ts'
 import type { Scope } from '../access/scope.ts'
 import { foldAddress } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
@@ -116,7 +116,8 @@ export class Inboxes {
       ...walk,
       limit: wanted.limit,
       ascending: since !== undefined,
-      cursor: wanted.cursor ?? (since && (await this.#cursorAfter(scope, walk, notBefore(since, oldest)))),
+      cursor: wanted.cursor,
+      after: since && (await this.#placeOf(scope, walk, notBefore(since, oldest))),
     })
     const rows = page.rows.filter(({ record }) => record.capturedAt >= oldest && landsIn(inbox, record) && isAfter(record, since))
     const found = await Promise.all(rows.map(({ record }) => database.get(traces, scope, record.traceId)))
@@ -194,22 +195,21 @@ export class Inboxes {
     const { database, clock } = this.#options
     const walk = walkOf(inbox)
     const oldest = retainedFrom(inbox, clock.now())
-    let cursor: string | undefined = await this.#cursorAfter(scope, walk, notBefore(since, oldest))
-    while (cursor !== undefined) {
-      const page: Page<Stored<Capture>> = await database.list(captures, scope, { ...walk, limit: 10, ascending: true, cursor })
+    const after = await this.#placeOf(scope, walk, notBefore(since, oldest))
+    let cursor: string | undefined
+    do {
+      const page: Page<Stored<Capture>> = await database.list(captures, scope, { ...walk, limit: 10, ascending: true, after, cursor })
       const found = page.rows.find(({ record }) => record.capturedAt >= oldest && isAfter(record, since))
       if (found) return found.record
       cursor = page.nextCursor
-    }
+    } while (cursor !== undefined)
     return undefined
   }
 
-  /** Behind everything up to `since`. */
-  async #cursorAfter(scope: Scope, walk: Walk, since: Since): Promise<string> {
-    const { index, values } = walk
+  /** The place in the walk behind everything up to `since`. */
+  async #placeOf(scope: Scope, walk: Walk, since: Since): Promise<readonly Element[]> {
     const known = 'at' in since ? undefined : (await this.#options.database.get(captures, scope, since.captureId))?.record
-    const last = 'at' in since ? [lastOf(since.at)] : known ? arrivalIn(walk, known) : [since.captureId]
-    return Buffer.from(pack([...indexPrefix(captures.name, scope.organizationId, index), ...values, ...last])).toString('base64url')
+    return 'at' in since ? [lastOf(since.at)] : known ? arrivalIn(walk, known) : [since.captureId]
   }
 
   #readOnce(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {

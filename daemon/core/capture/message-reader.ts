@@ -14,32 +14,69 @@ export interface ReadAttachment {
   readonly inline: boolean
 }
 
+/**
+ * HTML as a document of its own, sanitized: no script, no form. Remote images stand in `data-remote-src` and in `url(…)` of
+ * styles; whoever shows the document decides about them. Styles may lay things out as they like.
+ */
+export interface MailDocument {
+  readonly html: string
+  /** All style sheets, fit for a `style` element. */
+  readonly styles: string
+  /** Attributes of the elements `html` and `body`; values are not escaped. */
+  readonly root: Readonly<Record<string, string>>
+  readonly body: Readonly<Record<string, string>>
+}
+
 /** The message as a reader would show it. */
 export interface ReadMessage {
   readonly subject: string
   readonly from: readonly ReadAddress[]
   readonly to: readonly ReadAddress[]
   readonly cc: readonly ReadAddress[]
+  /** Of the field Bcc, which few messages have. */
+  readonly bcc: readonly ReadAddress[]
   readonly replyTo: readonly ReadAddress[]
   readonly messageId?: string | undefined
   readonly date?: string | undefined
   /** Every header field in order, names as written, values unfolded and decoded. */
   readonly headers: readonly { readonly name: string; readonly value: string }[]
   readonly text: string
-  /** Sanitized: no script, no form, no remote content without consent. */
+  /** Sanitized, for any page: no script, no form, no remote content, no layout that leaves its place. */
   readonly html: string
+  /** The same for a frame, with its own styles. */
+  readonly document: MailDocument
   readonly attachments: readonly ReadAttachment[]
   /** Every address found in headers and bodies, lower-cased, sorted, without repeats. */
   readonly addressesSeen: readonly string[]
 }
 
-/** `unreadable` carries one sentence that says why; the raw message is still there. */
-export type ReadResult = { readonly ok: true; readonly message: ReadMessage } | { readonly ok: false; readonly unreadable: string }
+/**
+ * `unreadable` carries one sentence that says why; the raw message is still there. `isLasting`: another try would
+ * hardly end better. */
+export type ReadResult =
+  { readonly ok: true; readonly message: ReadMessage } | { readonly ok: false; readonly unreadable: string; readonly isLasting?: boolean }
+
+/** A message in memory, or how it gets there when its turn has come. */
+export interface WaitingMessage {
+  /** Organizations take turns. */
+  readonly organizationId: string
+  /** Octets. */
+  readonly size: number
+  read(): Promise<Uint8Array>
+}
+
+/** A message that is in memory already. */
+export const messageInMemory = (organizationId: string, raw: Uint8Array): WaitingMessage => ({
+  organizationId,
+  size: raw.length,
+  read: () => Promise.resolve(raw),
+})
 
 export interface MessageReader extends AsyncDisposable {
   /** Makes itself ready, and stays so until the returned function is called: what comes meanwhile does not wait for a start. */
   expect(): () => void
-  read(raw: Uint8Array): Promise<ReadResult>
+  /** Rejects with what `message.read` rejects with, like `attachment`. */
+  read(message: WaitingMessage): Promise<ReadResult>
   /** The decoded bytes of the attachment at `index` of `ReadMessage.attachments`; undefined when there is none. */
-  attachment(raw: Uint8Array, index: number): Promise<Uint8Array | undefined>
+  attachment(message: WaitingMessage, index: number): Promise<Uint8Array | undefined>
 }

@@ -4,6 +4,7 @@
  */
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import { hasRight, type Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import type { Post, PostLimits, PostOutcome } from '../outbound/post.ts'
@@ -58,8 +59,12 @@ export class Notifier {
     this.#options = options
   }
 
-  /** What receivers of this inbox verify with; undefined when that is the operator's key, which is no business of a tenant. */
-  secretOf(inboxId: string): string | undefined {
+  /**
+   * What receivers of this inbox verify with: for administrators alone, as whoever has it can sign. Undefined also when it is the
+   * operator's key, which is no business of a tenant.
+   */
+  secretFor(scope: Scope, inboxId: string): string | undefined {
+    if (!hasRight(scope, 'api:admin')) return undefined
     return this.#options.sharedSecret === undefined ? notifySecret(this.#options.secrets, inboxId) : undefined
   }
 

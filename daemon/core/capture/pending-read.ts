@@ -17,24 +17,28 @@ export interface PendingRead {
   readonly version: bigint
 }
 
-/** Each of them once, one of each organization in turn, so that who captures much holds up nobody else. */
-export async function* pendingReads(kv: Kv): AsyncIterable<PendingRead> {
+/** What is not to be begun: anything of these organizations, and these captures. */
+export interface PassedOver {
+  readonly organizations: { has(organizationId: string): boolean }
+  readonly captures: { has(captureId: string): boolean }
+}
+
+/** The first of each organization, in the order of the organizations. */
+export async function* firstPendingReads(kv: Kv, passedOver: PassedOver): AsyncIterable<PendingRead> {
   const { start, end } = within(pendingReadsKey)
-  const latest = new Map<string, Bytes>()
-  for (let isDone = false; !isDone;) {
-    isDone = true
-    for (let of = await first(kv, start, end); of;) {
-      const organizationId = String(unpack(of.key)[2])
-      const its = within([...pendingReadsKey, organizationId])
-      const seen = latest.get(organizationId)
-      const entry = seen ? await first(kv, Buffer.concat([seen, Buffer.of(0)]), its.end) : of
-      if (entry) {
-        isDone = false
-        latest.set(organizationId, entry.key)
-        yield { organizationId, captureId: String(unpack(entry.key)[3]), version: entry.version }
+  for (let at = start; ;) {
+    const next = await first(kv, at, end)
+    if (!next) return
+    const organizationId = String(unpack(next.key)[2])
+    const its = within([...pendingReadsKey, organizationId])
+    if (!passedOver.organizations.has(organizationId))
+      for await (const { key, version } of kv.range(its)) {
+        const captureId = String(unpack(key)[3])
+        if (passedOver.captures.has(captureId)) continue
+        yield { organizationId, captureId, version }
+        break
       }
-      of = await first(kv, its.end, end)
-    }
+    at = its.end
   }
 }
 

@@ -1,31 +1,39 @@
 /**
- * Reads captured messages for people: once for all who ask for the same at the same time, and one after the other, so that
- * whatever is asked for, one message is in memory.
+ * Reads captured messages for people: once for all who ask for the same, also later as long as there is room for what was read, and
+ * organizations in turn; a message is in memory only while it is read.
  */
 import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
+import type { Clock } from '../clock.ts'
 import type { Trace } from '../trace/trace.ts'
-import type { MessageReader, ReadResult } from './message-reader.ts'
+import { KeptReadings } from './kept-readings.ts'
+import type { MessageReader, ReadResult, WaitingMessage } from './message-reader.ts'
 
 export class Readings {
   readonly #database: Database
   readonly #reader: MessageReader
+  readonly #kept: KeptReadings
   readonly #underWay = new Map<string, Promise<unknown>>()
-  #last: Promise<unknown> = Promise.resolve()
 
-  constructor(database: Database, reader: MessageReader) {
+  constructor(database: Database, reader: MessageReader, clock: Clock) {
     this.#database = database
     this.#reader = reader
+    this.#kept = new KeptReadings(clock)
   }
 
   /** The message of a trace as a reader would show it. */
-  read(organizationId: string, trace: Trace): Promise<ReadResult> {
-    return this.#once(trace.id, () => this.#inTurn(organizationId, trace, (raw) => this.#reader.read(raw)))
+  async read(organizationId: string, trace: Trace): Promise<ReadResult> {
+    const kept = this.#kept.get(organizationId, trace.id)
+    if (kept) return kept
+    return this.#once(trace.id, async () => {
+      const result = await this.#reader.read(this.#waiting(organizationId, trace))
+      return this.#kept.keep(organizationId, trace.id, result)
+    })
   }
 
   /** The decoded bytes of one attachment; undefined when there is none at that place. */
   attachment(organizationId: string, trace: Trace, index: number): Promise<Uint8Array | undefined> {
-    return this.#once(`${trace.id} ${index}`, () => this.#inTurn(organizationId, trace, (raw) => this.#reader.attachment(raw, index)))
+    return this.#once(`${trace.id} ${index}`, () => this.#reader.attachment(this.#waiting(organizationId, trace), index))
   }
 
   /** Who expects a message soon: until the returned function is called, its reading begins without a delay. */
@@ -41,13 +49,11 @@ export class Readings {
     return reading
   }
 
-  #inTurn<T>(organizationId: string, { prefix, content }: Trace, work: (raw: Uint8Array) => Promise<T>): Promise<T> {
-    const turn = this.#last.then(async () => {
+  #waiting(organizationId: string, { prefix, content }: Trace): WaitingMessage {
+    const read = async (): Promise<Uint8Array> => {
       const body = await readWholeContent(this.#database, organizationId, content)
-      return work(prefix === '' ? body : Buffer.concat([Buffer.from(prefix), body]))
-    })
-    const forget = (): void => {}
-    this.#last = turn.then(forget, forget)
-    return turn
+      return prefix === '' ? body : Buffer.concat([Buffer.from(prefix), body])
+    }
+    return { organizationId, size: content.size, read }
   }
 }

@@ -6,9 +6,12 @@ import { Change, decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
+import type { ApiKey } from '../access/api-key.ts'
+import { keysFollowing, type KeysToKeep } from '../access/minted-keys.ts'
 import { requireRight, type Scope } from '../access/scope.ts'
 import type { Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
+import { endGrant, isMintedBy } from '../oauth/end-grant.ts'
 import { oauthGrants } from '../oauth/grant.ts'
 import type { Sandboxes } from '../oauth/sandboxes.ts'
 import { addLoginLink } from '../people/login-link.ts'
@@ -100,10 +103,11 @@ export class Claims {
     return { progress: claimProgress(false, claim, null, clock.now()), open: claim, integrationsUrl }
   }
 
-  /** Those that are open for the address of the user. */
-  async openFor({ email }: User): Promise<Claim[]> {
+  /** Those that are open for the address of the user; none before it is proved. */
+  async openFor({ email, isUnproved }: User): Promise<Claim[]> {
     const { database } = this.#options
     const found: Claim[] = []
+    if (isUnproved) return found
     for await (const { value } of database.kv.range(within([...lookupPrefix(claims.name, 'email'), email]))) {
       const [organizationId] = decode<[string, string]>(value)
       const stored = await this.#stored(organizationId)
@@ -152,16 +156,24 @@ export class Claims {
     throw new Refusal('not_found', 'There is nothing to undo here; the link works for seven days, for whoever took over the sandbox.')
   }
 
-  /** Ends the session of the agent; the organization stays with the user. Again does nothing. */
-  async undo(user: User, organizationId: string): Promise<void> {
+  /** The keys that end with the session of the agent; the newest first. */
+  async keysOf({ id: organizationId, grantId }: Claim): Promise<ApiKey[]> {
+    const { database, clock } = this.#options
+    return (await keysFollowing(database, organizationId, isMintedBy(grantId), clock.now())).map(({ record }) => record)
+  }
+
+  /**
+   * Ends the session of the agent and the keys that it minted, but for those to keep; the organization stays with the user. Again
+   * does nothing.
+   */
+  async undo(user: User, organizationId: string, toKeep: KeysToKeep = []): Promise<void> {
     const { database, writes, clock, audit } = this.#options
-    const { grantId, projectId, clientName } = await this.undoable(user, organizationId)
+    const { grantId } = await this.undoable(user, organizationId)
     await writes.run(organizationId, async (change) => {
       const stored = await database.get(oauthGrants, { organizationId }, grantId)
       if (stored?.record.revokedAt !== null) return
-      change.replace(oauthGrants, organizationId, stored, { ...stored.record, revokedAt: clock.now() })
       const actor = { kind: 'user', id: user.id } as const
-      audit.record(change, { organizationId, projectId, actor, act: 'oauth_grant.revoked', target: grantId, details: { name: clientName } })
+      await endGrant({ database, audit, change, actor, now: clock.now() }, { ...stored, organizationId }, { toKeep })
     })
   }
 
@@ -231,7 +243,7 @@ export class Claims {
   /** An open claim by its code; what is not told to the user by mail counts as a try. */
   async #try(user: User, typed: string): Promise<FoundClaim> {
     const found = await this.#find(typed)
-    if (found?.record.email !== user.email) this.#codes.take(user.id)
+    if (found?.record.email !== user.email || user.isUnproved) this.#codes.take(user.id)
     if (!found) throw gone()
     return found
   }

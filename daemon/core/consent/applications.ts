@@ -1,9 +1,12 @@
 /** Applications with access: what a user allowed, shown as one for each client and project, and taken back. */
 import type { Database } from '#store/database.ts'
+import type { ApiKey } from '../access/api-key.ts'
+import { keysFollowing, noKeys, type KeyFates, type KeysToKeep } from '../access/minted-keys.ts'
+import type { Minter } from '../access/minter.ts'
 import type { Clock } from '../clock.ts'
 import { isMetadataAddress } from '../oauth/client-metadata-documents.ts'
-import { oauthGrants } from '../oauth/grant.ts'
-import type { Grants, StoredGrant } from '../oauth/grants.ts'
+import { oauthGrants, type StoredGrant } from '../oauth/grant.ts'
+import type { Grants } from '../oauth/grants.ts'
 import { levelOf, scopesUpTo, surfaces, type OAuthScope } from '../oauth/scopes.ts'
 import type { Members } from '../people/members.ts'
 import type { Policies } from '../routing/policy.ts'
@@ -61,13 +64,33 @@ export class Applications {
     return [...byName.values()].map(toApplication).toSorted((a, b) => b.since - a.since)
   }
 
-  /** Ends every grant of it with all of their tokens, at once; again does nothing. */
-  async revoke(userId: string, { clientId, organizationId, projectId }: ApplicationName): Promise<void> {
+  /**
+   * Ends every grant of it with all of their tokens, at once, and the keys that it minted, but for those to keep; again does
+   * nothing. Throws `validation_failed` for a key to keep that would not end.
+   */
+  async revoke(userId: string, name: ApplicationName, toKeep: KeysToKeep = []): Promise<KeyFates> {
+    const { clientId, organizationId, projectId } = name
+    const isMeant = mintedBy(userId, name)
+    let keys = noKeys
     for (const { stored } of await this.grantsOf(userId)) {
       const { record } = stored
-      if (stored.organizationId === organizationId && record.clientId === clientId && record.projectId === projectId)
-        await this.#options.grants.revoke(record.id, { kind: 'user', id: userId })
+      if (stored.organizationId !== organizationId || record.clientId !== clientId || record.projectId !== projectId) continue
+      // the first one takes all of its keys along
+      const ended = await this.#options.grants.revoke(
+        record.id,
+        { kind: 'user', id: userId },
+        { isMeant, ...(keys === noKeys && { toKeep }) },
+      )
+      if (keys === noKeys && ended) keys = ended.keys
     }
+    return keys
+  }
+
+  /** The keys that end when the application is revoked; the newest first. */
+  async keysOf(userId: string, name: ApplicationName): Promise<ApiKey[]> {
+    const { database, clock } = this.#options
+    const found = await keysFollowing(database, name.organizationId, mintedBy(userId, name), clock.now())
+    return found.map(({ record }) => record)
   }
 
   /** Every grant of the user that works, in all of their organizations; the oldest first. */
@@ -88,6 +111,12 @@ export class Applications {
     return found
   }
 }
+
+/** Also by grants of it that have ended since. Its tokens are of one project, and so is what they mint. */
+const mintedBy =
+  (userId: string, { clientId, projectId }: ApplicationName) =>
+  (minter: Minter, key: ApiKey): boolean =>
+    minter.userId === userId && minter.application?.clientId === clientId && key.projectId === projectId
 
 function toApplication(grants: readonly LiveGrant[]): Application {
   const [first] = grants

@@ -1,7 +1,7 @@
 /** What of an attempt under way is durable: its start, the word of recipients as it becomes known, and its end as a whole. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { writeAttempt, writeProgress, writeWhole, type AttemptRecord, type RecipientReport } from '../trace/attempt-record.ts'
+import { dropAttempt, writeAttempt, writeProgress, writeWhole, type AttemptRecord, type RecipientReport } from '../trace/attempt-record.ts'
 
 /** Which attempt it is, and when it began. */
 export type AttemptName = Pick<AttemptRecord, 'number' | 'startedAt'>
@@ -30,6 +30,11 @@ export class AttemptLog {
     } else if (recipients)
       writeProgress(change, this.#organizationId, this.#traceId, { number: this.name.number, row: ++this.#rows, recipients })
     return this.#database.commit(change)
+  }
+
+  /** Adds to the write that the attempt goes with its trace, which was deleted meanwhile: its start may have been written after that. */
+  drop(change: Change): Change {
+    return dropAttempt(change, this.#organizationId, this.#traceId, this.name.number, this.#rows)
   }
 
   /** Adds the attempt as it ended to the write that its end makes. */

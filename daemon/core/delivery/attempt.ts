@@ -7,6 +7,7 @@ import type { Stored } from '#store/record-kind.ts'
 import { oauth2Place, passwordPlace, secretPlace, type Destination, type HttpDestination } from '../routing/destination.ts'
 import { openOAuth2 } from '../routing/oauth2.ts'
 import type { SecretBox } from '../access/secret-box.ts'
+import { bouncesIn, stageBounces, toldOf, withBounces } from '../feedback/attempt-bounces.ts'
 import type { Clock } from '../clock.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import { serviceRef, serviceRefField } from '../trace/trace-token.ts'
@@ -16,6 +17,7 @@ import { announceFailures } from '../webhooks/announce.ts'
 import { AttemptLog } from './attempt-log.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin.ts'
+import { captureScheduled, type OnCaptured } from './capture-scheduled.ts'
 import { deliverCopies, takesReturnPaths } from './copies.ts'
 import { errorClass } from './error-class.ts'
 import { failOver, onDetour, passedOver, passOver, type FailoverHealth, type Passing } from './failover.ts'
@@ -23,6 +25,7 @@ import { judge, judgeInterrupted, stillborn } from './judge.ts'
 import type { Signer } from '../domains/signer.ts'
 import { signTrace } from './signing.ts'
 import { withholdSuppressed } from './withhold.ts'
+import { throttlingNoted } from './throttling.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportTarget } from './transport.ts'
 
 /** Hears of finished attempts, for logs and metrics. */
@@ -45,6 +48,7 @@ export interface AttemptOptions {
   readonly signer: Signer
   readonly retry: RetryPolicy
   readonly listener: AttemptListener
+  readonly onCaptured: OnCaptured
   readonly health: AttemptHealth
   readonly random: () => number
 }
@@ -90,6 +94,8 @@ export class Attempts {
     const afterUnknown = stored !== before
     if (stored?.record.sendAt !== undefined) {
       if (stored.record.begunAt === undefined && stored.record.sendAt > clock.now()) return entry // the clock was set back
+      if (stored.record.outcome !== 'relayed')
+        return captureScheduled(this.#options, await this.#settings(entry.organizationId), entry, stored)
       stored = await beginScheduled(database, entry, stored, clock.now())
     }
     let locked: string | undefined
@@ -216,7 +222,7 @@ export class Attempts {
       const beforeFinalDot = async (known?: readonly RecipientReport[]): Promise<void> => {
         await (known ? (begun = record(known)) : (begun ??= begin()))
       }
-      const report = await transport.deliver(target, { ...job, ...envelope, beforeFinalDot })
+      const report = throttlingNoted(await transport.deliver(target, { ...job, ...envelope, beforeFinalDot }))
       await begun
       health.attempted(entry.organizationId, destination, report)
       return { ...report, provider: target.provider }
@@ -244,7 +250,8 @@ export class Attempts {
         isAtOnce: detour?.isAtOnce ?? false,
         afterUnknown: detour !== undefined && afterUnknown,
       })
-      const trace = detour && judged.status === 'queued' ? onDetour(judged, detour) : judged
+      const bounces = bouncesIn(stored.record, judged, report, now)
+      const trace = withBounces(detour && judged.status === 'queued' ? onDetour(judged, detour) : judged, bounces)
       const { recipients, milliseconds, ...seen } = report
       const record: Omit<AttemptRecord, 'number' | 'startedAt'> = {
         ...seen,
@@ -254,7 +261,7 @@ export class Attempts {
         endedAt: now,
         recipients,
         nextAttemptAt: trace.nextAttemptAt,
-        failover: trace === judged ? undefined : detour?.note,
+        failover: detour && judged.status === 'queued' ? detour.note : undefined,
       }
       const change = dequeue(log.end(new Change(), record), entry).rewrite(traces, entry.organizationId, stored, trace)
       const next =
@@ -263,13 +270,21 @@ export class Attempts {
           : { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt, attempts: trace.attempts }
       if (next) enqueue(change, next)
       const because = report.error?.message
-      announceFailures(change, settings.webhooks, { ...entry, before: stored.record, after: trace, at: now, because })
+      announceFailures(change, settings.webhooks, {
+        ...entry,
+        before: stored.record,
+        after: trace,
+        at: now,
+        because,
+        bounces: toldOf(bounces),
+      })
+      await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs: now }, trace, bounces)
       if ((await database.commit(change)).ok) {
         listener.attempted(trace, report, entry.destinationId)
         return next
       }
     }
-    await database.commit(await dequeueIfThere(database, new Change(), entry)) // the trace was deleted meanwhile
+    await database.commit(await dequeueIfThere(database, log.drop(new Change()), entry)) // the trace was deleted meanwhile
     return undefined
   }
 
@@ -285,9 +300,13 @@ export class Attempts {
       phase: 'unknown',
     }
     const change = writeWhole(new Change(), entry.organizationId, entry.traceId, { ...attempt, state: 'unknown', error }, rows)
-    const trace = judgeInterrupted(stored.record, attempt.recipients)
-    const { webhooks } = await this.#options.policies.of(entry.organizationId)
-    announceFailures(change, webhooks, { ...entry, before: stored.record, after: trace, at: this.#options.clock.now() })
+    const nowMs = this.#options.clock.now()
+    const judged = judgeInterrupted(stored.record, attempt.recipients)
+    const bounces = bouncesIn(stored.record, judged, attempt, nowMs)
+    const trace = withBounces(judged, bounces)
+    const settings = await this.#options.policies.of(entry.organizationId)
+    announceFailures(change, settings.webhooks, { ...entry, before: stored.record, after: trace, at: nowMs, bounces: toldOf(bounces) })
+    await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs }, trace, bounces)
     await database.commit(change.rewrite(traces, entry.organizationId, stored, trace))
     return database.get(traces, entry, entry.traceId)
   }
@@ -358,6 +377,7 @@ function jobOf(
   const prefix = Buffer.from(trace.prefix + serviceRefField(envelopeId))
   return {
     traceId: trace.id,
+    organizationId: entry.organizationId,
     envelopeId,
     mailFrom: trace.mailFrom,
     rcptTo: trace.recipients.filter(({ status }) => status === 'queued').map(({ address }) => address),

@@ -77,4 +77,8 @@ function together(reports: readonly AttemptReport[]): Omit<AttemptReport, 'recip
   return { host: '', port: 0, ...reports.at(-1), reused: reports[0]?.reused ?? false, milliseconds }
 }
 
-const wordFor = (address: string, { recipients }: AttemptReport): RecipientReport => recipients[0] ?? { address, verdict: 'transient' }
+/** A copy has one recipient, so that a reply to its content is about this one. */
+const wordFor = (address: string, { recipients }: AttemptReport): RecipientReport => {
+  const { ofMessage: _, ...word } = recipients[0] ?? { address, verdict: 'transient' }
+  return word
+}

@@ -11,7 +11,8 @@ export const deliveryLimits =
     const destination = destinations.get(destinationId)
     if (!destination) return { maxConnections: connectionsWhenGone, maxRatePerMin: null }
     const { maxConnections, maxRatePerMin } = destination
-    // where messages may pass it over, each of them looks for itself
-    if (failovers.isPassedOver(destinationId)) return { maxConnections, maxRatePerMin }
+    // where messages may pass it over, each of them looks for itself; but a provider that throttled begins with one at a time
+    if (failovers.isPassedOver(destinationId))
+      return { maxConnections, maxRatePerMin, breaker: { pauseMs: 0, onTrial: board.isSpeedingUp(destinationId) } }
     return { maxConnections, maxRatePerMin, breaker: board.gate(destination) }
   }

@@ -15,6 +15,8 @@ export interface FailoverSettings {
 export interface FailoverHealth {
   /** Milliseconds until the breaker lets another attempt through; 0 when it does now. */
   restMs(destination: Destination): number
+  /** Milliseconds for which the provider gets nothing, as it asked for fewer messages. */
+  throttledMs(destinationId: string): number
   /** The 95th percentile of the last minutes; undefined where nothing can be told. */
   recentP95Ms(destinationId: string): number | undefined
 }
@@ -44,8 +46,10 @@ const policyOf = ({ failovers }: FailoverSettings, trace: Bound): FailoverPolicy
 /** Before an attempt at `here`: undefined makes it there. */
 export function passOver(settings: FailoverSettings, health: FailoverHealth, trace: Bound, here: Destination): Passing | undefined {
   const policy = policyOf(settings, trace)
-  const restMs = settings.failovers.isPassedOver(here.id) ? health.restMs(here) : 0
-  const cause = restMs > 0 ? 'breaker_open' : isSlow(policy, health, here) ? 'latency' : undefined
+  const isPassedOver = settings.failovers.isPassedOver(here.id)
+  const breakerMs = isPassedOver ? health.restMs(here) : 0
+  const restMs = Math.max(breakerMs, isPassedOver ? health.throttledMs(here.id) : 0)
+  const cause = breakerMs > 0 ? 'breaker_open' : restMs > 0 ? 'rate_limited' : isSlow(policy, health, here) ? 'latency' : undefined
   if (cause === undefined) return undefined
   if (policy?.on.includes(cause)) {
     const detour = search(settings, health, policy, here.id, cause)
@@ -123,7 +127,8 @@ function back(settings: FailoverSettings, primaryId: string, cause: FailoverCaus
 function unusable(destination: Destination | undefined, health: FailoverHealth): string | undefined {
   if (!destination) return 'deleted'
   if (destination.mode !== 'live') return 'in sandbox mode'
-  return health.restMs(destination) > 0 ? 'its circuit breaker is open' : undefined
+  if (health.restMs(destination) > 0) return 'its circuit breaker is open'
+  return health.throttledMs(destination.id) > 0 ? 'its provider takes no more messages for now' : undefined
 }
 
 const reasons = {

@@ -5,8 +5,9 @@
 import type { Clock } from '../clock.ts'
 import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker, type BreakerPhase } from './breaker.ts'
 import type { BreakerGate } from './destination-load.ts'
-import { effectOf } from './error-class.ts'
+import { effectOf, errorClass } from './error-class.ts'
 import { RollingHour, type HourFigures } from './rolling-hour.ts'
+import { afterDelivery, afterThrottling, fullSpeed, type SlowDown } from './slow-down.ts'
 import type { AttemptReport } from './transport.ts'
 
 /** A breaker as it is shown. */
@@ -40,6 +41,7 @@ interface Subject {
 interface Entry {
   revision: number
   breaker: Breaker
+  slowDown: SlowDown
   readonly hour: RollingHour
   usedAt: number
   /** Attempts under way. */
@@ -79,6 +81,9 @@ export class HealthBoard {
     onUsed(organizationId, subject.id)
     if (effect === 'ours') return
     entry.hour.add(monotonic, report.milliseconds['total'] ?? 0, effect !== 'works')
+    if (errorClass(report) === 'rate_limited')
+      entry.slowDown = afterThrottling(entry.slowDown, monotonic, (report.retryAfterSeconds ?? 0) * 1000)
+    else if (effect === 'works') entry.slowDown = afterDelivery(entry.slowDown, monotonic)
     if (subject.updatedAt < entry.revision) return // it says nothing about the new settings
     const what = report.error?.message ?? 'The provider did not answer.'
     this.#set(subject.id, entry, effect === 'fault' ? afterFault(entry.breaker, what, now, random()) : afterSuccess(entry.breaker, now))
@@ -90,19 +95,33 @@ export class HealthBoard {
     if (entry) this.#set(subject.id, entry, endPause(entry.breaker, this.#options.clock.now()))
   }
 
-  /** What the breaker lets through now. */
+  /** Milliseconds for which the provider gets nothing, as it asked for fewer messages. */
+  throttledMs(destinationId: string): number {
+    const until = this.#entries.get(destinationId)?.slowDown.until ?? 0
+    return Math.max(0, until - this.#options.clock.monotonic())
+  }
+
+  /** Its provider asked for fewer messages, and takes one at a time again. */
+  isSpeedingUp(destinationId: string): boolean {
+    return (this.#entries.get(destinationId)?.slowDown.pauseMs ?? 0) > 0 && this.throttledMs(destinationId) === 0
+  }
+
+  /** What the breaker lets through now, and what a provider takes that asked for fewer messages. */
   gate(subject: Subject): BreakerGate {
     const now = this.#options.clock.now()
     const breaker = this.#breaker(subject)
     const phase = phaseOf(breaker, now)
-    return { pauseMs: phase === 'open' ? breaker.until - now : 0, onTrial: phase === 'half_open' }
+    const pauseMs = Math.max(phase === 'open' ? breaker.until - now : 0, this.throttledMs(subject.id))
+    return { pauseMs, onTrial: phase === 'half_open' || (this.#entries.get(subject.id)?.slowDown.pauseMs ?? 0) > 0 }
   }
 
   /** Milliseconds until one more attempt makes sense beside those under way; 0 is now. */
   restMs(subject: Subject): number {
-    const { pauseMs, onTrial } = this.gate(subject)
-    if (pauseMs > 0) return pauseMs
-    return onTrial && (this.#entries.get(subject.id)?.active ?? 0) > 0 ? trialMs : 0
+    const now = this.#options.clock.now()
+    const breaker = this.#breaker(subject)
+    const phase = phaseOf(breaker, now)
+    if (phase === 'open') return breaker.until - now
+    return phase === 'half_open' && (this.#entries.get(subject.id)?.active ?? 0) > 0 ? trialMs : 0
   }
 
   breaker(subject: Subject): BreakerView {
@@ -136,7 +155,7 @@ export class HealthBoard {
     this.#sweep(monotonic)
     const kept = this.#entries.get(id)
     if (!kept) {
-      const made = { revision: updatedAt, breaker: newBreaker, hour: new RollingHour(), usedAt: monotonic, active: 0 }
+      const made = { revision: updatedAt, breaker: newBreaker, slowDown: fullSpeed, hour: new RollingHour(), usedAt: monotonic, active: 0 }
       this.#entries.set(id, made)
       return made
     }

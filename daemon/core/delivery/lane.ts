@@ -36,6 +36,12 @@ export class Lane implements QueuePart {
     this.#readyMax = readyMax
   }
 
+  /** Of what waits to be attempted; Infinity when nothing is known to be due. */
+  get earliestDueMs(): number {
+    // a lane that has read nothing yet starts from 0, which is no due time
+    return Math.min(this.ready[0]?.entry.dueMs ?? Infinity, this.unread?.dueMs || Infinity)
+  }
+
   get destinationId(): string {
     return this.load.destinationId
   }

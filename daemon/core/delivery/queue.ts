@@ -90,6 +90,14 @@ export class DeliveryQueue {
     deadline.cancel()
   }
 
+  /** Milliseconds for which the entry that waits longest has been due, for metrics; 0 when none is late. Looks at memory only. */
+  overdueMs(): number {
+    const now = this.#options.clock.now()
+    let earliest = now
+    for (const { earliestDueMs } of this.#lanes.values()) earliest = Math.min(earliest, earliestDueMs)
+    return now - earliest
+  }
+
   /** Attempts under way, for metrics. */
   get active(): number {
     return this.#turns.active

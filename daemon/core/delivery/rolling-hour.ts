@@ -8,6 +8,8 @@ export interface HourFigures {
   readonly errorRate: number
   readonly p50Ms: number | null
   readonly p95Ms: number | null
+  /** Of the last attempt, exactly. */
+  readonly lastMs: number | null
 }
 
 const minutes = 60
@@ -21,6 +23,7 @@ export class RollingHour {
   readonly #cells = new Uint32Array(minutes * width)
   /** The minute each row of cells counts. */
   readonly #minuteOf = new Float64Array(minutes).fill(-1)
+  #last = { minute: -Infinity, ms: 0 }
 
   /** Counts an attempt that ended at `nowMs` on the monotonic clock. */
   add(nowMs: number, latencyMs: number, isError: boolean): void {
@@ -31,6 +34,7 @@ export class RollingHour {
       this.#cells.fill(0, at, at + width)
       this.#minuteOf[row] = minute
     }
+    this.#last = { minute, ms: Math.round(latencyMs) }
     this.#count(at)
     if (isError) this.#count(at + 1)
     const bucket = bounds.findIndex((bound) => latencyMs <= bound)
@@ -48,7 +52,8 @@ export class RollingHour {
     }
     const [attempts = 0, errors = 0, ...histogram] = sums
     const share = (part: number): number | null => percentile(histogram, attempts, part)
-    return { attempts, errors, errorRate: attempts === 0 ? 0 : errors / attempts, p50Ms: share(0.5), p95Ms: share(0.95) }
+    const lastMs = this.#last.minute > current - span ? this.#last.ms : null
+    return { attempts, errors, errorRate: attempts === 0 ? 0 : errors / attempts, p50Ms: share(0.5), p95Ms: share(0.95), lastMs }
   }
 
   #count(at: number): void {

@@ -46,6 +46,8 @@ export interface HttpTarget extends AnyTarget {
 /** One delivery attempt. The recipients are those that are still to be reached. */
 export interface DeliveryJob {
   readonly traceId: string
+  /** Organizations take turns where messages must be taken apart. */
+  readonly organizationId?: string | undefined
   /** RFC 5321 §2.3.1 envelope; the empty string is the null reverse-path. */
   readonly mailFrom: string
   readonly rcptTo: readonly string[]

@@ -4,13 +4,16 @@ import type { Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { isSwitchedOn } from '../features.ts'
 import type { Fault } from '../feedback/classify.ts'
+import { isEarlierUnsubscribe } from '../feedback/earlier-unsubscribes.ts'
 import { foldEmail, isInForce, suppressions } from '../feedback/suppression.ts'
 import type { Policies } from '../routing/policy.ts'
 import type { TraceReader, TraceStory } from '../trace/read.ts'
+import type { TraceReport } from '../trace/trace-report.ts'
 import type { TraceRecipient } from '../trace/trace.ts'
 import type { BounceDiagnosis } from './diagnosis.ts'
 import { findMessage } from './find-message.ts'
 import { presentValues, type LookUpOptions } from './look-ups.ts'
+import { whyNotSuppressed } from './not-suppressed.ts'
 import { recipientOf, refusalOf, type RefusalSeen } from './refusal.ts'
 import { relatedTo, type Related } from './related.ts'
 import { retryOf } from './retry.ts'
@@ -47,14 +50,17 @@ export async function diagnoseBounce(options: BounceOptions, scope: Scope, reque
     policies.of(scope.organizationId),
     senderRecords(options, story, recipient, seen),
   ])
-  const done = entry !== undefined && isInForce(entry.record, now)
+  const done = entry !== undefined && isInForce(entry.record, now) && !isEarlierUnsubscribe(entry.record)
   const recommended =
     seen?.isFinal === true && (seen.classification.suppress || (seen.classification.bounce === 'soft' && related.softDays >= softDaysMin))
-  const suppress = {
+  const advice = {
     recommended: recommended || recipient.status === 'complained',
     done,
     flag: isSwitchedOn(organization, 'bounce_auto_suppress'),
   }
+  const report =
+    recipient.status === 'complained' ? toldOf(story, recipient, 'complained') : (seen?.report ?? toldOf(story, recipient, 'bounced'))
+  const suppress = { ...advice, reason: whyNotSuppressed({ ...advice, report, recipients: story.trace.recipients.length }) }
   const { reason, actions } = seen ? ofRefusal(seen, story, related) : ofOther(recipient, story)
   const others = otherFailures(story, recipient)
   return {
@@ -68,6 +74,12 @@ export async function diagnoseBounce(options: BounceOptions, scope: Scope, reque
     isRawAvailable: (seen?.report?.rawBytes ?? 0) > 0,
   }
 }
+
+/** The last report of a kind about a recipient; refusals while we sent are among them. */
+const toldOf = ({ reports, trace }: TraceStory, { address }: TraceRecipient, kind: TraceReport['type']): TraceReport | undefined =>
+  reports.findLast(
+    ({ type, recipient }) => type === kind && (recipient === address || (recipient === null && trace.recipients.length === 1)),
+  )
 
 /** A soft bounce on so many days of thirty is as good as a bad address. */
 const softDaysMin = 3
@@ -122,8 +134,11 @@ const otherWords: Partial<Record<TraceRecipient['status'], string>> = {
   complained: 'It has not bounced: it arrived, and the recipient reported it as unwanted.',
 }
 
-function ofOther({ address, status }: TraceRecipient, { trace }: TraceStory): { reason: string; actions: readonly string[] } {
-  const reason = otherWords[status] ?? 'It was given up without a reply of any server; its timeline tells why.'
+const optedOut = 'It has not bounced: it was never sent to this recipient, who unsubscribed from its list.'
+
+function ofOther({ address, status, suppression }: TraceRecipient, { trace }: TraceStory): { reason: string; actions: readonly string[] } {
+  const told = otherWords[status] ?? 'It was given up without a reply of any server; its timeline tells why.'
+  const reason = suppression?.source === 'unsubscribe' ? optedOut : told
   if (status === 'complained')
     return { reason, actions: ['Send nothing more to this recipient, and look at how the address came onto your list.'] }
   return {
@@ -132,10 +147,10 @@ function ofOther({ address, status }: TraceRecipient, { trace }: TraceStory): { 
   }
 }
 
-function suppressActions({ recommended, done, flag }: BounceDiagnosis['suppress'], { address }: TraceRecipient): string[] {
+function suppressActions({ recommended, done, reason }: BounceDiagnosis['suppress'], { address }: TraceRecipient): string[] {
   if (done) return [`${address} is on the suppression list, so nothing more is sent there; take the entry off once the address is right.`]
   if (!recommended) return []
-  return [`Put ${address} on the suppression list${flag ? '' : '; bounce_auto_suppress would do that by itself, and is off'}.`]
+  return [`Put ${address} on the suppression list. ${reason ?? ''}`.trim()]
 }
 
 const shownMax = 10

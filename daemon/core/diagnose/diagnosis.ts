@@ -28,6 +28,8 @@ export interface BounceDiagnosis {
     readonly done: boolean
     /** Bounces and complaints suppress by themselves in this organization. */
     readonly flag: boolean
+    /** Why it is recommended and not done, in one sentence; null otherwise. */
+    readonly reason: string | null
   }
   /** `useful`: sending again can work without any change. */
   readonly retry: { readonly useful: boolean; readonly when: string | null }

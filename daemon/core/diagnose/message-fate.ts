@@ -34,32 +34,46 @@ const read = (trace: Trace): NextAction => ({
   arguments: { trace_id: trace.id },
 })
 
+/** The entry against the recipient held it back. */
+const suppressed = ({ recipient: { address, suppression }, suppressionId }: MessageSeen): Fate => ({
+  ...{ id: 'suppressed', verdict: 'suppressed', confidence: 0.97 },
+  explanation: `It was not sent to ${address}, who is on the suppression list (${suppression?.source ?? 'unknown source'}${suppression?.reason ? `: ${suppression.reason}` : ''}).`,
+  evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The entry ${suppression.id} held it back.` }] : [],
+  nextAction:
+    suppressionId === undefined
+      ? { text: 'The entry is gone by now: send the message again.' }
+      : {
+          text: `If the recipient wants the mail and the address is right, remove the entry ${suppressionId}, and send again.`,
+          tool: 'email_suppression_remove',
+          arguments: { id: suppressionId },
+        },
+})
+
+/** The recipient left the list of the message. */
+const unsubscribed = ({ story: { trace }, recipient: { address, suppression } }: MessageSeen): Fate => ({
+  ...{ id: 'unsubscribed', verdict: 'suppressed', confidence: 0.97 },
+  explanation: `It was not sent to ${address}, who unsubscribed from ${trace.list ? `the list ${trace.list.name}` : 'its list'}.`,
+  evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The opt-out ${suppression.id} held it back.` }] : [],
+  nextAction: {
+    text: `Mail that they need goes without list_unsubscribe. If they want the list again, remove the opt-out ${suppression?.id ?? ''} under /v1/unsubscribes.`,
+  },
+})
+
 const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs: number) => Fate>> = {
   captured: ({ story: { trace } }) => ({
     ...{ id: capturedIds[trace.outcome] ?? 'captured', verdict: 'captured', confidence: 0.97 },
     explanation: `It was captured and never sent: ${trace.outcomeReason}`,
     nextAction: releaseOf(trace),
   }),
-  suppressed: ({ recipient: { address, suppression }, suppressionId }) => ({
-    ...{ id: 'suppressed', verdict: 'suppressed', confidence: 0.97 },
-    explanation: `It was not sent to ${address}, who is on the suppression list (${suppression?.source ?? 'unknown source'}${suppression?.reason ? `: ${suppression.reason}` : ''}).`,
-    evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The entry ${suppression.id} held it back.` }] : [],
-    nextAction:
-      suppressionId === undefined
-        ? { text: 'The entry is gone by now: send the message again.' }
-        : {
-            text: `If the recipient wants the mail and the address is right, remove the entry ${suppressionId}, and send again.`,
-            tool: 'email_suppression_remove',
-            arguments: { id: suppressionId },
-          },
-  }),
+  suppressed: (seen) => (seen.recipient.suppression?.source === 'unsubscribe' ? unsubscribed(seen) : suppressed(seen)),
   canceled: ({ story: { trace } }) => ({
     ...{ id: 'canceled', verdict: 'not_sent', confidence: 0.97 },
     explanation: `It was scheduled and canceled${trace.canceled ? ` at ${textOf(trace.canceled.at)}` : ''} before it left.`,
     nextAction: { text: 'Send it again.' },
   }),
   validation_failed: ({ story: { trace } }) => ({
-    ...{ id: 'invalid', verdict: 'not_sent', confidence: 0.97, explanation: 'It was not valid and never sent.' },
+    ...{ id: 'invalid', verdict: 'not_sent', confidence: 0.97 },
+    explanation: `The request to send it was refused, and nothing was sent: ${trace.outcomeReason}`,
     nextAction: read(trace),
   }),
   pending: (seen, nowMs) => queued(seen, nowMs),

@@ -4,7 +4,7 @@ import type { Scope } from '../access/scope.ts'
 import { parseAddress } from '../addresses.ts'
 import { foldEmail, isInForce, suppressions } from '../feedback/suppression.ts'
 import { invalid } from '../refusals.ts'
-import { dayOf, sendCounter } from '../tenancy/counters.ts'
+import { dayOf, sendCounter, untracedCounter } from '../tenancy/counters.ts'
 import type { Trace } from '../trace/trace.ts'
 import type { Context, MissingOptions } from './context.ts'
 import type { Hypothesis, MissingDiagnosis } from './diagnosis.ts'
@@ -109,6 +109,10 @@ async function unsent(context: Context): Promise<Found> {
         sends: await database.kv.counter(pack(sendCounter(scope.organizationId, project.id, dayOf(nowMs)))),
       })),
   )
+  const untraced = await Promise.all(
+    projects.map(({ id }) => database.kv.counter(pack(untracedCounter(scope.organizationId, id, dayOf(nowMs))))),
+  )
+  const unseen = untraced.reduce((sum, count) => sum + count, 0)
   return {
     hypotheses: [
       nothingSent(context, near.found.length === 0, before),
@@ -118,9 +122,14 @@ async function unsent(context: Context): Promise<Found> {
       ...fromDomain(context, 0.6),
     ],
     checked: ['Addresses in the window that differ by a plus tag or one or two typing mistakes.', 'The send budgets of today.'],
-    notChecked: near.isComplete
-      ? []
-      : [{ what: 'Similar addresses in the whole window', why: `Only the latest ${nearScanMax} messages were looked at.` }],
+    notChecked: [
+      ...(near.isComplete
+        ? []
+        : [{ what: 'Similar addresses in the whole window', why: `Only the latest ${nearScanMax} messages were looked at.` }]),
+      ...(unseen === 0
+        ? []
+        : [{ what: 'Refused requests of today', why: `${unseen} sends that were refused today left no trace, as there were too many.` }]),
+    ],
   }
 }
 

@@ -36,7 +36,9 @@ export interface RefusalSeen {
 export function refusalOf({ trace, attempts, reports }: TraceStory, recipient: TraceRecipient): RefusalSeen | undefined {
   const isAlone = trace.recipients.length === 1
   const isAbout = (report: TraceReport): boolean => report.recipient === recipient.address || (report.recipient === null && isAlone)
-  const told = reports.filter((report) => isAbout(report) && (report.type === 'bounced' || report.type === 'deferred'))
+  const told = reports.filter(
+    (report) => report.format !== 'smtp' && isAbout(report) && (report.type === 'bounced' || report.type === 'deferred'),
+  )
   const verified = told.filter(({ isUnverified }) => !isUnverified)
   const report = verified.findLast(({ type }) => type === 'bounced') ?? verified.at(-1)
   if (report && recipient.status !== 'delivered') return byReport(report, recipient.address)

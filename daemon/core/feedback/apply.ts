@@ -1,21 +1,23 @@
 /** Writes what reports tell of one message: reports, states, suppressions and webhook events in one write, with what the caller adds. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { recordKey, type Stored } from '#store/record-kind.ts'
+import type { Stored } from '#store/record-kind.ts'
 import { isSwitchedOn } from '../features.ts'
 import { Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
-import { keepReport, keptReportBytes } from '../trace/kept-report.ts'
+import { keptReportBytes, keptReportKey, keptUnder } from '../trace/kept-report.ts'
 import { reportId, reportTypes, traceReports, type ReportType, type TraceReport } from '../trace/trace-report.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { announce } from '../webhooks/announce.ts'
 import type { Attribution } from './attribution.ts'
-import { causeOfSuppression, entryFor } from './auto-suppression.ts'
 import { isVerified, maySuppress } from './belief.ts'
+import { bounceTold } from './attempt-bounces.ts'
+import { countBounce, countComplaint } from './counts.ts'
+import { settleSuppressions, type News } from './consequences.ts'
 import { afterReport, reportOf } from './decide.ts'
 import type { BounceClass, FeedbackEvent } from './event.ts'
+import { isBetterEvidence, isStrongerEvidence, saysOtherwise } from './evidence.ts'
 import type { FeedbackOrigin } from './origin.ts'
-import { stageSuppressions } from './place.ts'
 
 export interface ApplyOptions {
   readonly database: Database
@@ -32,13 +34,6 @@ export interface Applied {
   readonly bounce: BounceClass | null
   readonly isUnverified: boolean
   readonly suppressed: boolean
-}
-
-/** A report that is new. */
-interface News {
-  readonly report: TraceReport
-  readonly maySuppress: boolean
-  suppressed: boolean
 }
 
 /** Others may write to the same trace meanwhile; each time one of them is done. */
@@ -75,6 +70,17 @@ const toApplied = (answer: News | 'duplicate' | 'ignored'): Applied =>
     ? { result: answer, bounce: null, isUnverified: false, suppressed: false }
     : { result: 'recorded', bounce: answer.report.bounce, isUnverified: answer.report.isUnverified, suppressed: answer.suppressed }
 
+/** Where reports of one kind about one recipient meet. */
+interface Slot {
+  readonly stored: Stored<TraceReport> | undefined
+  news: News | undefined
+  /** The stored report tells of a copy of before the last replay, so that the news is no better evidence of the same. */
+  isOfEarlierCopy: boolean
+}
+
+/** So often evidence of the same strength replaces what stands; somebody who has a token could send ever better mails. */
+const revisionsMax = 10
+
 class Work {
   readonly #database: Database
   readonly #policy: Policy
@@ -82,7 +88,9 @@ class Work {
   readonly #stored: Stored<Trace>
   readonly #origin: FeedbackOrigin
   readonly #nowMs: number
-  readonly #news = new Map<string, News>()
+  readonly #slots = new Map<string, Slot>()
+  /** The id under which the mail is kept, once a report refers to it. */
+  #rawId: string | undefined
   #trace: Trace
 
   constructor(database: Database, policy: Policy, organizationId: string, stored: Stored<Trace>, origin: FeedbackOrigin, nowMs: number) {
@@ -100,82 +108,133 @@ class Work {
     const isUnverified = !isVerified(this.#origin, event, attribution)
     const { sourceId, raw } = this.#origin
     const rawBytes = Math.min(raw?.length ?? 0, keptReportBytes)
-    const rawOf = rawBytes > 0 ? [...this.#news.keys()][0] : undefined
-    const report = reportOf({ event, attribution, isUnverified, sourceId, rawBytes, rawOf }, this.#nowMs)
-    if (await this.#isKnown(attribution, event.type, isUnverified)) {
-      if (isOfLaterCopy(event, this.#trace, this.#nowMs)) this.#trace = afterReport(this.#trace, report)
+    const may = maySuppress(this.#origin, event, attribution)
+    const report = reportOf({ event, attribution, isUnverified, maySuppress: may, sourceId, rawBytes }, this.#nowMs)
+    if (isUnverified && standing(await this.#slot({ ...report, isUnverified: false }))) return 'duplicate'
+    const slot = await this.#slot(report)
+    const side = sideOfReplay(this.#trace, slot, event, this.#nowMs)
+    if (side === 'before') return 'duplicate'
+    if (side === 'after') slot.isOfEarlierCopy = true
+    const before = side === 'after' ? undefined : standing(slot)
+    const isLater = isOfLaterCopy(event, this.#trace, this.#nowMs)
+    if (before && !mayReplace(report, before)) {
+      if (isLater) this.#trace = afterReport(this.#trace, before, this.#nowMs)
       return 'duplicate'
     }
-    const news = { report, maySuppress: maySuppress(this.#origin, event, attribution), suppressed: false }
-    this.#trace = afterReport(this.#trace, report)
-    this.#news.set(report.id, news)
+    const news = { report: this.#withMail(before ? revised(before, report) : report), suppressed: false }
+    this.#trace = afterReport(this.#trace, news.report, this.#nowMs, before === undefined || isLater)
+    slot.news = news
     return news
   }
 
-  /** What somebody vouches for goes before what nobody does, but not the other way round. */
-  async #isKnown({ traceId, recipient }: Attribution, type: ReportType, isUnverified: boolean): Promise<boolean> {
-    const ids = [false, true].slice(0, isUnverified ? 2 : 1).map((unverified) => reportId(traceId, recipient, type, unverified))
-    if (ids.some((id) => this.#news.has(id))) return true
-    const rows = await this.#database.kv.getMany(ids.map((id) => recordKey(traceReports, this.#organizationId, id)))
-    return rows.some((row) => row !== undefined)
+  async #slot({ traceId, recipient, type, isUnverified }: TraceReport): Promise<Slot> {
+    const id = reportId(traceId, recipient, type, isUnverified)
+    const known = this.#slots.get(id)
+    if (known) return known
+    const stored = await this.#database.get(traceReports, { organizationId: this.#organizationId }, id)
+    const slot: Slot = { stored, news: undefined, isOfEarlierCopy: false }
+    this.#slots.set(id, slot)
+    return slot
+  }
+
+  /** A mail that tells of several recipients is kept once. */
+  #withMail(report: TraceReport): TraceReport {
+    if (report.rawBytes === 0) return report
+    this.#rawId ??= keptUnder(report)
+    return { ...report, rawOf: this.#rawId === report.id ? undefined : this.#rawId }
   }
 
   /** The write; empty when nothing is new. */
   async change(): Promise<Change> {
     const change = new Change()
-    const news = [...this.#news.values()]
+    const slots = [...this.#slots.values()].filter(isNews).map((slot) => ({ ...slot, replaced: replacedBy(slot) }))
     const { record, version } = this.#stored
-    if (news.length === 0 && this.#trace === record) return change
-    const reports = await this.#suppress(change, news)
+    if (slots.length === 0 && this.#trace === record) return change
+    const { organization } = this.#policy
+    const settling = { database: this.#database, organizationId: this.#organizationId, organization, nowMs: this.#nowMs }
+    await settleSuppressions(change, settling, slots)
     if (this.#trace === record)
       change.check([this.#organizationId, traces.name, record.id], version) // so that nothing outlives its trace
     else change.rewrite(traces, this.#organizationId, this.#stored, this.#trace)
-    for (const report of reports) {
-      change.insert(traceReports, this.#organizationId, report)
-      keepReport(change, this.#organizationId, report, this.#origin.raw)
-      this.#announce(change, report)
+    const { raw } = this.#origin
+    if (raw && this.#rawId !== undefined) change.set(keptReportKey(this.#organizationId, this.#rawId), raw.subarray(0, keptReportBytes))
+    for (const { stored, replaced, news } of slots) {
+      const report = { ...news.report, eventId: this.#announce(change, news, replaced) }
+      if (stored && !replaced) change.replace(traceReports, this.#organizationId, stored, report)
+      else if (stored) change.rewrite(traceReports, this.#organizationId, stored, report)
+      else {
+        change.insert(traceReports, this.#organizationId, report)
+        countReport(change, report)
+      }
     }
     return change
   }
 
-  /** Puts on the list whom the reports call for, and says so in them. */
-  async #suppress(change: Change, news: readonly News[]): Promise<readonly TraceReport[]> {
-    const causes = await Promise.all(
-      news.map(async ({ report, maySuppress: may }) =>
-        may ? causeOfSuppression(this.#database, change, this.#organizationId, report) : undefined,
-      ),
-    )
-    const isOn = isSwitchedOn(this.#policy.organization, 'bounce_auto_suppress')
-    const meant = news.flatMap((one, i) => {
-      const cause = isOn ? causes[i] : undefined
-      return cause === undefined ? [] : [{ one, cause, entry: entryFor(one.report, cause) }]
-    })
-    if (meant.length === 0) return news.map(({ report }) => report)
-    const entries = meant.map(({ entry }) => entry)
-    const placed = await stageSuppressions(this.#database, change, this.#organizationId, entries, this.#nowMs)
-    const hits = new Map(meant.map(({ one, cause }, i) => [one, placed[i]?.added ? { id: placed[i].suppression.id, reason: cause } : null]))
-    return news.map((one) => {
-      const suppression = hits.get(one) ?? null
-      one.suppressed = suppression !== null
-      return { ...one.report, suppression }
-    })
-  }
-
-  #announce(change: Change, report: TraceReport): void {
+  /** Returns the id of the event that told the report last, if one did. */
+  #announce(change: Change, { report, suppressed }: News, before: TraceReport | undefined): string | undefined {
     const { type, recipient, reason, at, occurredAt, isUnverified, feedbackType, suppression } = report
-    if (isUnverified || recipient === null || type === 'deferred' || type === 'bounce_unparsed') return
-    const { bounce, category, status, smtpCode, diagnostic, remoteMta } = report
-    const event = { organizationId: this.#organizationId, trace: this.#trace, recipient, reason, at, occurredAt }
+    const earlier = before?.eventId
+    if (isUnverified || recipient === null || type === 'deferred' || type === 'bounce_unparsed') return earlier
+    const event = { organizationId: this.#organizationId, trace: this.#trace, recipient, reason, at: before ? this.#nowMs : at, occurredAt }
     const cause = {
-      ...(bounce !== null && { bounce: { class: bounce, category, status, smtpCode, diagnostic, remoteMta } }),
+      bounce: bounceTold(report),
       ...(type === 'complained' && { complaint: { feedbackType } }),
     }
-    announce(change, this.#policy.webhooks, { ...event, ...cause, type })
-    if (suppression === null) return
-    const entry = { ...suppression, expiresAt: null }
-    announce(change, this.#policy.webhooks, { ...event, ...cause, type: 'auto_suppressed', reason: suppression.reason, suppression: entry })
+    const isTold = before !== undefined && !saysOtherwise(report, before)
+    const told = isTold ? earlier : announce(change, this.#policy.webhooks, { ...event, ...cause, type, corrects: earlier })
+    if (suppressed && suppression) {
+      const entry = { ...suppression, expiresAt: null }
+      announce(change, this.#policy.webhooks, {
+        ...event,
+        ...cause,
+        type: 'auto_suppressed',
+        reason: suppression.reason,
+        suppression: entry,
+      })
+    }
+    return told ?? earlier
   }
 }
+
+/** Once for a recipient and kind, whatever better evidence follows; what nobody vouches for is not counted. */
+function countReport(change: Change, { id, type, bounce, isUnverified }: TraceReport): void {
+  if (isUnverified) return
+  if (type === 'bounced') countBounce(change, id, bounce)
+  else if (type === 'complained') countComplaint(change, id)
+}
+
+type FilledSlot = Slot & { readonly news: News }
+
+const isNews = (slot: Slot): slot is FilledSlot => slot.news !== undefined
+
+/** The worse evidence of the same fate. */
+const replacedBy = ({ stored, isOfEarlierCopy }: Slot): TraceReport | undefined => (isOfEarlierCopy ? undefined : stored?.record)
+
+/** Stronger evidence replaces what stands in any case, as there are few strengths; what is only worded otherwise, so often. */
+const mayReplace = (report: TraceReport, before: TraceReport): boolean =>
+  isStrongerEvidence(report, before) || ((before.revisions ?? 0) < revisionsMax && isBetterEvidence(report, before))
+
+/**
+ * A replay sends another copy, which has a fate of its own: what is told of it is no better evidence of what befell the one before. `before`
+ * and `after` when the last replay lies between the report and the one that stands there.
+ */
+function sideOfReplay({ replays }: Trace, slot: Slot, { occurredAt }: FeedbackEvent, nowMs: number): 'before' | 'after' | undefined {
+  const known = standing(slot)
+  const replayedAt = replays?.at(-1)?.at
+  if (!known || replayedAt === undefined) return undefined
+  const then = (known.occurredAt ?? known.at) >= replayedAt
+  // a copy that was refused while we sent it never left, and nobody else can tell of it
+  const now = (occurredAt ?? nowMs) >= replayedAt || (known.proof === 'attempt' && !then)
+  return then === now ? undefined : now ? 'after' : 'before'
+}
+
+const standing = ({ stored, news }: Slot): TraceReport | undefined => news?.report ?? stored?.record
+
+/** Better evidence in the place of what stood there: it came when the first of its kind came, and what followed from that is still to be settled. */
+const revised = ({ at, suppression, eventId, revisions = 0 }: TraceReport, better: TraceReport): TraceReport => ({
+  ...better,
+  ...{ at, suppression, eventId, revisions: revisions + 1 },
+})
 
 /**
  * A message whose first copy may have arrived is sent again, and both copies can bounce: the first bounce, told while the recipient

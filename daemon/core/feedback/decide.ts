@@ -1,7 +1,7 @@
 /** What a report makes of a trace: the report as it is kept, and the trace after it. Pure. */
 import { advance, worstStatus, type TraceEvent } from '../trace/states.ts'
 import { reportId, type ReportType, type TraceReport } from '../trace/trace-report.ts'
-import type { Trace, TraceRecipient } from '../trace/trace.ts'
+import { bounceOf, type Trace, type TraceRecipient } from '../trace/trace.ts'
 import type { Attribution } from './attribution.ts'
 import { classify, type Classification } from './classify.ts'
 import type { FeedbackEvent } from './event.ts'
@@ -11,9 +11,9 @@ export interface Told {
   readonly event: FeedbackEvent & { readonly type: ReportType }
   readonly attribution: Attribution
   readonly isUnverified: boolean
+  readonly maySuppress: boolean
   readonly sourceId: string | null
   readonly rawBytes: number
-  readonly rawOf?: string | undefined
 }
 
 const traceEvents = {
@@ -25,8 +25,8 @@ const traceEvents = {
 } as const satisfies Record<ReportType, TraceEvent | undefined>
 
 /** The report as it is kept; whether it suppresses is settled with the list. */
-export function reportOf({ event, attribution, isUnverified, sourceId, rawBytes, rawOf }: Told, nowMs: number): TraceReport {
-  const { type, recipient: last, originalRecipient: _, clues: __, key: ___, isStructured: ____, remoteIp: _____, ...told } = event
+export function reportOf({ event, attribution, isUnverified, maySuppress, sourceId, rawBytes }: Told, nowMs: number): TraceReport {
+  const { type, recipient: last, originalRecipient: _, clues: __, key: ___, remoteIp: ____, ...told } = event
   const { traceId, projectId, recipient, proof } = attribution
   const judged = type === 'bounced' || type === 'deferred' ? classify(event) : undefined
   const isElsewhere = last !== null && recipient !== null && foldEmail(last) !== foldEmail(recipient)
@@ -40,7 +40,7 @@ export function reportOf({ event, attribution, isUnverified, sourceId, rawBytes,
     reason: reasonOf(event, judged),
     suppression: null,
     rawBytes,
-    rawOf,
+    maySuppress,
   }
 }
 
@@ -53,17 +53,28 @@ function reasonOf({ type, remoteMta, feedbackType }: Told['event'], judged: Clas
   return type === 'deferred' ? `${why} ${by} put it off, and it is tried again there.` : why
 }
 
-/** The trace after a report; the same trace where it changes nothing. Terminal states stay. */
-export function afterReport(trace: Trace, report: TraceReport): Trace {
-  const { type, at, reason, bounce, isUnverified, recipient: told } = report
+/**
+ * The trace after a report; the same trace where it changes nothing. Terminal states stay, and are explained by the best evidence. A report
+ * that may not advance a state explains only the one that is there.
+ */
+export function afterReport(trace: Trace, report: TraceReport, nowMs: number, mayAdvance = true): Trace {
+  const { isUnverified, recipient: told } = report
   if (isUnverified || told === null) return trace
-  const event = traceEvents[type]
-  const recipients = trace.recipients.map((recipient): TraceRecipient => {
-    if (recipient.address !== told) return recipient
-    const status = event ? advance(recipient.status, event) : recipient.status
-    const isNews = status !== recipient.status || (type === 'deferred' && status === 'sent')
-    return isNews ? { ...recipient, status, report: { type, at, reason, bounce } } : recipient
-  })
+  const recipients = trace.recipients.map((recipient) =>
+    recipient.address === told ? afterWord(recipient, report, mayAdvance) : recipient,
+  )
   if (recipients.every((recipient, i) => recipient === trace.recipients[i])) return trace
-  return { ...trace, recipients, status: worstStatus(recipients.map(({ status }) => status)), updatedAt: at }
+  return { ...trace, recipients, status: worstStatus(recipients.map(({ status }) => status)), updatedAt: nowMs }
+}
+
+function afterWord(recipient: TraceRecipient, { type, at, reason, bounce }: TraceReport, mayAdvance: boolean): TraceRecipient {
+  const event = mayAdvance ? traceEvents[type] : undefined
+  const status = event ? advance(recipient.status, event) : recipient.status
+  const isExplaining = status !== recipient.status || (type === 'deferred' && status === 'sent') || recipient.report?.type === type
+  const report = isExplaining ? { type, at, reason, bounce } : recipient.report
+  const isNews =
+    status !== recipient.status ||
+    (type === 'bounced' && bounceOf(recipient) !== bounce) ||
+    JSON.stringify(report) !== JSON.stringify(recipient.report)
+  return isNews ? { ...recipient, status, ...(report && { report }), ...(type === 'bounced' && { bounce }) } : recipient
 }

@@ -4,6 +4,7 @@ import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import type { Trace } from '../trace/trace.ts'
+import { listOf, senderList, type MailingList } from './opt-out.ts'
 
 /** Whom a link is about, and in whose name. */
 export interface LinkedMessage {
@@ -12,18 +13,24 @@ export interface LinkedMessage {
   readonly traceId: string
   readonly recipient: string
   readonly sender: string
+  readonly list: MailingList
 }
 
 /** Links work this long after the message was accepted. */
 const linkMs = 365 * 86_400_000
 
-export const linkedMessage = (organizationId: string, { id, projectId, recipients, headerFrom, mailFrom }: Trace): LinkedMessage => ({
-  organizationId,
-  projectId,
-  traceId: id,
-  recipient: recipients[0]?.address ?? '',
-  sender: headerFrom || mailFrom,
-})
+export const linkedMessage = (organizationId: string, trace: Trace): LinkedMessage => {
+  const { id, projectId, recipients, headerFrom, mailFrom } = trace
+  const sender = headerFrom || mailFrom
+  return {
+    organizationId,
+    projectId,
+    traceId: id,
+    recipient: recipients[0]?.address ?? '',
+    sender,
+    list: listOf(trace) ?? senderList(sender),
+  }
+}
 
 const keptKey = (traceId: string) => globalKey('unsubscribe.kept', traceId)
 
@@ -36,5 +43,6 @@ export function keepUnsubscribe(change: Change, organizationId: string, trace: T
 
 export async function keptUnsubscribe(database: Database, traceId: string): Promise<LinkedMessage | undefined> {
   const entry = await database.kv.get(pack(keptKey(traceId)))
-  return entry && decode<LinkedMessage>(entry.value)
+  const kept = entry && decode<Omit<LinkedMessage, 'list'> & Partial<LinkedMessage>>(entry.value)
+  return kept && { ...kept, list: kept.list ?? senderList(kept.sender) }
 }

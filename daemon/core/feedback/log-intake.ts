@@ -1,11 +1,12 @@
 /** Takes in logs of mail servers, a group of lines at a time, with what earlier lines said of the same messages. */
+import { setImmediate } from 'node:timers/promises'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../clock.ts'
 import { forgetSessions, keepSessions, readSessions } from '../ingest-sources/log-sessions.ts'
 import type { SignedSource } from '../ingest-sources/signed-source.ts'
 import type { Turns } from '../ingest-sources/turns.ts'
 import type { FeedbackEvent } from './event.ts'
-import type { FeedbackOutcome, FeedbackTaker } from './origin.ts'
+import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from './origin.ts'
 
 /** Lines that were taken apart and wait for what is remembered; `S` is what a reader remembers of a message, plain data. */
 export interface GroupOfLines<S> {
@@ -79,9 +80,27 @@ export class LogIntake {
       const told = reading.rejected.slice(0, rejectedMax - rejected.length)
       rejected.push(...told)
       rejectedMore += reading.rejected.length - told.length
+      await setImmediate() // groups that need nothing of the store would hold the event loop until the log ends
     }
     return { ...counts, rejected, rejectedMore }
   }
+}
+
+/** Events that are taken in one turn of the event loop at the most. */
+const sliceMax = 1000
+
+/** Takes many events, with turns of the event loop for others in between. Outcomes in the order of the events. */
+export async function takeInSlices(
+  feedback: FeedbackTaker,
+  origin: FeedbackOrigin,
+  events: readonly FeedbackEvent[],
+): Promise<readonly FeedbackOutcome[]> {
+  const outcomes: FeedbackOutcome[] = []
+  for (let at = 0; at < events.length; at += sliceMax) {
+    await setImmediate()
+    outcomes.push(...(await feedback.take(origin, events.slice(at, at + sliceMax))))
+  }
+  return outcomes
 }
 
 /** A complaint about no message in particular names domains. */

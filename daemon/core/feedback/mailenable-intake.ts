@@ -1,4 +1,5 @@
 /** Takes in what an agent beside MailEnable tells: bounces, and deliveries out of the activity log, each for the tenant it belongs to. */
+import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../clock.ts'
@@ -11,6 +12,7 @@ import { tenantsOf, type Tenant, type Tenants } from '../ingest-sources/tenants.
 import type { Turns } from '../ingest-sources/turns.ts'
 import type { Policies } from '../routing/policy.ts'
 import type { FeedbackEvent } from './event.ts'
+import { takeInSlices } from './log-intake.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from './origin.ts'
 
 export interface MailEnableIntakeOptions {
@@ -114,6 +116,7 @@ export class MailEnableIntake {
     const place = { organizationId, sourceId: source.id }
     const now = clock.now()
     const tenants = await this.tenants(signed)
+    await setImmediate() // the lines were taken apart in this turn of the event loop
     const { deliveries, refusals, withheld, remember } = log.read(await readSessions<S>(database, place, log.needs))
     const refused = await newRefusals(database, place, refusals, now)
     const dropped: string[] = []
@@ -129,8 +132,10 @@ export class MailEnableIntake {
     for (const group of Map.groupBy(admitted, ({ tenant, isNameless }) => JSON.stringify([tenant, isNameless])).values()) {
       const [first] = group
       if (!first) continue
-      const outcomes = await feedback.take(
-        originOf(signed, first.tenant),
+      const origin = originOf(signed, first.tenant)
+      const outcomes = await takeInSlices(
+        feedback,
+        origin,
         group.map(({ event }) => event),
       )
       for (const [i, { result }] of outcomes.entries()) {

@@ -3,7 +3,10 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { Refusal } from '../refusals.ts'
-import { isInForce, suppressions, type Suppression } from './suppression.ts'
+import { countSuppression } from './counts.ts'
+import { isEarlierUnsubscribe, optOutOf } from './earlier-unsubscribes.ts'
+import { optOuts } from './opt-out.ts'
+import { isAutomatic, isInForce, suppressions, type Suppression } from './suppression.ts'
 
 /** What came of an entry. */
 export interface Placed {
@@ -12,8 +15,21 @@ export interface Placed {
   readonly added: boolean
 }
 
+/** A report that put an entry on the list was replaced by better evidence. */
+export interface Correction {
+  readonly email: string
+  /** The entry that it made. */
+  readonly id: string
+  /** What the entry says from now on; null when nothing calls for it any more. */
+  readonly reason: string | null
+}
+
 interface Place {
   readonly stored: Stored<Suppression> | undefined
+  /** An unsubscribe of before 2026-11-22 that is in force stands there. */
+  readonly isOptOut: boolean
+  /** What stood there before this write, and was in force. */
+  readonly before: Suppression | undefined
   /** What stands there after this write; undefined while nothing in force does. */
   standing: Suppression | undefined
 }
@@ -40,48 +56,79 @@ export async function placeSuppressions(
   throw new Refusal('conflict', 'The suppression list was changed by somebody else at the same time; try again.')
 }
 
-/** Like `placeSuppressions`, in a write of the caller's; once for each write. */
+/**
+ * Like `placeSuppressions`, in a write of the caller's; once for each write. Corrections come first; they touch an entry only while it is the one
+ * that the report made and nobody else has called for it.
+ */
 export async function stageSuppressions(
   database: Database,
   change: Change,
   organizationId: string,
   entries: readonly Suppression[],
   nowMs: number,
+  corrections: readonly Correction[] = [],
 ): Promise<readonly Placed[]> {
+  const emails = [...new Set([...corrections, ...entries].map(({ email }) => email))]
   const found = await database.findMany(
     suppressions,
     { organizationId },
     'email',
-    entries.map(({ email }) => [email]),
+    emails.map((email) => [email]),
   )
-  const places = new Map<string, Place>()
-  const added = entries.map((entry, i) => {
-    const place = places.get(entry.email) ?? placeOf(found[i], nowMs)
-    const isNew = place.standing === undefined
-    place.standing = place.standing ? notEarlier(place.standing, entry) : entry
-    places.set(entry.email, place)
+  const places = new Map(emails.map((email, i) => [email, placeOf(found[i], nowMs)]))
+  for (const correction of corrections) correct(places.get(correction.email), correction)
+  const added = entries.map((entry) => {
+    const place = places.get(entry.email)
+    const isNew = place?.standing === undefined
+    if (place) place.standing = place.standing ? joined(place.standing, entry) : entry
     return isNew
   })
   addTo(change, organizationId, places.values())
   return entries.map((entry, i) => ({ suppression: places.get(entry.email)?.standing ?? entry, added: added[i] === true }))
 }
 
-const placeOf = (stored: Stored<Suppression> | undefined, nowMs: number): Place => ({
-  stored,
-  standing: stored && isInForce(stored.record, nowMs) ? stored.record : undefined,
-})
+/** An unsubscribe of before 2026-11-22 is no suppression, and is moved to the opt-outs when one takes its place. */
+function placeOf(stored: Stored<Suppression> | undefined, nowMs: number): Place {
+  const inForce = stored && isInForce(stored.record, nowMs) ? stored.record : undefined
+  const isOptOut = inForce !== undefined && isEarlierUnsubscribe(inForce)
+  const before = isOptOut ? undefined : inForce
+  return { stored, isOptOut, before, standing: before }
+}
 
-/** Who must not get mail must not get it earlier because somebody else had said "not this week". */
-function notEarlier(standing: Suppression, { expiresAt }: Suppression): Suppression {
-  const longer = standing.expiresAt !== null && (expiresAt === null || expiresAt > standing.expiresAt)
-  return longer ? { ...standing, expiresAt } : standing
+function correct(place: Place | undefined, { id, reason }: Correction): void {
+  const { standing } = place ?? {}
+  if (!place || !standing || standing.id !== id || standing.isConfirmed) return
+  place.standing = reason === null ? undefined : { ...standing, reason }
+}
+
+/**
+ * The standing entry after somebody else called for one. Who must not get mail must not get it earlier because somebody had said
+ * "not this week"; of bounces and complaints, the complaint stands in the entry, whichever came first.
+ */
+function joined(standing: Suppression, { expiresAt, source, reason }: Suppression): Suppression {
+  const isLonger = standing.expiresAt !== null && (expiresAt === null || expiresAt > standing.expiresAt)
+  const isWeightier = standing.source === 'bounce' && source === 'complaint'
+  const isConfirming = isAutomatic(standing) && !standing.isConfirmed
+  if (!isLonger && !isWeightier && !isConfirming) return standing
+  return {
+    ...standing,
+    ...(isLonger && { expiresAt }),
+    ...(isWeightier && { source, reason }),
+    ...(isConfirming && { isConfirmed: true }),
+  }
 }
 
 function addTo(change: Change, organizationId: string, places: Iterable<Place>): void {
-  for (const { stored, standing } of places) {
-    if (!standing || standing === stored?.record) continue
-    if (!stored) change.insert(suppressions, organizationId, standing)
+  for (const { stored, isOptOut, before, standing } of places) {
+    if (standing === before) continue
+    if (standing && standing.id !== before?.id) countSuppression(change, standing.id, standing.source)
+    if (!standing) {
+      if (stored) change.remove(suppressions, organizationId, stored)
+    } else if (!stored) change.insert(suppressions, organizationId, standing)
     else if (standing.id === stored.record.id) change.rewrite(suppressions, organizationId, stored, standing)
-    else change.supersede(suppressions, organizationId, stored, standing)
+    else {
+      change.supersede(suppressions, organizationId, stored, standing)
+      if (isOptOut) change.insert(optOuts, organizationId, optOutOf(stored.record))
+    }
   }
 }

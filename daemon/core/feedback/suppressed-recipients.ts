@@ -1,42 +1,85 @@
 /** Keeps mail from suppressed recipients: the look-up, and what it makes of a trace. Spec "Trace status". */
 import type { Database } from '#store/database.ts'
 import { advance, worstStatus } from '../trace/states.ts'
-import type { Trace, TraceRecipient } from '../trace/trace.ts'
-import { foldEmail, isInForce, suppressions, type Suppression } from './suppression.ts'
+import type { RecipientSuppression, Trace, TraceRecipient } from '../trace/trace.ts'
+import { isEarlierUnsubscribe } from './earlier-unsubscribes.ts'
+import { everyList, listOf, optOuts, type MailingList } from './opt-out.ts'
+import { foldEmail, isInForce, suppressions } from './suppression.ts'
 
-const none: ReadonlyMap<string, Suppression> = new Map()
+/** What keeps the message from a recipient: an entry of the suppression list, or that the recipient left the list of the message. */
+export type Hit = Omit<RecipientSuppression, 'at'>
 
-/** The entries in force against recipients that still wait for the message, by address as the trace has it. No read where the list is empty. */
+type Addressed = Pick<Trace, 'list' | 'hasUnsubscribeLink' | 'headerFrom' | 'mailFrom'> & {
+  readonly recipients: readonly Pick<TraceRecipient, 'address' | 'status'>[]
+}
+
+const none: ReadonlyMap<string, Hit> = new Map()
+
+/** Whether it is known without a read that nothing can keep the message from anybody; false is no answer. */
+export const hasNoOptOuts = (database: Database, organizationId: string, trace: Addressed): boolean =>
+  database.isKnownEmpty(suppressions, organizationId) && (!listOf(trace) || database.isKnownEmpty(optOuts, organizationId))
+
+/**
+ * What is in force against recipients that still wait for the message, by address as the trace has it. No read where nothing is on the lists. Opt-outs
+ * keep back what belongs to their list, and nothing else.
+ */
 export async function suppressionsAgainst(
   database: Database,
   organizationId: string,
-  { recipients }: { readonly recipients: readonly Pick<TraceRecipient, 'address' | 'status'>[] },
+  trace: Addressed,
   nowMs: number,
-): Promise<ReadonlyMap<string, Suppression>> {
+): Promise<ReadonlyMap<string, Hit>> {
+  const waiting = trace.recipients.filter(({ status }) => status === 'queued').map(({ address }) => address)
+  const list = listOf(trace)
+  const [suppressed, optedOut] = [
+    await suppressedOf(database, organizationId, waiting, list, nowMs),
+    list ? await optedOutOf(database, organizationId, waiting, list) : none,
+  ]
+  return optedOut.size === 0 ? suppressed : new Map([...optedOut, ...suppressed])
+}
+
+async function suppressedOf(
+  database: Database,
+  organizationId: string,
+  addresses: readonly string[],
+  list: MailingList | undefined,
+  nowMs: number,
+): Promise<ReadonlyMap<string, Hit>> {
   if (await database.isEmpty(suppressions, organizationId)) return none
-  const waiting = recipients.filter(({ status }) => status === 'queued')
-  const found = await database.findMany(
-    suppressions,
-    { organizationId },
-    'email',
-    waiting.map(({ address }) => [foldEmail(address)]),
-  )
-  const hits = waiting.flatMap(({ address }, i): [string, Suppression][] => {
+  const values = addresses.map((address) => [foldEmail(address)])
+  const found = await database.findMany(suppressions, { organizationId }, 'email', values)
+  const hits = addresses.flatMap((address, i): [string, Hit][] => {
     const record = found[i]?.record
-    return record && isInForce(record, nowMs) ? [[address, record]] : []
+    if (!record || !isInForce(record, nowMs) || (isEarlierUnsubscribe(record) && !list)) return []
+    return [[address, { id: record.id, source: record.source, reason: record.reason }]]
+  })
+  return new Map(hits)
+}
+
+async function optedOutOf(
+  database: Database,
+  organizationId: string,
+  addresses: readonly string[],
+  { key, name }: MailingList,
+): Promise<ReadonlyMap<string, Hit>> {
+  if (await database.isEmpty(optOuts, organizationId)) return none
+  const values = addresses.flatMap((address) => [key, everyList].map((list) => [foldEmail(address), list]))
+  const found = await database.findMany(optOuts, { organizationId }, 'listed', values)
+  const hits = addresses.flatMap((address, i): [string, Hit][] => {
+    const record = (found[2 * i] ?? found[2 * i + 1])?.record
+    const from = record?.name === null ? 'every list' : `the list ${name}`
+    return record ? [[address, { id: record.id, source: 'unsubscribe', reason: `Unsubscribed from ${from}.` }]] : []
   })
   return new Map(hits)
 }
 
 /** The trace without them: they are `suppressed` and say by which entry, the others go on. Without hits it is the same trace. */
-export function withoutSuppressed(trace: Trace, hits: ReadonlyMap<string, Suppression>, nowMs: number): Trace {
+export function withoutSuppressed(trace: Trace, hits: ReadonlyMap<string, Hit>, nowMs: number): Trace {
   if (hits.size === 0) return trace
   const recipients = trace.recipients.map((recipient): TraceRecipient => {
     const hit = recipient.status === 'queued' ? hits.get(recipient.address) : undefined
     if (!hit) return recipient
-    const { id, source, reason } = hit
-    const suppression = { id, source, reason, at: nowMs }
-    return { ...recipient, status: advance(recipient.status, 'suppressed'), suppression }
+    return { ...recipient, status: advance(recipient.status, 'suppressed'), suppression: { ...hit, at: nowMs } }
   })
   const status = worstStatus(recipients.map((recipient) => recipient.status))
   return { ...trace, recipients, status, updatedAt: nowMs, nextAttemptAt: status === 'queued' ? trace.nextAttemptAt : null }

@@ -1,4 +1,5 @@
 /** Takes many suppressions at once: receives them whole, counts them, then adds them in small writes and tells what came of each. */
+import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import { newId } from '#store/ids.ts'
@@ -17,6 +18,7 @@ export interface ImportRequest {
   readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<GivenRow>
   /** Reads the fields of a row; throws a refusal for what is wrong with them. */
   readonly toEntry: (fields: Readonly<Record<string, unknown>>) => NewSuppression
+  /** Ends an import that has not begun to add rows. */
   readonly signal: AbortSignal
 }
 
@@ -69,13 +71,15 @@ export class SuppressionImport {
     const draft = new Draft(database, scope.organizationId, newId('imp', clock.now()))
     try {
       const rows = await receive(draft, request)
+      // from here on rows are added, and only what came of them may be told
+      request.signal.throwIfAborted()
       return await this.#add(scope, draft, request, { rows, isNoted: false })
     } finally {
       await draft.discard()
     }
   }
 
-  async #add(scope: Scope, draft: Draft, { rows, toEntry, signal }: ImportRequest, act: ImportAct): Promise<ImportReport> {
+  async #add(scope: Scope, draft: Draft, { rows, toEntry }: ImportRequest, act: ImportAct): Promise<ImportReport> {
     const { policies, clock } = this.#options
     const { projects } = await policies.of(scope.organizationId)
     const tally = new Tally()
@@ -89,8 +93,8 @@ export class SuppressionImport {
         if (!(error instanceof Refusal)) throw error
         tally.refuse(row, given, error.message)
       }
+      if (row % batchRows === 0) await setImmediate() // rows that are refused need nothing of the store
       if (batch.length < batchRows) continue
-      signal.throwIfAborted()
       await this.#commit(scope, batch, tally, act)
       batch = []
     }

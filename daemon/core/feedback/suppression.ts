@@ -19,7 +19,12 @@ export interface Suppression {
   readonly expiresAt: number | null
   /** The same time as in the id, so that entries by id are entries by time. */
   readonly createdAt: number
+  /** Others called for it too since the report that made it: it stays when that report turns out to be wrong. */
+  readonly isConfirmed?: true | undefined
 }
+
+/** It follows from what was reported, and not from anybody's decision. */
+export const isAutomatic = ({ source }: Pick<Suppression, 'source'>): boolean => source === 'bounce' || source === 'complaint'
 
 export const suppressions = defineRecord<Suppression>({
   name: 'suppression',
@@ -31,6 +36,7 @@ export const suppressions = defineRecord<Suppression>({
     source: z.enum(suppressionSources),
     expiresAt: z.int().nullable(),
     createdAt: z.int(),
+    isConfirmed: z.literal(true).optional(),
   }),
   unique: { email: ({ email }) => [[email]] },
   isOftenEmpty: true,

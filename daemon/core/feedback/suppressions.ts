@@ -11,7 +11,7 @@ import type { Clock } from '../clock.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy.ts'
 import { placeSuppressions, type Placed } from './place.ts'
-import { foldEmail, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
+import { foldEmail, isAutomatic, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
 
 export interface SuppressionOptions {
   readonly database: Database
@@ -96,7 +96,9 @@ export class Suppressions {
     checkExpiry(expiresAt, clock.now(), 'delete the entry to lift it now')
     for (;;) {
       const stored = await this.#get(scope, id)
-      const record = { ...stored.record, ...(reason !== undefined && { reason }), ...(expiresAt !== undefined && { expiresAt }) }
+      const decided = isAutomatic(stored.record) && { isConfirmed: true as const }
+      const given = { ...(reason !== undefined && { reason }), ...(expiresAt !== undefined && { expiresAt }) }
+      const record = { ...stored.record, ...given, ...decided }
       const change = new Change().rewrite(suppressions, scope.organizationId, stored, record)
       audit.recordTouched(change, scope, 'suppression.updated')
       if ((await database.commit(change)).ok) return record

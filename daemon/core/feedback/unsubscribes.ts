@@ -1,30 +1,50 @@
-/** One-click unsubscribe: the link in the message, and what following it does. RFC 8058, RFC 2369 §3.2. */
-import type { Database } from '#store/database.ts'
+/** One-click unsubscribe: the link in the message, what following it does, and who has opted out. RFC 8058, RFC 2369 §3.2. */
+import { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { SecretBox } from '../access/secret-box.ts'
+import { requireOrganizationRole, type Scope } from '../access/scope.ts'
+import type { Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import { organizations } from '../tenancy/organization.ts'
 import { traceOfToken, traceToken } from '../trace/trace-token.ts'
 import { keptUnsubscribe, linkedMessage, type LinkedMessage } from './kept-unsubscribe.ts'
+import { everyList, optOuts, type MailingList, type OptOut } from './opt-out.ts'
 import { traces } from '../trace/trace.ts'
-import { placeSuppressions } from './place.ts'
 import { foldEmail } from './suppression.ts'
 
 export interface UnsubscribesOptions {
   readonly database: Database
   readonly secrets: SecretBox
   readonly clock: Clock
+  readonly audit: Audit
   /** Public address of the service, without a slash at the end. */
   readonly baseUrl: string
 }
 
-/** Who would be unsubscribed from whom. */
-export type Subscription = Pick<LinkedMessage, 'recipient' | 'sender'>
+/** Who would be unsubscribed from what. */
+export interface Subscription extends Pick<LinkedMessage, 'recipient' | 'sender'> {
+  readonly list: MailingList
+  /** The recipient has left the list already. */
+  readonly isUnsubscribed: boolean
+}
+
+export interface OptOutFilter {
+  /** The name of a list, or the address of a sender, in any case. */
+  readonly list?: string | undefined
+  /** A part of the address, in any case. */
+  readonly q?: string | undefined
+  /** The project of the message whose link was followed. */
+  readonly projectId?: string | undefined
+}
 
 export type LinkReach = 'public' | 'local'
 
 const purpose = 'unsubscribe.v1'
+const triesMax = 5
+/** One request looks at so many entries at most; the cursor goes on from there. */
+const scanMax = 5000
 
 export class Unsubscribes {
   readonly #options: UnsubscribesOptions
@@ -47,30 +67,65 @@ export class Unsubscribes {
     ]
   }
 
-  /** Whom the link is about; changes nothing, as links are followed by scanners too. Throws `not_found`. */
+  /** Whom and what the link is about; changes nothing, as links are followed by scanners too. Throws `not_found`. */
   async look(token: string): Promise<Subscription> {
-    const { recipient, sender } = await this.#find(token)
-    return { recipient, sender }
+    const message = await this.#find(token)
+    return { ...message, isUnsubscribed: (await this.#standing(message)) !== undefined }
   }
 
-  /** Puts the recipient on the suppression list of the sender's organization; again, it changes nothing. Throws `not_found`. */
+  /** Takes the recipient off the list of the message; again, it changes nothing. Throws `not_found`. */
   async unsubscribe(token: string): Promise<Subscription> {
     const { database, clock } = this.#options
-    const { organizationId, projectId, traceId, recipient, sender } = await this.#find(token)
+    const message = await this.#find(token)
+    const { organizationId, projectId, traceId, recipient, list } = message
+    const done = { ...message, isUnsubscribed: true }
     // links work longer than a deleted organization is kept
-    if (!(await database.get(organizations, { organizationId }, organizationId))) return { recipient, sender }
+    if (!(await database.get(organizations, { organizationId }, organizationId))) return done
     const now = clock.now()
-    const entry = {
-      id: newId('sup', now),
-      email: foldEmail(recipient),
-      reason: `Unsubscribed by the link in the message ${traceId}.`,
-      projectId,
-      source: 'unsubscribe' as const,
-      expiresAt: null,
-      createdAt: now,
+    const ownerId = list.key.startsWith('name:') ? projectId : null
+    const entry = { id: newId('uns', now), email: foldEmail(recipient), list: list.key, name: list.name, ownerId, projectId, traceId }
+    for (let tries = 0; tries < triesMax; tries++) {
+      if (await this.#standing(message)) return done
+      const change = new Change().insert(optOuts, organizationId, { ...entry, createdAt: now })
+      if ((await database.commit(change)).ok) return done
     }
-    await placeSuppressions(database, organizationId, [entry], now)
-    return { recipient, sender }
+    throw new Refusal('conflict', 'Somebody unsubscribed at the same time; try again.')
+  }
+
+  /** Newest first. A page can be short although there is more: then it has a cursor. */
+  async list(scope: Scope, filter: OptOutFilter, limit: number, cursor: string | undefined): Promise<Page<OptOut>> {
+    const rows: OptOut[] = []
+    let next = cursor
+    for (let scanned = 0; scanned < scanMax && rows.length < limit;) {
+      const page = await this.#options.database.list(optOuts, scope, { limit: limit - rows.length, cursor: next })
+      scanned += page.rows.length
+      rows.push(...page.rows.map(({ record }) => record).filter((one) => passes(one, filter)))
+      next = page.nextCursor
+      if (next === undefined) break
+    }
+    return { rows, nextCursor: next }
+  }
+
+  /**
+   * Lets mail of the list go to the recipient again; an entry that is not there is none, too, and a key of one project sees only
+   * those whose link was in a message of its own.
+   */
+  async remove(scope: Scope, id: string): Promise<void> {
+    requireOrganizationRole(scope)
+    const { database, audit } = this.#options
+    for (;;) {
+      const stored = await database.get(optOuts, scope, id)
+      if (!stored || (scope.bound && stored.record.projectId !== scope.projectId)) return
+      const change = new Change().remove(optOuts, scope.organizationId, stored)
+      audit.recordTouched(change, scope, 'unsubscribe.removed')
+      if ((await database.commit(change)).ok) return
+    }
+  }
+
+  /** Who left every list has left this one. */
+  async #standing({ organizationId, recipient, list }: LinkedMessage): Promise<unknown> {
+    const values = [list.key, everyList].map((key) => [foldEmail(recipient), key])
+    return (await this.#options.database.findMany(optOuts, { organizationId }, 'listed', values)).find((one) => one !== undefined)
   }
 
   async #find(token: string): Promise<LinkedMessage> {
@@ -83,4 +138,13 @@ export class Unsubscribes {
     }
     throw new Refusal('not_found', 'This unsubscribe link is not valid; it may have been cut off.')
   }
+}
+
+function passes({ email, name, list, projectId }: OptOut, filter: OptOutFilter): boolean {
+  const wanted = filter.list === undefined ? undefined : foldEmail(filter.list)
+  return (
+    (wanted === undefined || (list !== everyList && foldEmail(name ?? '') === wanted)) &&
+    (filter.projectId === undefined || projectId === filter.projectId) &&
+    (filter.q === undefined || email.includes(foldEmail(filter.q)))
+  )
 }

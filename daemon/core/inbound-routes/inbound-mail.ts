@@ -3,7 +3,8 @@ import { readWholeContent } from '#store/content.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Scope } from '../access/scope.ts'
-import type { MessageReader, ReadAttachment, ReadResult } from '../capture/message-reader.ts'
+import { KeptReadings } from '../capture/kept-readings.ts'
+import type { MessageReader, ReadAttachment, ReadResult, WaitingMessage } from '../capture/message-reader.ts'
 import type { Clock } from '../clock.ts'
 import { requireFlag } from '../features.ts'
 import { Refusal } from '../refusals.ts'
@@ -36,9 +37,11 @@ export interface InboundFile {
 
 export class InboundMail {
   readonly #options: InboundMailOptions
+  readonly #kept: KeptReadings
 
   constructor(options: InboundMailOptions) {
     this.#options = options
+    this.#kept = new KeptReadings(options.clock)
   }
 
   /** Newest first. Throws `not_found` for a route out of reach. */
@@ -55,7 +58,7 @@ export class InboundMail {
   /** Throws `not_found` alike for missing and foreign ids. */
   async get(scope: Scope, routeId: string, id: string): Promise<InboundReading> {
     const message = await this.#message(scope, routeId, id)
-    return { message, read: await this.#options.reader.read(await this.#content(scope.organizationId, message)) }
+    return { message, read: await this.#read(scope.organizationId, message) }
   }
 
   /** The mail as it came, with the header fields of this service before it. Throws `not_found`. */
@@ -83,14 +86,26 @@ export class InboundMail {
   }
 
   async #file(organizationId: string, message: InboundMessage, part: 'raw' | number): Promise<InboundFile> {
-    const content = await this.#content(organizationId, message)
     const messageId = message.id
-    if (part === 'raw') return { bytes: Buffer.concat([Buffer.from(message.prefix), content]), messageId, attachment: undefined }
-    const { reader } = this.#options
-    const bytes = await reader.attachment(content, part)
+    if (part === 'raw') {
+      const content = await this.#content(organizationId, message)
+      return { bytes: Buffer.concat([Buffer.from(message.prefix), content]), messageId, attachment: undefined }
+    }
+    const bytes = await this.#options.reader.attachment(this.#waiting(organizationId, message), part)
     if (!bytes) throw new Refusal('not_found', 'The message has no such attachment.')
-    const read = await reader.read(content)
+    const read = await this.#read(organizationId, message)
     return { bytes, messageId, attachment: { index: part, known: read.ok ? read.message.attachments[part] : undefined } }
+  }
+
+  async #read(organizationId: string, message: InboundMessage): Promise<ReadResult> {
+    return (
+      this.#kept.get(organizationId, message.id) ??
+      this.#kept.keep(organizationId, message.id, await this.#options.reader.read(this.#waiting(organizationId, message)))
+    )
+  }
+
+  #waiting(organizationId: string, message: InboundMessage): WaitingMessage {
+    return { organizationId, size: message.content.size, read: () => this.#content(organizationId, message) }
   }
 
   #content(organizationId: string, { content }: InboundMessage): Promise<Uint8Array> {

@@ -9,7 +9,7 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
 import type { SecretBox } from '../access/secret-box.ts'
-import type { MessageReader } from '../capture/message-reader.ts'
+import { messageInMemory, type MessageReader } from '../capture/message-reader.ts'
 import type { Clock } from '../clock.ts'
 import { Rounds } from '../rounds.ts'
 import { addDelivery } from '../webhooks/add-delivery.ts'
@@ -135,7 +135,10 @@ export class Preparation {
     const { record } = stored
     const raw = await readWholeContent(database, organizationId, record.content)
     const { mailFrom, remoteAddress, helo } = record
-    const both = Promise.all([reader.read(raw), authenticator.authenticate({ raw, mailFrom, remoteAddress, helo })])
+    const both = Promise.all([
+      reader.read(messageInMemory(organizationId, raw)),
+      authenticator.authenticate({ raw, mailFrom, remoteAddress, helo }),
+    ])
     const found = await Promise.race([both, this.#stopped.promise])
     // a reader that was stopped calls every mail unreadable
     if (!found || this.#rounds.stopping) return

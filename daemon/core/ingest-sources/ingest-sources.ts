@@ -74,7 +74,10 @@ export class IngestSources {
     const mailbox = request.imap && (await checkImap(request.provider, request.imap, this.#options))
     return writes.act(scope, 'ingest_source.created', async (change) => {
       const alive = (await database.all(ingestSources, { organizationId })).length
-      if (alive >= sourcesMax) throw new Refusal('quota_exhausted', `An organization can have ${sourcesMax} sources; revoke one.`)
+      if (alive >= sourcesMax) {
+        const message = `An organization has at most ${sourcesMax} sources; revoke one of them first.`
+        throw new Refusal('conflict', message, { nextAction: 'revoke_source' })
+      }
       const now = clock.now()
       const id = newId('src', now)
       const secret = newSecret()

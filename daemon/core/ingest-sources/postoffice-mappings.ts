@@ -127,7 +127,9 @@ export class PostofficeMappings {
     if (await database.find(postofficeMappings, scope, 'postoffice', values))
       throw new Refusal('conflict', 'This postoffice of the source has a mapping already; change that one.')
     const page = await database.list(postofficeMappings, scope, { index: 'source', values: [sourceId], limit: mappingsMax })
-    if (page.rows.length >= mappingsMax) throw new Refusal('quota_exhausted', `A source can have ${mappingsMax} mappings; delete one.`)
+    if (page.rows.length < mappingsMax) return
+    const message = `A source has at most ${mappingsMax} mappings; delete one of them first.`
+    throw new Refusal('conflict', message, { nextAction: 'delete_mapping' })
   }
 }
 

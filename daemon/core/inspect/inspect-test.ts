@@ -26,7 +26,8 @@ export interface InspectTest {
   readonly expiresAt: number
   readonly mail: ReceivedMail | null
   readonly laterMails: number
-  readonly result: { readonly score: number; readonly grade: InspectReport['grade'] } | null
+  /** `isPartial`: DNS did not answer all that the checks ask. */
+  readonly result: { readonly score: number; readonly grade: InspectReport['grade']; readonly isPartial?: boolean | undefined } | null
   /** Why the mail could not be scored, for people. */
   readonly problem: string | null
 }
@@ -56,7 +57,7 @@ export const inspectTests = defineRecord<InspectTest>({
     expiresAt: z.int(),
     mail: z.strictObject({ session, content }).nullable(),
     laterMails: z.int(),
-    result: z.strictObject({ score: z.int(), grade: z.enum(['A', 'B', 'C', 'D', 'F']) }).nullable(),
+    result: z.strictObject({ score: z.int(), grade: z.enum(['A', 'B', 'C', 'D', 'F']), isPartial: z.boolean().optional() }).nullable(),
     problem: z.string().nullable(),
   }),
   indexes: { project: ({ projectId, createdAt }) => [[projectId, createdAt]] },

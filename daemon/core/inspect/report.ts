@@ -73,6 +73,8 @@ export interface InspectReport {
   /** All 17, in the order of the rubric. */
   readonly checks: readonly CheckResult[]
   readonly requirements: readonly Requirement[]
+  /** Checks that could not be made because DNS did not answer; absent in reports from before this was noted. */
+  readonly unanswered?: readonly string[]
   /** What the mail says of itself, for whoever reads the report. */
   readonly mail: MailGlance
 }

@@ -76,7 +76,8 @@ export class InspectScoring {
       const change = new Change().delete(pendingScoreKey(organizationId, id))
       const stored = await database.get(inspectTests, { organizationId }, id)
       if (stored && score.ok) {
-        const result = { score: score.report.score, grade: score.report.grade }
+        const { score: points, grade, unanswered = [] } = score.report
+        const result = { score: points, grade, ...(unanswered.length > 0 && { isPartial: true }) }
         change.rewrite(inspectTests, organizationId, stored, { ...stored.record, result })
         change.set(inspectReportKey(organizationId, id), encode(score.report))
       } else if (stored && !score.ok) change.rewrite(inspectTests, organizationId, stored, { ...stored.record, problem: score.problem })

@@ -44,13 +44,15 @@ export class AccessTokens {
 
   async issue(surface: Surface, { grantId, organizationId, projectId, userId, clientId, scopes }: AccessTokenFacts): Promise<string> {
     const { keys, urls, clock } = this.#options
+    const audience = urls.resources[surface]
+    if (audience === undefined) throw new Error(`no token is for ${surface}, which is not served`)
     const { kid, key } = await keys.current()
     const now = Math.floor(clock.now() / 1000)
     const own = { org: organizationId, prj: projectId, gid: grantId, kind: userId === null ? 'anonymous' : 'user' }
     return new SignJWT({ client_id: clientId, scope: scopes.join(' '), ...own })
       .setProtectedHeader({ alg: signingAlgorithm, typ: type, kid })
       .setIssuer(urls.issuer)
-      .setAudience(urls.resources[surface])
+      .setAudience(audience)
       .setSubject(userId ?? `anon:${projectId}`)
       .setIssuedAt(now)
       .setExpirationTime(now + accessTokenSeconds)
@@ -60,9 +62,11 @@ export class AccessTokens {
 
   /** Undefined for everything that is no valid token of this issuer for this very surface (RFC 9068 §4). */
   async read(token: string, surface: Surface): Promise<ReadAccessToken | undefined> {
-    const payload = await this.#verify(token, this.#options.urls.resources[surface])
+    const audience = this.#options.urls.resources[surface]
+    if (audience === undefined) return undefined
+    const payload = await this.#verify(token, audience)
     // a list that holds our audience among others is no token of ours
-    if (payload?.exp === undefined || payload.aud !== this.#options.urls.resources[surface]) return undefined
+    if (payload?.exp === undefined || payload.aud !== audience) return undefined
     return { grantId: String(payload['gid']), scopes: parseScopes(String(payload['scope'])), expiresAt: payload.exp * 1000 }
   }
 

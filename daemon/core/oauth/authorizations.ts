@@ -18,7 +18,17 @@ import { OAuthError, type OAuthErrorCode } from './oauth-error.ts'
 import { Parameters } from './parameters.ts'
 import { isLoopbackRedirect, matchesRedirectUri, redirectHost, withParameters } from './redirect-uri.ts'
 import type { Registrations } from './registrations.ts'
-import { ofSurface, parseResources, parseScopes, surfaceOf, usualScopes, type OAuthScope, type OAuthUrls, type Surface } from './scopes.ts'
+import {
+  ofSurface,
+  parseResources,
+  parseScopes,
+  surfaceOf,
+  servedScopes,
+  usualScopes,
+  type OAuthScope,
+  type OAuthUrls,
+  type Surface,
+} from './scopes.ts'
 
 export interface AuthorizationOptions {
   readonly database: Database
@@ -151,12 +161,10 @@ export class Authorizations {
   #pending({ id, name, verifiedHost, grantTypes }: Client, redirectUri: string, parameters: Parameters): PendingAuthorization {
     parameters.assertOnce()
     assertCodeFlow(parameters)
-    const surfaces = parseResources(this.#options.urls, parameters.resources)
+    const { urls } = this.#options
+    const surfaces = parseResources(urls, parameters.resources)
     if (surfaces.length === 0)
-      throw new OAuthError(
-        'invalid_target',
-        `The parameter resource is missing: ${Object.values(this.#options.urls.resources).join(' or ')}.`,
-      )
+      throw new OAuthError('invalid_target', `The parameter resource is missing: ${Object.values(urls.resources).join(' or ')}.`)
     return {
       ...{ redirectUri, surfaces },
       client: { id, name, ...(verifiedHost !== undefined && { verifiedHost }) },
@@ -165,8 +173,8 @@ export class Authorizations {
       isLoopback: isLoopbackRedirect(redirectUri),
       state: parameters.get('state'),
       codeChallenge: checkedChallenge(parameters),
-      scopes: askedScopes(parameters, surfaces),
-      namesScopes: parseScopes(parameters.get('scope')).length > 0,
+      scopes: askedScopes(urls, parameters, surfaces),
+      namesScopes: parseScopes(parameters.get('scope'), servedScopes(urls)).length > 0,
       prompts: checkedPrompts(parameters.get('prompt')),
     }
   }
@@ -204,8 +212,8 @@ function checkedChallenge(parameters: Parameters): string {
   throw new OAuthError('invalid_request', 'The code_challenge must be a SHA-256 in base64url, 43 characters.')
 }
 
-function askedScopes(parameters: Parameters, surfaces: readonly Surface[]): readonly OAuthScope[] {
-  const asked = parseScopes(parameters.get('scope'))
+function askedScopes(urls: OAuthUrls, parameters: Parameters, surfaces: readonly Surface[]): readonly OAuthScope[] {
+  const asked = parseScopes(parameters.get('scope'), servedScopes(urls))
   if (asked.length === 0) return surfaces.flatMap((surface) => usualScopes(surface))
   if (asked.some((scope) => !surfaces.includes(surfaceOf(scope))))
     throw new OAuthError('invalid_scope', 'A scope is for a resource that was not asked for.')

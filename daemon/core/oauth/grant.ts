@@ -1,7 +1,7 @@
 /** What somebody allowed a client to do: the one thing that tokens, codes and refresh tokens lead back to. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { oauthScopes, type OAuthScope } from './scopes.ts'
 
@@ -39,6 +39,15 @@ export const oauthGrants = defineRecord<Grant>({
   lookups: { id: (grant) => [[grant.id]] },
   projectOf: (grant) => grant.projectId,
 })
+
+/** A grant where it is stored. */
+export type StoredGrant = Stored<Grant> & { readonly organizationId: string }
+
+/** Whether a grant of the organization has not been revoked. */
+export const grantStands =
+  (database: Database) =>
+  async (organizationId: string, id: string): Promise<boolean> =>
+    (await database.get(oauthGrants, { organizationId }, id))?.record.revokedAt === null
 
 /** Adds to the write the end of whatever the user allowed in the organization: it must not come back with them. */
 export async function endGrantsOf(database: Database, change: Change, organizationId: string, userId: string, now: number): Promise<void> {

@@ -1,13 +1,14 @@
 /** Finding grants and ending them. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import type { Stored } from '#store/record-kind.ts'
+import type { KeyFates } from '../access/minted-keys.ts'
 import type { RightsOfMember } from '../access/members.ts'
 import type { GrantSettingsSource } from '../access/settings.ts'
 import type { Actor, Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import type { SettingWrites } from '../setting-writes.ts'
-import { oauthGrants, type Grant } from './grant.ts'
+import { endGrant, type GrantEnding } from './end-grant.ts'
+import { oauthGrants, type Grant, type StoredGrant } from './grant.ts'
 import { levelOf, levelOfAnonymous, levelOfRights, scopesUpTo, type OAuthScope, type Surface } from './scopes.ts'
 
 export interface GrantOptions {
@@ -19,8 +20,11 @@ export interface GrantOptions {
   readonly rightsOfMember: RightsOfMember
 }
 
-/** A grant where it is stored. */
-export type StoredGrant = Stored<Grant> & { readonly organizationId: string }
+/** A grant as it was, and what became of the keys that it minted. */
+export interface RevokedGrant {
+  readonly grant: Grant
+  readonly keys: KeyFates
+}
 
 /** Longer than the last token of a grant may live. */
 const endedMs = 86_400_000
@@ -46,19 +50,19 @@ export class Grants {
     return organization.deletedAt === undefined && !deleted.has(found.record.projectId) ? found : undefined
   }
 
-  /** Ends the grant with every token of it, at once, and answers it; again does nothing. `reason` is for the audit log. */
-  async revoke(id: string, actor: Actor, reason?: string): Promise<Grant | undefined> {
-    const { writes, clock, audit } = this.#options
+  /**
+   * Ends the grant with every token of it, at once, and the keys that were minted by it, but for those to keep, which then follow
+   * their user alone. Again does nothing.
+   */
+  async revoke(id: string, actor: Actor, how: GrantEnding = {}): Promise<RevokedGrant | undefined> {
+    const { writes, clock, audit, database } = this.#options
     const found = await this.find(id)
     if (!found) return undefined
     return writes.run(found.organizationId, async (change) => {
-      const now = await this.find(id)
-      if (!now) return undefined
-      const { organizationId, record } = now
-      change.replace(oauthGrants, organizationId, now, { ...record, revokedAt: clock.now() })
-      const details = { name: record.clientName, ...(reason !== undefined && { reason }) }
-      audit.record(change, { organizationId, projectId: record.projectId, actor, act: 'oauth_grant.revoked', target: id, details })
-      return record
+      const stored = await this.find(id)
+      if (!stored) return undefined
+      const keys = await endGrant({ database, audit, change, actor, now: clock.now() }, stored, how)
+      return { grant: stored.record, keys }
     })
   }
 

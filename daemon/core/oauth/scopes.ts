@@ -17,9 +17,16 @@ export const oauthScopes: readonly OAuthScope[] = surfaces.flatMap((surface): re
 export interface OAuthUrls {
   /** Also the base of the endpoints. */
   readonly issuer: string
-  /** The resource, and so the audience, of each surface (RFC 8707 §2). */
-  readonly resources: Readonly<Record<Surface, string>>
+  /** The resource, and so the audience, of each surface that is served (RFC 8707 §2). Of another one no token is issued or taken. */
+  readonly resources: Readonly<Partial<Record<Surface, string>>> & { readonly rest: string }
 }
+
+export const servedSurfaces = ({ resources }: Pick<OAuthUrls, 'resources'>): readonly Surface[] =>
+  surfaces.filter((surface) => resources[surface] !== undefined)
+
+/** The scopes of all surfaces that are served. */
+export const servedScopes = (urls: Pick<OAuthUrls, 'resources'>): readonly OAuthScope[] =>
+  servedSurfaces(urls).flatMap((surface): readonly OAuthScope[] => scopesInOrder[surface])
 
 /** How far in the order of its surface; -1 is nothing at all. */
 export type Level = number
@@ -70,22 +77,23 @@ export const levelOfRights = (rights: readonly Right[], surface: Surface): Level
 
 export const levelOfAnonymous = (surface: Surface): Level => anonymousLevel[surface]
 
-/** The scopes of a request, each once; none when nothing was said. Throws `invalid_scope` for one that does not exist (RFC 6749 §3.3). */
-export function parseScopes(text: string | undefined): readonly OAuthScope[] {
+/** The scopes of a request, each once; none when nothing was said. Throws `invalid_scope` for one that is not among `known` (RFC 6749 §3.3). */
+export function parseScopes(text: string | undefined, known: readonly OAuthScope[] = oauthScopes): readonly OAuthScope[] {
   const words = new Set((text ?? '').split(' ').filter((word) => word !== '' && word !== 'offline_access'))
   return [...words].map((word) => {
-    const known = oauthScopes.find((scope) => scope === word)
-    if (known) return known
-    throw new OAuthError('invalid_scope', `The scopes are ${oauthScopes.join(' ')}; this request names another one.`)
+    const found = known.find((scope) => scope === word)
+    if (found) return found
+    throw new OAuthError('invalid_scope', `The scopes are ${known.join(' ')}; this request names another one.`)
   })
 }
 
 /** The surfaces of the resources that were named, each once. Throws `invalid_target` for any other (RFC 8707 §2). */
-export function parseResources({ resources }: OAuthUrls, named: readonly string[]): readonly Surface[] {
+export function parseResources(urls: OAuthUrls, named: readonly string[]): readonly Surface[] {
+  const served = servedSurfaces(urls)
   return named.map((resource) => {
-    const surface = surfaces.find((one) => resources[one] === resource)
+    const surface = served.find((one) => urls.resources[one] === resource)
     if (surface) return surface
-    throw new OAuthError('invalid_target', `The resource must be ${resources.mcp} or ${resources.rest}.`)
+    throw new OAuthError('invalid_target', `The resource must be ${served.map((one) => urls.resources[one]).join(' or ')}.`)
   })
 }
 

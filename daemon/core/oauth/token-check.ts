@@ -6,7 +6,8 @@ import { rightsInOrder } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import type { AccessTokens, ReadAccessToken } from './access-tokens.ts'
-import type { Grants, StoredGrant } from './grants.ts'
+import type { StoredGrant } from './grant.ts'
+import type { Grants } from './grants.ts'
 import type { OAuthScope, Surface } from './scopes.ts'
 
 export interface TokenCheckOptions {
@@ -54,8 +55,9 @@ export class TokenCheck {
     if (!known) throw refused()
     const scopes = await this.#options.grants.liveScopes(known.grant, known.token.scopes, surface)
     if (!scopes) throw refused()
-    const { id: grantId, projectId, clientId, userId } = known.grant.record
-    const holder: TokenHolder = userId === null ? { kind: 'anonymous' } : { kind: 'user', userId }
+    const { id: grantId, projectId, clientId, clientName, userId } = known.grant.record
+    const holder: TokenHolder =
+      userId === null ? { kind: 'anonymous' } : { kind: 'user', userId, application: { grantId, clientId, clientName } }
     return { organizationId: known.grant.organizationId, projectId, grantId, clientId, holder, scopes, expiresAt: known.token.expiresAt }
   }
 

@@ -8,8 +8,8 @@ import { accessTokenSeconds, type AccessTokens } from './access-tokens.ts'
 import { findAuthorizationCode, useAuthorizationCode, verifiesChallenge } from './authorization-code.ts'
 import { anonymousBootstrapClientId } from './client.ts'
 import type { ClientRequest, Clients } from './clients.ts'
-import { oauthGrants, type Grant } from './grant.ts'
-import type { Grants, StoredGrant } from './grants.ts'
+import { oauthGrants, type Grant, type StoredGrant } from './grant.ts'
+import type { Grants } from './grants.ts'
 import { OAuthError } from './oauth-error.ts'
 import type { Parameters } from './parameters.ts'
 import { addRefreshToken, findRefreshToken, grantMs, useRefreshToken } from './refresh-tokens.ts'
@@ -17,11 +17,11 @@ import type { Sandboxes } from './sandboxes.ts'
 import {
   capAnonymous,
   covers,
-  oauthScopes,
   ofSurface,
   parseResource,
   parseScopes,
-  surfaces,
+  servedScopes,
+  servedSurfaces,
   type OAuthScope,
   type OAuthUrls,
   type Surface,
@@ -35,7 +35,7 @@ export interface TokenEvents {
 
 /** Tells people what happened to what they allowed. */
 export interface TokenNotices {
-  accessEnded(userId: string, clientName: string): void
+  accessEnded(userId: string, clientName: string, endedKeys: readonly string[]): void
 }
 
 export interface TokenEndpointOptions {
@@ -101,9 +101,10 @@ export class TokenEndpoint {
 
   /** A sandbox for nobody in particular, with no more than anonymous callers may have. Spec "Authentication" 3. */
   async #bootstrap(parameters: Parameters, remoteAddress: string): Promise<TokenAnswer> {
-    const surface = parseResource(this.#options.urls, parameters.resources) ?? 'mcp'
-    const asked = parseScopes(parameters.get('scope'))
-    const granted = capAnonymous(asked.length === 0 ? oauthScopes : asked)
+    const { urls } = this.#options
+    const surface = parseResource(urls, parameters.resources) ?? (urls.resources.mcp === undefined ? 'rest' : 'mcp')
+    const asked = parseScopes(parameters.get('scope'), servedScopes(urls))
+    const granted = capAnonymous(asked.length === 0 ? servedScopes(urls) : asked)
     const scopes = ofSurface(granted, surface)
     if (scopes.length === 0) throw new OAuthError('invalid_scope', 'None of the scopes is for the resource that was asked for.')
     const { organizationId, grant, refreshToken } = await this.#options.sandboxes.make(granted, surface, remoteAddress)
@@ -172,10 +173,14 @@ export class TokenEndpoint {
 
   async #revokeReused(what: 'code' | 'refresh token', grantId: string): Promise<void> {
     const { events, notices, grants } = this.#options
-    const ended = await grants.revoke(grantId, { kind: 'service', id: '' }, `${what} used twice`)
+    const ended = await grants.revoke(grantId, { kind: 'service', id: '' }, { reason: `${what} used twice` })
     if (!ended) return
-    events.tokenReused(what, ended)
-    if (ended.userId !== null) notices.accessEnded(ended.userId, ended.clientName)
+    const { grant, keys } = ended
+    events.tokenReused(what, grant)
+    if (grant.userId !== null) {
+      const names = keys.ended.map(({ name }) => name)
+      notices.accessEnded(grant.userId, grant.clientName, names)
+    }
   }
 
   async #refreshable(grantId: string, expiresAt: number, surface: Surface): Promise<StoredGrant> {
@@ -193,11 +198,12 @@ export class TokenEndpoint {
     parameters: Parameters,
     surfaceBefore: Surface | undefined,
   ): { readonly surface: Surface; readonly scopes: readonly OAuthScope[] } {
-    const open = surfaces.filter((one) => ofSurface(granted, one).length > 0)
-    const surface = parseResource(this.#options.urls, parameters.resources) ?? surfaceBefore ?? (open.length === 1 ? open[0] : undefined)
+    const { urls } = this.#options
+    const open = servedSurfaces(urls).filter((one) => ofSurface(granted, one).length > 0)
+    const surface = parseResource(urls, parameters.resources) ?? surfaceBefore ?? (open.length === 1 ? open[0] : undefined)
     if (!surface) throw new OAuthError('invalid_target', 'Several resources were granted; name the one that this token is for.')
     if (!open.includes(surface)) throw new OAuthError('invalid_target', 'This resource was not granted.')
-    const asked = parseScopes(parameters.get('scope'))
+    const asked = parseScopes(parameters.get('scope'), servedScopes(urls))
     if (!covers(granted, asked)) throw new OAuthError('invalid_scope', 'This is more than was granted; ask the person again for consent.')
     const scopes = ofSurface(asked.length === 0 ? granted : asked, surface)
     if (scopes.length > 0) return { surface, scopes }

@@ -17,7 +17,7 @@ import { invitationMail } from './mail-texts.ts'
 import { members, type Member } from './member.ts'
 import type { Members } from './members.ts'
 import type { Outbox } from './outbox.ts'
-import type { Role } from './role.ts'
+import type { Role } from '../access/role.ts'
 import { hashSecret, newSecret, secretPattern } from './secret-token.ts'
 import type { SystemMail } from './system-mail.ts'
 import { identityOf, userByEmail, userById, type User } from './user.ts'
@@ -30,6 +30,11 @@ export interface InvitationOptions {
   readonly members: Members
   readonly mail: SystemMail
   readonly outbox: Outbox
+}
+
+/** An invitation and, where the service sends no mail of its own, the link to hand over; it is told this once. */
+export interface OpenedInvitation extends Invitation {
+  readonly link?: string
 }
 
 /** An invitation as the invited person sees it. */
@@ -53,7 +58,7 @@ export class Invitations {
   }
 
   /** Throws `conflict` for members and for addresses that are invited already. */
-  async create(scope: Scope, request: { readonly email: string; readonly role: Role }): Promise<Invitation> {
+  async create(scope: Scope, request: { readonly email: string; readonly role: Role }): Promise<OpenedInvitation> {
     requireAdministration(scope)
     const { database, writes, clock } = this.#options
     const { organizationId } = scope
@@ -83,7 +88,7 @@ export class Invitations {
       return made
     })
     this.#options.outbox.wake()
-    return invitation
+    return this.#withLink(invitation, secret)
   }
 
   /** The newest first; those that are too old stay until they are sent again or revoked. */
@@ -95,7 +100,7 @@ export class Invitations {
   }
 
   /** A new link for another week; the one before stops working. */
-  async resend(scope: Scope, id: string): Promise<Invitation> {
+  async resend(scope: Scope, id: string): Promise<OpenedInvitation> {
     requireAdministration(scope)
     const { writes, clock } = this.#options
     const secret = newSecret()
@@ -110,7 +115,7 @@ export class Invitations {
       return next
     })
     this.#options.outbox.wake()
-    return invitation
+    return this.#withLink(invitation, secret)
   }
 
   /** Its link stops working at once. Throws `not_found`. */
@@ -150,25 +155,36 @@ export class Invitations {
     return found
   }
 
-  /** Makes the user a member. Only the invited address can; throws `not_found` to all others. */
-  async accept(user: User, organizationId: string, id: string): Promise<Member> {
-    const { writes, database, clock, audit } = this.#options
-    return writes.run(organizationId, async (change) => {
-      const stored = await database.get(invitations, { organizationId }, id)
-      const now = clock.now()
-      const isMine = stored?.record.email === user.email && this.isOpen(stored.record)
-      if (!isMine || !(await this.#view(stored.record)))
-        throw new Refusal('not_found', `There is no open invitation for ${user.email} here.`)
-      change.remove(invitations, organizationId, stored)
-      const already = await database.get(members, { organizationId }, user.id)
-      if (already) return already.record
-      const { role, id: invitation } = stored.record
-      const member: Member = { id: user.id, organizationId, role, joinedAt: now }
-      change.insert(members, organizationId, member)
-      const details = { role, invitation }
-      audit.record(change, { organizationId, actor: { kind: 'user', id: user.id }, act: 'member.added', target: user.id, details })
-      return member
-    })
+  /** Those that the user can accept without the link. */
+  async forUser({ email, isUnproved }: User): Promise<InvitationView[]> {
+    return isUnproved ? [] : this.forAddress(email)
+  }
+
+  /**
+   * Makes the user a member. Only the invited address can, and who has not proved it needs the `secret` of the invitation's
+   * link besides; throws `not_found` to all others.
+   */
+  accept(user: User, organizationId: string, id: string, secret = ''): Promise<Member> {
+    return this.#options.writes.run(organizationId, (change) => this.acceptIn(change, user, organizationId, id, secret))
+  }
+
+  /** `accept` as a part of a write that knows the user. */
+  async acceptIn(change: Change, user: User, organizationId: string, id: string, secret: string): Promise<Member> {
+    const { database, clock, audit } = this.#options
+    const stored = await database.get(invitations, { organizationId }, id)
+    const isMine = stored?.record.email === user.email && this.isOpen(stored.record)
+    const isTheirs = isMine && (!user.isUnproved || stored.record.sha256 === hashSecret(secret))
+    if (!isTheirs || !(await this.#view(stored.record)))
+      throw new Refusal('not_found', `There is no open invitation for ${user.email} here.`)
+    change.remove(invitations, organizationId, stored)
+    const already = await database.get(members, { organizationId }, user.id)
+    if (already) return already.record
+    const { role, id: invitation } = stored.record
+    const member: Member = { id: user.id, organizationId, role, joinedAt: clock.now() }
+    change.insert(members, organizationId, member)
+    const details = { role, invitation }
+    audit.record(change, { organizationId, actor: { kind: 'user', id: user.id }, act: 'member.added', target: user.id, details })
+    return member
   }
 
   async #view(invitation: Invitation): Promise<InvitationView | undefined> {
@@ -177,14 +193,21 @@ export class Invitations {
     return stored?.record.deletedAt === undefined && stored ? { invitation, organization: stored.record } : undefined
   }
 
+  async #withLink(invitation: Invitation, secret: string): Promise<OpenedInvitation> {
+    return (await this.#options.mail.isReady()) ? invitation : { ...invitation, link: this.#linkOf(secret) }
+  }
+
+  #linkOf(secret: string): string {
+    return this.#options.mail.urlOf(`/invitations/${secret}`)
+  }
+
   async #addMail(change: Change, invitation: Invitation, secret: string): Promise<void> {
-    const { outbox, mail, database } = this.#options
+    const { outbox, database } = this.#options
     const view = await this.#view(invitation)
     if (!view) return
     const { kind, id } = invitation.invitedBy
     const inviter = kind === 'user' ? await userById(database, id) : undefined
-    const link = mail.urlOf(`/invitations/${secret}`)
-    await outbox.add(change, invitation.email, invitationMail(view.organization.name, inviter, invitation.role, link))
+    await outbox.add(change, invitation.email, invitationMail(view.organization.name, inviter, invitation.role, this.#linkOf(secret)))
   }
 
   async #requireOwnerFor({ organizationId, holder }: Scope, role: Role): Promise<void> {

@@ -18,11 +18,12 @@ import { members } from './member.ts'
 import { hasOwner } from './members.ts'
 import { loginLinkPath } from './operator-link.ts'
 import { peoplePartition } from './partition.ts'
+import type { Passkeys } from './passkeys.ts'
 import { RateWindow } from '../access/rate-window.ts'
 import { hashSecret, secretPattern } from './secret-token.ts'
 import type { BegunSession, Browser, Sessions } from './sessions.ts'
 import type { SystemMail } from './system-mail.ts'
-import { addUser, identityOf, noteSignIn, userByEmail } from './user.ts'
+import { addUser, identityOf, noteProof, userByEmail } from './user.ts'
 
 /** Who may become a user: nobody but those the operator signs in, whoever is invited, or anybody. */
 export type SignUp = 'closed' | 'invited' | 'open'
@@ -33,6 +34,7 @@ export interface LoginLinkOptions {
   readonly clock: Clock
   readonly audit: Audit
   readonly sessions: Sessions
+  readonly passkeys: Pick<Passkeys, 'removeAllIn'>
   readonly invitations: Invitations
   readonly mail: SystemMail
   readonly background: Background
@@ -103,7 +105,15 @@ export class LoginLinks {
     if (!known) return addUser(change, email, clock.now()).id
     // whoever says the address has not proved it
     if (link.email === null) throw new Refusal('conflict', `This address has an account already; run postern login-link ${email}.`)
-    return noteSignIn(change, known, clock.now()).id
+    if (known.record.isUnproved) await this.#endEarlierAccess(change, known.record.id)
+    return noteProof(change, known, clock.now()).id
+  }
+
+  /** Whoever used the address without a proof of it may have been another person: their sessions and passkeys end. */
+  async #endEarlierAccess(change: Change, userId: string): Promise<void> {
+    const { sessions, passkeys } = this.#options
+    await sessions.endAllIn(change, userId)
+    await passkeys.removeAllIn(change, userId)
   }
 
   async #makeOwner(change: Change, organizationId: string, userId: string): Promise<void> {

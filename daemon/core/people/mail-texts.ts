@@ -1,5 +1,5 @@
 /** The mails of the service to its users: fixed words, as text and as HTML. */
-import type { Role } from './role.ts'
+import type { Role } from '../access/role.ts'
 import type { User } from './user.ts'
 
 /** A mail before it has a sender and a recipient. */
@@ -69,11 +69,12 @@ export const sessionsMail = (count: number, url: string): MailText =>
     footnote: notYou,
   })
 
-export const reuseMail = (clientName: string, url: string): MailText =>
+export const reuseMail = (clientName: string, endedKeys: readonly string[], url: string): MailText =>
   written({
     subject: 'The access of an application was ended',
     paragraphs: [
       `A token of ${clientName} was used twice. It may have been copied, so the whole access that you had allowed was ended.`,
+      ...(endedKeys.length === 0 ? [] : [`So were the API keys that it minted: ${endedKeys.join(', ')}.`]),
       'If you still want the application to work, connect it again. This also happens when a program asks twice at the same time.',
     ],
     button: { label: 'See applications with access', url },

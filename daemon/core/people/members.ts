@@ -2,6 +2,9 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { ApiKey } from '../access/api-key.ts'
+import { endKeys, keptKey, keysFollowing, type KeyFates, type KeysToKeep } from '../access/minted-keys.ts'
+import type { Minter } from '../access/minter.ts'
 import { requireAdministration, requireRight, requireWholeOrganization, type Scope } from '../access/scope.ts'
 import type { GrantSettingsSource } from '../access/settings.ts'
 import { actorOf, type Audit } from '../audit.ts'
@@ -11,7 +14,7 @@ import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
 import { members, membershipsOf, type Member } from './member.ts'
-import { rightsOfRole, type Role, type RoleRights } from './role.ts'
+import { rightsOfRole, type Role, type RoleRights } from '../access/role.ts'
 import { userById, type User } from './user.ts'
 
 /** Hears of what a member should be told by mail. */
@@ -57,9 +60,9 @@ export class Members {
   }
 
   /** What the user's role allows now, from memory; undefined when the user is no member (any more). */
-  readonly rightsOf = async (organizationId: string, userId: string): Promise<RoleRights | undefined> => {
+  readonly rightsOf = async (organizationId: string, userId: string): Promise<(RoleRights & { readonly role: Role }) | undefined> => {
     const role = await this.#roleOf(organizationId, userId)
-    return role && rightsOfRole(role)
+    return role && { role, ...rightsOfRole(role) }
   }
 
   /** What a signed-in user asks with. Throws `not_found` alike for organizations that are missing and those of others. */
@@ -116,23 +119,50 @@ export class Members {
     })
   }
 
-  /** Also the way to leave: everybody may remove themselves. What they let in ends with it. Throws as `changeRole` does. */
-  async remove(scope: Scope, userId: string): Promise<void> {
+  /**
+   * Also the way to leave: everybody may remove themselves. What they let in ends with it, and so do the keys that they or their
+   * applications minted, but for those that an administrator keeps. Throws as `changeRole` does, and `validation_failed` for a key
+   * to keep that would not end.
+   */
+  async remove(scope: Scope, userId: string, toKeep: KeysToKeep = []): Promise<KeyFates> {
     const leaves = scope.holder?.kind === 'user' && scope.holder.userId === userId
-    const gone = { user: undefined as User | undefined, organization: undefined as Organization | undefined }
-    await this.#options.writes.run(scope.organizationId, async (change) => {
-      if (!leaves) requireAdministration(scope)
+    const { database, writes, clock, audit, notices } = this.#options
+    const { organizationId } = scope
+    const gone = await writes.run(organizationId, async (change) => {
+      if (!leaves || toKeep.length > 0) requireAdministration(scope)
       const stored = await this.#get(scope, userId)
       const { role } = stored.record
       if (role === 'owner' && !leaves && !(await this.#owns(scope))) throw ownersOnly()
-      if (role === 'owner') await this.#keepAnOwner(scope.organizationId, userId)
-      change.remove(members, scope.organizationId, stored)
-      await endGrantsOf(this.#options.database, change, scope.organizationId, userId, this.#options.clock.now())
-      this.#record(change, scope, leaves ? 'member.left' : 'member.removed', userId, { role })
-      gone.user = await userById(this.#options.database, userId)
-      gone.organization = await this.#organization(scope)
+      if (role === 'owner') await this.#keepAnOwner(organizationId, userId)
+      change.remove(members, organizationId, stored)
+      const now = clock.now()
+      await endGrantsOf(database, change, organizationId, userId, now)
+      const act = leaves ? 'member.left' : 'member.removed'
+      const ending = { ...{ audit, change, organizationId, now }, actor: actorOf(scope), reason: act }
+      const keys = endKeys(ending, await this.#keysOf(scope, userId), toKeep, (key) => keptKey(key, role, now))
+      this.#record(change, scope, act, userId, { role })
+      return { user: await userById(database, userId), organization: await this.#organization(scope), keys }
     })
-    if (!leaves && gone.user && gone.organization) this.#options.notices.removed(gone.user, gone.organization)
+    if (!leaves && gone.user) notices.removed(gone.user, gone.organization)
+    return gone.keys
+  }
+
+  /** The keys that end when a member is removed, by the id of the user; the newest first. Who may read nothing sees their own. */
+  async endingKeys(scope: Scope): Promise<Map<string, ApiKey[]>> {
+    requireWholeOrganization(scope)
+    const { database, clock } = this.#options
+    const own = scope.holder?.kind === 'user' ? scope.holder.userId : undefined
+    const isShown = ({ userId }: Minter): boolean => scope.rights.length > 0 || userId === own
+    const keys = await keysFollowing(database, scope.organizationId, isShown, clock.now())
+    return Map.groupBy(
+      keys.map(({ record }) => record),
+      ({ minter }) => minter?.userId ?? '',
+    )
+  }
+
+  #keysOf({ organizationId }: Scope, userId: string): Promise<Stored<ApiKey>[]> {
+    const { database, clock } = this.#options
+    return keysFollowing(database, organizationId, (minter) => minter.userId === userId, clock.now())
   }
 
   /** The owner who asks becomes an administrator, and the other member an owner, in one write. */

@@ -9,8 +9,8 @@ import { userById, type User } from './user.ts'
 
 export interface Notices extends MemberNotices, PasskeyNotices {
   sessionsEnded(user: User, count: number): void
-  /** A token of an application came twice, and its access was ended. */
-  accessEnded(userId: string, clientName: string): void
+  /** A token of an application came twice, and its access was ended, with the API keys of these names. */
+  accessEnded(userId: string, clientName: string, endedKeys: readonly string[]): void
 }
 
 export function mailedNotices(database: Database, mail: SystemMail, background: Background): Notices {
@@ -25,7 +25,7 @@ export function mailedNotices(database: Database, mail: SystemMail, background: 
     passkeyAdded: (user, { name }) => tell(user, passkeyMail(name, 'added', account)),
     passkeyRemoved: (user, { name }) => tell(user, passkeyMail(name, 'removed', account)),
     sessionsEnded: (user, count) => tell(user, sessionsMail(count, account)),
-    accessEnded: (userId, clientName) =>
-      background.run(async () => send(await userById(database, userId), reuseMail(clientName, `${account}/applications`))),
+    accessEnded: (userId, clientName, endedKeys) =>
+      background.run(async () => send(await userById(database, userId), reuseMail(clientName, endedKeys, `${account}/applications`))),
   }
 }

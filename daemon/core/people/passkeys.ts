@@ -1,5 +1,6 @@
 /** Passkeys: registering, listing, removing, and signing in by one. WebAuthn Level 3 §7. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
@@ -129,6 +130,12 @@ export class Passkeys {
       return stored?.record
     })
     if (removed) notices.passkeyRemoved(user, removed)
+  }
+
+  /** Adds to the write that every passkey of the user is removed. */
+  async removeAllIn(change: Change, userId: string): Promise<void> {
+    const rows = await this.#options.database.all(passkeys, { organizationId: userId })
+    for (const stored of rows) change.remove(passkeys, userId, stored)
   }
 
   /** Signs in whoever the passkey belongs to. Throws `unauthorized`, with the same words whatever is wrong. */

@@ -9,6 +9,7 @@ import type { Accept } from '../submission/accept.ts'
 import { Accounts } from './accounts.ts'
 import { Background } from './background.ts'
 import { Challenges } from './challenges.ts'
+import { HandedInvitations } from './handed-invitations.ts'
 import { Invitations } from './invitations.ts'
 import { LoginLinks, type SignUp } from './login-links.ts'
 import { Members } from './members.ts'
@@ -36,6 +37,7 @@ export interface PeopleOptions {
 export interface People {
   readonly members: Members
   readonly invitations: Invitations
+  readonly handedInvitations: HandedInvitations
   readonly sessions: Sessions
   readonly loginLinks: LoginLinks
   readonly passkeys: Passkeys
@@ -60,10 +62,12 @@ export function people(options: PeopleOptions): People {
   const members = new Members({ ...base, policies, notices })
   const invitations = new Invitations({ ...base, members, mail, outbox })
   const relyingParty = relyingPartyOf(baseUrl)
+  const passkeys = new Passkeys({ ...base, sessions, challenges: new Challenges(secrets), relyingParty, notices })
   return {
     ...{ members, invitations, sessions, mail, notices, outbox, relyingParty, background },
-    loginLinks: new LoginLinks({ ...base, sessions, invitations, mail, background, signUp }),
-    passkeys: new Passkeys({ ...base, sessions, challenges: new Challenges(secrets), relyingParty, notices }),
+    handedInvitations: new HandedInvitations({ ...base, sessions, invitations, mail, signUp }),
+    loginLinks: new LoginLinks({ ...base, sessions, passkeys, invitations, mail, background, signUp }),
+    passkeys,
     accounts: new Accounts({ ...base, sessions, notices, signUp }),
   }
 }

@@ -133,13 +133,20 @@ export class Sessions {
     throw new Refusal('insufficient_scope', 'This form is not of your session any more; open the page again and repeat it.')
   }
 
+  /** Adds to the write that every session of the user ends. Answers how many there were. */
+  endAllIn(change: Change, userId: string): Promise<number> {
+    return this.#endIn(change, userId, () => true)
+  }
+
   #end(userId: string, which: (session: Session) => boolean): Promise<number> {
-    return this.#options.writes.run(userId, async (change) => {
-      const rows = await this.#options.database.all(sessions, { organizationId: userId })
-      const ending = rows.filter(({ record }) => which(record))
-      for (const stored of ending) change.remove(sessions, userId, stored)
-      return ending.length
-    })
+    return this.#options.writes.run(userId, (change) => this.#endIn(change, userId, which))
+  }
+
+  async #endIn(change: Change, userId: string, which: (session: Session) => boolean): Promise<number> {
+    const rows = await this.#options.database.all(sessions, { organizationId: userId })
+    const ending = rows.filter(({ record }) => which(record))
+    for (const stored of ending) change.remove(sessions, userId, stored)
+    return ending.length
   }
 
   async #find(cookie: string): Promise<Stored<Session> | undefined> {

@@ -10,8 +10,10 @@ import { peoplePartition } from './partition.ts'
 
 export interface User {
   readonly id: string
-  /** The verified address, folded to lower case; it names the user. */
+  /** Folded to lower case; it names the user, who has proved it unless `isUnproved` says otherwise. */
   readonly email: string
+  /** The user came by an invitation that was handed over: nothing is theirs for their address alone until a sign-in link proves it. */
+  readonly isUnproved?: true | undefined
   /** What others see; empty until the user says. */
   readonly name: string
   readonly createdAt: number
@@ -23,6 +25,7 @@ export const users = defineRecord<User>({
   schema: z.strictObject({
     id: z.string(),
     email: z.string(),
+    isUnproved: z.literal(true).optional(),
     name: z.string(),
     createdAt: z.int(),
     signedInAt: z.int().nullable(),
@@ -46,9 +49,9 @@ export const userById = async (database: Database, id: string): Promise<User | u
 export const userByEmail = (database: Database, email: string): Promise<Stored<User> | undefined> =>
   database.find(users, people, 'email', [email])
 
-/** Adds a user who has proved the address to the write. */
-export function addUser(change: Change, email: string, now: number): User {
-  const user: User = { id: newId('usr', now), email, name: '', createdAt: now, signedInAt: now }
+/** Adds a user to the write, who has proved the address unless told otherwise. */
+export function addUser(change: Change, email: string, now: number, { isUnproved = false } = {}): User {
+  const user: User = { id: newId('usr', now), email, ...(isUnproved && { isUnproved }), name: '', createdAt: now, signedInAt: now }
   change.insert(users, peoplePartition, user)
   return user
 }
@@ -56,6 +59,14 @@ export function addUser(change: Change, email: string, now: number): User {
 /** Notes that a user has signed in. */
 export function noteSignIn(change: Change, stored: Stored<User>, now: number): User {
   const user = { ...stored.record, signedInAt: now }
+  change.rewrite(users, peoplePartition, stored, user)
+  return user
+}
+
+/** Notes that a user has signed in by a link to the address, which proves it. */
+export function noteProof(change: Change, stored: Stored<User>, now: number): User {
+  const { isUnproved: _, ...rest } = stored.record
+  const user = { ...rest, signedInAt: now }
   change.rewrite(users, peoplePartition, stored, user)
   return user
 }

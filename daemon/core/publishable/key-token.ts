@@ -51,7 +51,7 @@ export class KeyTokens {
     const right = Buffer.from(this.#signature(`${head}.${body}`))
     if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Readonly<Record<string, unknown>>
-    const isMeant = claims['aud'] === this.#options.audience && claims['client_id'] === clientId
+    const isMeant = loopbackByName(String(claims['aud'])) === loopbackByName(this.#options.audience) && claims['client_id'] === clientId
     return isMeant && typeof claims['jti'] === 'string' ? claims['jti'] : undefined
   }
 
@@ -59,6 +59,9 @@ export class KeyTokens {
     return createHmac('sha256', this.#key).update(signed).digest('base64url')
   }
 }
+
+/** Without a public address the service has been known by number and is now by name; keys made under either stay good. */
+const loopbackByName = (address: string): string => address.replace(/^http:\/\/(?:127\.0\.0\.1|\[::1\])(?=[:/]|$)/, 'http://localhost')
 
 /** For people: the beginning is the same for all tokens, so it is the end that tells them apart. */
 export const previewToken = (token: string): string => `${publishablePrefix}…${token.slice(-4)}`

@@ -8,6 +8,7 @@ import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
+import { moveEarlierUnsubscribes } from '../feedback/move-unsubscribes.ts'
 import { sweepInbound } from '../inbound-routes/leftovers.ts'
 import { billsOverage, limitsOf } from '../limits.ts'
 import { sweepInspectTests } from '../inspect/sweep-tests.ts'
@@ -75,6 +76,8 @@ export class Retention {
         organization.id,
         this.#options.clock.now(),
       )
+      const { database, clock } = this.#options
+      await moveEarlierUnsubscribes({ database, organization, nowMs: clock.now() }, () => this.#stopping)
       await this.#sweepDeliveries(organization)
       await this.#sweepInspectTests(organization)
       await this.#note(organization.id)

@@ -50,7 +50,7 @@ export class Failovers {
   constructor(policies: readonly FailoverPolicy[]) {
     this.all = policies.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
     this.#byPrimary = new Map(policies.map((policy) => [keyOf(policy.projectId, policy.primaryId), policy]))
-    const watching = policies.filter(({ on }) => on.includes('breaker_open'))
+    const watching = policies.filter(({ on }) => on.includes('breaker_open') || on.includes('rate_limited'))
     this.#passed = new Set(watching.flatMap(({ primaryId, fallbackIds }) => [primaryId, ...fallbackIds]))
   }
 
@@ -58,7 +58,7 @@ export class Failovers {
     return this.#byPrimary.get(keyOf(projectId, primaryId))
   }
 
-  /** Some message may pass this destination over while its breaker is open, so its mail cannot rest as a whole. */
+  /** Some message may pass this destination over while its breaker is open or its provider throttles, so its mail cannot rest as a whole. */
   isPassedOver(destinationId: string): boolean {
     return this.#passed.has(destinationId)
   }

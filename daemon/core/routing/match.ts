@@ -1,15 +1,18 @@
 /** Which destination takes a message, and why. Pure; the caller supplies the settings. */
-import { isOpenTo } from '../access/project-choice.ts'
+import { isOpenTo, requireEnvironment } from '../access/project-choice.ts'
 import { foldAddress, parseDomain } from '../addresses.ts'
 import { Refusal } from '../refusals.ts'
 import type { Destination } from './destination.ts'
+import { chooseInEnvironment, describeChoice, type DestinationHealth } from './environment.ts'
 import type { RoutingRule, RuleMatch } from './rule.ts'
 
 /** The answer of routing. `reason` is a sentence for the trace. */
 export interface Route {
-  readonly by: 'request' | 'credential' | 'rule' | 'org_default' | 'none'
+  readonly by: 'request' | 'credential' | 'rule' | 'project' | 'org_default' | 'none'
   readonly destination: Destination | undefined
   readonly ruleId: string | null
+  /** The environment by which the destination was found, where it was found by one. */
+  readonly environment?: string | undefined
   readonly reason: string
 }
 
@@ -17,14 +20,18 @@ export interface RoutingSettings {
   readonly destinations: ReadonlyMap<string, Destination>
   readonly rules: ReadonlyMap<string, readonly RoutingRule[]>
   readonly orgDefault?: Destination | undefined
+  readonly projects?: ReadonlyMap<string, { readonly environment?: string | null | undefined }> | undefined
 }
 
 export interface RouteQuestion {
   readonly projectId: string
   /** The address that rules look at: header From, or MAIL FROM where that cannot be read. */
   readonly from: string
-  readonly asked?: { readonly by: 'request' | 'credential'; readonly destinationId: string } | undefined
+  /** What the request or the login names: a destination or an environment. */
+  readonly asked?: Asked | undefined
 }
+
+type Asked = { readonly by: 'request' | 'credential' } & ({ readonly destinationId: string } | { readonly environment: string })
 
 /** A rule that was looked at, in the order of looking. The first that matched decides, and no other is looked at. */
 export interface RuleLook {
@@ -32,6 +39,8 @@ export interface RuleLook {
   readonly found: 'matched' | 'not_matched' | 'destination_gone'
   /** A sentence for people. */
   readonly message: string
+  /** Where the rule leads now. */
+  readonly destination: Destination | undefined
 }
 
 /** Smaller priority first; among equals the more specific, then the older rule. */
@@ -46,26 +55,33 @@ export const orderRules = (rules: readonly RoutingRule[]): RoutingRule[] =>
   )
 
 /**
- * What the caller named, or else the first rule of the project that matches, or else the organization's default sender.
- * `look` hears of every rule on the way. Throws `destination_misconfigured` or `validation_failed` when a destination was
- * named that is not there for this project (deleted, or of another one).
+ * What the caller named, or else the first rule of the project that matches, or else the environment of the project, or else the
+ * organization's default sender. `look` hears of every rule on the way. Throws `destination_misconfigured` or `validation_failed`
+ * when a destination or environment was named that is not there for this project (deleted, or of another one).
  */
-export function matchRoute(settings: RoutingSettings, question: RouteQuestion, look: (seen: RuleLook) => void = () => {}): Route {
+export function matchRoute(
+  settings: RoutingSettings,
+  question: RouteQuestion,
+  health: DestinationHealth,
+  look: (seen: RuleLook) => void = () => {},
+): Route {
   const { asked, projectId } = question
-  if (asked) {
-    const destination = settings.destinations.get(asked.destinationId)
-    if (!destination || !isOpenTo(destination, projectId)) throw missingDestination(asked)
-    const who = asked.by === 'request' ? 'The request' : 'The SMTP credential'
-    return { by: asked.by, destination, ruleId: null, reason: `${who} names the destination ${destination.name}.` }
-  }
+  if (asked) return askedRoute(settings, projectId, asked, health)
   const sender = senderOf(question.from)
   for (const rule of settings.rules.get(projectId) ?? []) {
-    const destination = settings.destinations.get(rule.destinationId)
-    const seen = lookAt(rule, destination, projectId, sender)
+    const seen = lookAt(rule, settings, projectId, sender, health)
     look(seen)
-    if (seen.found === 'matched') return { by: 'rule', destination, ruleId: rule.id, reason: seen.message }
+    if (seen.found !== 'matched') continue
+    return { by: 'rule', destination: seen.destination, ruleId: rule.id, environment: rule.environment, reason: seen.message }
   }
-  const nothing = `No routing rule of the project matches ${question.from || 'the message'}`
+  const noRule = `No routing rule of the project matches ${question.from || 'the message'}`
+  const environment = settings.projects?.get(projectId)?.environment ?? undefined
+  const choice = environment === undefined ? undefined : chooseInEnvironment(settings.destinations, projectId, environment, health)
+  if (choice && environment !== undefined) {
+    const reason = `${noRule}. ${describeChoice('The project', environment, choice)}`
+    return { by: 'project', destination: choice.destination, ruleId: null, environment, reason }
+  }
+  const nothing = environment === undefined ? noRule : `${noRule}, and no destination has the environment of the project`
   if (settings.orgDefault) {
     const { name } = settings.orgDefault
     const reason = `${nothing}; the organization's default sender takes it, the destination ${name}.`
@@ -74,20 +90,56 @@ export function matchRoute(settings: RoutingSettings, question: RouteQuestion, l
   return { by: 'none', destination: undefined, ruleId: null, reason: `${nothing}.` }
 }
 
-function lookAt(rule: RoutingRule, destination: Destination | undefined, projectId: string, sender: Sender): RuleLook {
-  const about = `Rule ${describe(rule.match)} (priority ${rule.priority})`
-  if (!matches(rule.match, sender)) return { rule, found: 'not_matched', message: `${about} does not match.` }
-  if (!destination || !isOpenTo(destination, projectId))
-    return { rule, found: 'destination_gone', message: `${about} matches, but its destination is gone.` }
-  return { rule, found: 'matched', message: `${about} names the destination ${destination.name}.` }
+function askedRoute({ destinations }: RoutingSettings, projectId: string, asked: Asked, health: DestinationHealth): Route {
+  const who = asked.by === 'request' ? 'The request' : 'The SMTP credential'
+  if ('environment' in asked) {
+    const { by, environment } = asked
+    const choice = chooseInEnvironment(destinations, projectId, environment, health)
+    if (!choice && by === 'request') requireEnvironment(destinations, projectId, environment)
+    if (!choice) throw misconfigured('environment')
+    return { by, destination: choice.destination, ruleId: null, environment, reason: describeChoice(who, environment, choice) }
+  }
+  const destination = destinations.get(asked.destinationId)
+  if (!destination || !isOpenTo(destination, projectId)) throw missingDestination(asked)
+  return { by: asked.by, destination, ruleId: null, reason: `${who} names the destination ${destination.name}.` }
 }
 
-function missingDestination(asked: { readonly by: 'request' | 'credential'; readonly destinationId: string }): Refusal {
-  if (asked.by === 'credential') {
-    return new Refusal('destination_misconfigured', 'The default destination of this SMTP credential no longer exists; set another one.', {
-      nextAction: 'update_smtp_credential',
-    })
+function lookAt(
+  rule: RoutingRule,
+  { destinations }: RoutingSettings,
+  projectId: string,
+  sender: Sender,
+  health: DestinationHealth,
+): RuleLook {
+  const about = `Rule ${describe(rule.match)} (priority ${rule.priority})`
+  const { environment } = rule
+  if (!matches(rule.match, sender)) {
+    const destination = destinations.get(rule.destinationId ?? '')
+    return { rule, found: 'not_matched', message: `${about} does not match.`, destination }
   }
+  if (environment !== undefined) {
+    const choice = chooseInEnvironment(destinations, projectId, environment, health)
+    if (choice) return { rule, found: 'matched', message: describeChoice(about, environment, choice), destination: choice.destination }
+    const message = `${about} matches, but no destination has its environment ${environment}.`
+    return { rule, found: 'destination_gone', message, destination: undefined }
+  }
+  const destination = destinations.get(rule.destinationId ?? '')
+  if (!destination || !isOpenTo(destination, projectId))
+    return { rule, found: 'destination_gone', message: `${about} matches, but its destination is gone.`, destination }
+  return { rule, found: 'matched', message: `${about} names the destination ${destination.name}.`, destination }
+}
+
+const misconfigured = (what: 'default destination' | 'environment'): Refusal =>
+  new Refusal(
+    'destination_misconfigured',
+    what === 'environment'
+      ? 'No destination has the environment of this SMTP credential any more; name another one.'
+      : 'The default destination of this SMTP credential no longer exists; set another one.',
+    { nextAction: 'update_smtp_credential' },
+  )
+
+function missingDestination(asked: { readonly by: 'request' | 'credential' }): Refusal {
+  if (asked.by === 'credential') return misconfigured('default destination')
   return new Refusal('validation_failed', 'destination_id: no destination of this project has this id', {
     details: { fields: [{ path: 'destination_id', message: 'no destination of this project has this id' }] },
   })

@@ -1,7 +1,7 @@
 /** Where a destination belongs: to one project, or to the whole organization. Pure. Spec "Project rules" 5 and 6. */
 import { reachableProject } from '../access/project-choice.ts'
 import { requireOrganizationRole, type Scope } from '../access/scope.ts'
-import { limitsOf } from '../limits.ts'
+import { requireIncluded } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Destination } from './destination.ts'
 import type { Policy } from './policy.ts'
@@ -17,7 +17,7 @@ export interface PlaceChanges {
 export type Place = Pick<Destination, 'projectId' | 'shared'>
 
 /**
- * The new place. Throws `insufficient_scope` for keys of one project, `quota_exhausted` for plans that mark nothing,
+ * The new place. Throws `insufficient_scope` for keys of one project, `feature_disabled` for plans that mark nothing,
  * `conflict` while something names the destination that could then not use it any more, and `not_found` or
  * `validation_failed` for a place that does not exist.
  */
@@ -58,11 +58,8 @@ function requireOrganization(scope: Scope): void {
   throw new Refusal('insufficient_scope', message)
 }
 
-function requirePlan({ organization }: Policy): void {
-  if (limitsOf(organization).orgDestinations) return
-  const message = `The plan ${organization.plan} marks no destination organization-wide; raise the plan to pro or enterprise.`
-  throw new Refusal('quota_exhausted', message)
-}
+const requirePlan = ({ organization }: Policy): void =>
+  requireIncluded(organization, 'orgDestinations', { lacks: 'marks no destination organization-wide' })
 
 const ranks = [undefined, 'org', 'org_default'] as const
 const rank = (shared: Destination['shared']): number => ranks.indexOf(shared)

@@ -10,7 +10,10 @@ export interface RoutingRule {
   readonly projectId: string
   /** Addresses and domains are kept lower-cased, domains as A-labels. */
   readonly match: RuleMatch
-  readonly destinationId: string
+  /** Null where an environment is named in its place. */
+  readonly destinationId: string | null
+  /** The destination of this environment that takes mail now. */
+  readonly environment?: string | undefined
   /** Smaller numbers are tried first. */
   readonly priority: number
   readonly createdAt: number
@@ -26,12 +29,13 @@ export const routingRules = defineRecord<RoutingRule>({
       z.strictObject({ domain: z.string() }),
       z.strictObject({ any: z.literal(true) }),
     ]),
-    destinationId: z.string(),
+    destinationId: z.string().nullable(),
+    environment: z.string().optional(),
     priority: z.int(),
     createdAt: z.int(),
   }),
   isSetting: true,
   isTracked: true,
-  indexes: { project: (rule) => [[rule.projectId]], destination: (rule) => [[rule.destinationId]] },
+  indexes: { project: (rule) => [[rule.projectId]], destination: (rule) => (rule.destinationId === null ? [] : [[rule.destinationId]]) },
   projectOf: (rule) => rule.projectId,
 })

@@ -1,8 +1,9 @@
 /** Routing rules: creating, listing in the order in which they are tried, changing and deleting. Spec "Routing rule". */
+import { isDeepStrictEqual } from 'node:util'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { isOpenTo, reachableProject } from '../access/project-choice.ts'
+import { isOpenTo, owningProject, reachableProject, requireEnvironment } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import { foldAddress, parseAddress, parseDomain } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
@@ -24,12 +25,13 @@ export type MatchRequest = string | RuleMatch
 export interface RuleChanges {
   readonly match?: MatchRequest | undefined
   readonly destinationId?: string | undefined
+  /** In place of a destination: the one of this environment that takes mail when the rule matches. */
+  readonly environment?: string | undefined
   readonly priority?: number | undefined
 }
 
 export interface NewRule extends RuleChanges {
   readonly match: MatchRequest
-  readonly destinationId: string
   /** Unless told, that of the destination, or for an organization-wide one that of the scope. */
   readonly projectId?: string | undefined
 }
@@ -48,11 +50,16 @@ export class RoutingRules {
     const match = readMatch(request.match)
     return writes.act(scope, 'routing_rule.created', async (change) => {
       const policy = await policies.of(scope.organizationId)
-      const asked = reachableProject(scope, policy.projects, request.projectId, 'project_id')
-      const projectId = projectOfRule(policy, scope, request.destinationId, asked)
+      const way = wayOf(request)
+      const projectId =
+        way.destinationId === null
+          ? owningProject(scope, policy.projects, request.projectId)
+          : projectOfRule(policy, scope, way.destinationId, reachableProject(scope, policy.projects, request.projectId, 'project_id'))
+      if (way.environment !== undefined) requireEnvironment(policy.destinations, projectId, way.environment)
       const now = clock.now()
-      const { destinationId, priority = priorityUnlessTold } = request
-      const record: RoutingRule = { id: newId('rul', now), projectId, match, destinationId, priority, createdAt: now }
+      const { priority = priorityUnlessTold } = request
+      const record: RoutingRule = { id: newId('rul', now), projectId, match, ...way, priority, createdAt: now }
+      requireDistinct(policy, record)
       change.insert(routingRules, scope.organizationId, record)
       return record
     })
@@ -84,9 +91,16 @@ export class RoutingRules {
     const match = changes.match === undefined ? undefined : readMatch(changes.match)
     return writes.act(scope, 'routing_rule.updated', async (change) => {
       const stored = await this.#get(scope, id)
-      const { destinationId = stored.record.destinationId, priority = stored.record.priority } = changes
-      projectOfRule(await policies.of(scope.organizationId), scope, destinationId, stored.record.projectId)
-      const record = { ...stored.record, destinationId, priority, match: match ?? stored.record.match }
+      const policy = await policies.of(scope.organizationId)
+      const { projectId, createdAt, priority } = stored.record
+      const way = namesWay(changes) ? wayOf(changes) : wayOf(stored.record)
+      if (way.destinationId !== null) projectOfRule(policy, scope, way.destinationId, projectId)
+      if (way.environment !== undefined) requireEnvironment(policy.destinations, projectId, way.environment)
+      const record: RoutingRule = {
+        ...{ id, projectId, createdAt, ...way },
+        ...{ match: match ?? stored.record.match, priority: changes.priority ?? priority },
+      }
+      requireDistinct(policy, record)
       change.replace(routingRules, scope.organizationId, stored, record)
       return record
     })
@@ -103,6 +117,41 @@ export class RoutingRules {
     if (!stored) throw new Refusal('not_found', 'No routing rule has this id.')
     return stored
   }
+}
+
+/** Throws `conflict` for a rule that another one of the project makes useless: it matches the same and leads to the same. */
+function requireDistinct({ rules }: Policy, rule: RoutingRule): void {
+  const { id, projectId, match, destinationId, environment } = rule
+  const twin = (rules.get(projectId) ?? []).find(
+    (other) =>
+      other.id !== id &&
+      other.destinationId === destinationId &&
+      other.environment === environment &&
+      isDeepStrictEqual(other.match, match),
+  )
+  if (!twin) return
+  const message = `The rule ${twin.id} matches the same and leads to the same; change its priority instead of making another.`
+  throw new Refusal('conflict', message, { details: { rule_id: twin.id } })
+}
+
+const namesWay = ({ destinationId, environment }: RuleChanges): boolean => destinationId !== undefined || environment !== undefined
+
+/** Where the rule leads: a destination or an environment, and never both. Throws `validation_failed`. */
+function wayOf({
+  destinationId,
+  environment,
+}: {
+  readonly destinationId?: string | null | undefined
+  readonly environment?: string | undefined
+}): {
+  readonly destinationId: string | null
+  readonly environment?: string
+} {
+  if (destinationId != null && environment !== undefined)
+    throw invalid([{ path: 'environment', message: 'stands in place of destination_id; give one of them' }])
+  if (environment !== undefined) return { destinationId: null, environment }
+  if (destinationId != null) return { destinationId }
+  throw invalid([{ path: 'destination_id', message: 'is required, or in its place an environment' }])
 }
 
 /** The project that was asked for, or else the one that the destination means; the destination must be open to it. */

@@ -6,12 +6,12 @@ import { keyName, pack, type Element } from '#store/tuple.ts'
 import { hash } from 'node:crypto'
 import type { SecretBox } from '../access/secret-box.ts'
 import { foldAddress } from '../addresses.ts'
-import { captures, type Capture, type CaptureReason } from '../capture/capture.ts'
-import { pendingReadKey } from '../capture/pending-read.ts'
+import type { Capture, CaptureReason } from '../capture/capture.ts'
+import { takeCapture } from '../capture/take.ts'
 import type { Clock } from '../clock.ts'
-import { suppressionsAgainst, withoutSuppressed } from '../feedback/suppressed-recipients.ts'
-import { suppressions } from '../feedback/suppression.ts'
+import { hasNoOptOuts, suppressionsAgainst, withoutSuppressed } from '../feedback/suppressed-recipients.ts'
 import { Refusal } from '../refusals.ts'
+import type { DestinationHealth } from '../routing/environment.ts'
 import { matchRoute, type Route } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
 import { meter, minuteOf, rateCounter, storedTracesCounter } from '../tenancy/counters.ts'
@@ -19,6 +19,7 @@ import type { Policies, Policy } from '../routing/policy.ts'
 import { giveReturnPaths } from '../trace/return-paths.ts'
 import { advance } from '../trace/states.ts'
 import { traces, type Outcome, type Trace } from '../trace/trace.ts'
+import { waitingEntry } from '../trace/waiting-entry.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import { passGates } from './gates.ts'
 import { questionOf, type Acceptance, type AcceptedStatus, type Submission } from './submission.ts'
@@ -42,6 +43,7 @@ export interface AcceptOptions {
   readonly secrets: SecretBox
   readonly tracking: Tracking
   readonly listener: AcceptanceListener
+  readonly health: DestinationHealth
   readonly recipientsMax: number
   readonly messageBytesMax: number
   /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
@@ -55,10 +57,12 @@ interface KnownKey {
   readonly outcome: Outcome
   readonly at: number
   readonly status: AcceptedStatus | undefined
+  /** Undefined where it was not told, and in entries of versions before it was kept. */
+  readonly digest: string | undefined
 }
 
 /** What an idempotency key is looked up by. */
-type Keyed = Pick<Submission, 'scope' | 'projectId' | 'idempotencyKey'>
+type Keyed = Pick<Submission, 'scope' | 'projectId' | 'idempotencyKey' | 'orderDigest'>
 
 /** What came of it. `follow` is there when it is new, and is called when nothing can undo it any more. */
 interface Accepted {
@@ -76,7 +80,7 @@ export class Accept {
 
   /** Resolves when everything about the message is on disk. Throws a refusal, after which nothing of it is kept. */
   async accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
-    const end = this.#underWay.begin()
+    const end = this.begin()
     let accepted: Accepted
     try {
       accepted = await this.#accept(submission)
@@ -97,6 +101,11 @@ export class Accept {
     assertFits(size, this.#options.messageBytesMax, attachments)
   }
 
+  /** Something else begins that writes what `settled` has to wait for; call what it answers when it has ended. */
+  begin(): () => void {
+    return this.#underWay.begin()
+  }
+
   /** Resolves when every acceptance that is under way now has ended: what comes later sees the settings of now. */
   async settled(): Promise<void> {
     await this.#underWay.settled()
@@ -105,7 +114,7 @@ export class Accept {
   /** What an earlier send with this idempotency key came to, if there was one within its 24 hours. */
   async earlier(keyed: Keyed): Promise<Acceptance | undefined> {
     const known = await this.#knownKey(keyed, this.#options.clock.now())
-    return known?.fresh && again(known.fresh).acceptance
+    return known?.fresh && again(known.fresh, keyed).acceptance
   }
 
   async #accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Accepted> {
@@ -113,12 +122,12 @@ export class Accept {
     const { scope, traceId } = submission
     const nowMs = clock.now()
     const known = await this.#knownKey(submission, nowMs)
-    if (known?.fresh) return again(known.fresh)
+    if (known?.fresh) return again(known.fresh, submission)
 
     const policy = await policies.of(scope.organizationId)
     const project = policy.projects.get(submission.projectId)
     if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
-    const route = matchRoute(policy, questionOf(submission))
+    const route = matchRoute(policy, questionOf(submission), this.#options.health)
     const decision = decideOutcome(project, route)
 
     const change = new Change()
@@ -131,10 +140,12 @@ export class Accept {
 
     const isRelayed = decision.outcome === 'relayed'
     const { draft, tracking: wish } = submission
-    const tracking = wish && (await this.#options.tracking.apply(wish, { traceId, organization: policy.organization, isRelayed, draft }))
+    const { organization } = policy
+    const tracked = { traceId, organizationId: scope.organizationId, organization, isRelayed, draft }
+    const tracking = wish && (await this.#options.tracking.apply(wish, tracked))
     const inMemory = isRelayed ? draft.inMemory() : undefined
     const whole = { ...traceOf(submission, route, decision, draft.seal(change), nowMs), ...(tracking && { tracking }) }
-    const isUnchecked = whole.status !== 'queued' || database.isKnownEmpty(suppressions, scope.organizationId)
+    const isUnchecked = whole.outcome !== 'relayed' || hasNoOptOuts(database, scope.organizationId, whole)
     const allowed = isUnchecked ? whole : await this.#withoutSuppressed(submission, whole)
     const trace = this.#withReturnPaths(change, submission, policy, allowed)
     change.insertUnchecked(traces, scope.organizationId, trace).add(storedTracesCounter(scope.organizationId), 1)
@@ -146,7 +157,7 @@ export class Accept {
       const key = idempotencyKey(submission)
       change
         .check(key, known?.version)
-        .set(key, encode([traceId, trace.outcome, nowMs, ...statusToTell(trace)]))
+        .set(key, encode([traceId, trace.outcome, nowMs, statusToTell(trace)[0] ?? null, submission.orderDigest ?? null]))
         .expire(nowMs + idempotencyMs, key)
     }
 
@@ -155,12 +166,15 @@ export class Accept {
     const result = await database.commit(change)
     const [status] = statusToTell(trace)
     if (result.ok)
-      return { acceptance: { traceId, outcome: trace.outcome, ...(status && { status }), repeated: false }, follow: () => follow(inMemory) }
+      return {
+        acceptance: { traceId, outcome: decision.outcome, ...(status && { status }), repeated: false },
+        follow: () => follow(inMemory),
+      }
     if (result.reason === 'limit') throw limits.get(keyName(result.key)) ?? new Error('a counter without a refusal')
     const winner = await this.#knownKey(submission, nowMs)
     if (!winner?.fresh && once && keyName(result.key) === keyName(pack(once.key))) throw once.refusal
     if (!winner?.fresh) throw new Refusal('conflict', 'The message collided with another write; send it again.')
-    return again(winner.fresh)
+    return again(winner.fresh, submission)
   }
 
   /** What is captured goes to nobody, so the suppression list has no say in it. */
@@ -172,7 +186,7 @@ export class Accept {
   /** What is captured, or goes to nobody, needs none. */
   #withReturnPaths(change: Change, submission: Submission, { organization }: Policy, trace: Trace): Trace {
     const { secrets, bounceDomain } = this.#options
-    const verp = trace.status === 'queued' ? decideVerp(submission, organization, bounceDomain) : undefined
+    const verp = trace.status === 'queued' && trace.outcome === 'relayed' ? decideVerp(submission, organization, bounceDomain) : undefined
     if (!verp) return trace
     return 'off' in verp ? { ...trace, verp } : giveReturnPaths(change, secrets, submission.scope.organizationId, trace, verp.domain)
   }
@@ -182,43 +196,20 @@ export class Accept {
     const { organizationId } = submission.scope
     const { listener } = this.#options
     if (trace.status === 'suppressed') return () => listener.accepted(trace)
-    if (trace.outcome === 'relayed') {
-      const entry: QueueEntry = {
-        destinationId: trace.destinationId ?? '',
-        projectId: trace.projectId,
-        dueMs: trace.nextAttemptAt ?? trace.createdAt,
-        traceId: trace.id,
-        organizationId,
-        attempts: 0,
-      }
+    if (trace.nextAttemptAt !== null) {
+      const entry = waitingEntry(organizationId, trace)
       enqueue(change, entry)
       return (content) => {
         listener.accepted(trace)
         listener.queued(entry, content)
       }
     }
-    const capture = this.#captureOf(trace, trace.outcome, submission.facts.headerAddresses)
-    change.insertUnchecked(captures, organizationId, capture).set(pendingReadKey(organizationId, capture.id))
+    const { headerAddresses } = submission.facts
+    const seen = { headerAddresses, nowMs: this.#options.clock.now() }
+    const capture = takeCapture(this.#options.database, change, organizationId, trace, trace.outcome as CaptureReason, seen)
     return () => {
       listener.accepted(trace)
       listener.captured(capture)
-    }
-  }
-
-  /** Made and timed just before it is written, so that captures become visible in the order of their ids and times. */
-  #captureOf(trace: Trace, captureReason: CaptureReason, headerAddresses: readonly string[]): Capture {
-    const intendedTo = trace.recipients.map(({ address }) => address)
-    const capturedAt = this.#options.clock.now()
-    return {
-      id: this.#options.database.orderedId('cap', capturedAt),
-      traceId: trace.id,
-      projectId: trace.projectId,
-      captureReason,
-      destinationId: captureReason === 'captured.sandbox_destination' ? trace.destinationId : null,
-      intendedFrom: trace.headerFrom || trace.mailFrom,
-      intendedTo,
-      addressesSeen: [...new Set([...headerAddresses, ...[trace.mailFrom, ...intendedTo].map(foldAddress)])].toSorted(),
-      capturedAt,
     }
   }
 
@@ -226,8 +217,11 @@ export class Accept {
     if (submission.idempotencyKey === undefined) return undefined
     const entry = await this.#options.database.kv.get(pack(idempotencyKey(submission)))
     if (!entry) return undefined
-    const [traceId, outcome, at, status] = decode<[string, Outcome, number, AcceptedStatus?]>(entry.value)
-    return { fresh: nowMs - at < idempotencyMs ? { traceId, outcome, at, status } : undefined, version: entry.version }
+    const [traceId, outcome, at, status, digest] = decode<[string, Outcome, number, (AcceptedStatus | null)?, (string | null)?]>(
+      entry.value,
+    )
+    const found = { traceId, outcome, at, status: status ?? undefined, digest: digest ?? undefined }
+    return { fresh: nowMs - at < idempotencyMs ? found : undefined, version: entry.version }
   }
 
   #rateBefore({ scope, submittedBy }: Submission, nowMs: number): Promise<number> {
@@ -235,14 +229,17 @@ export class Accept {
   }
 }
 
-const again = ({ traceId, outcome, status }: KnownKey): Accepted => ({
-  acceptance: { traceId, outcome, ...(status && { status }), repeated: true },
+const again = ({ traceId, outcome, status, digest }: KnownKey, { orderDigest }: Keyed): Accepted => ({
+  acceptance: {
+    ...{ traceId, outcome, ...(status && { status }), repeated: true },
+    ...(digest !== undefined && orderDigest !== undefined && digest !== orderDigest && { differs: true }),
+  },
 })
 
 /** None or one status. */
-function statusToTell({ status, sendAt, outcome }: Trace): AcceptedStatus[] {
+function statusToTell({ status, sendAt }: Trace): AcceptedStatus[] {
   if (status === 'suppressed') return ['suppressed']
-  return sendAt !== undefined && outcome === 'relayed' ? ['queued'] : []
+  return sendAt === undefined ? [] : ['queued']
 }
 
 /** Hashed, so that a key can hold anything and never crosses projects. */
@@ -253,10 +250,14 @@ const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Keyed): reado
   hash('sha256', idempotencyKey),
 ]
 
+const toKeptRoute = ({ by, ruleId, reason, environment }: Route): Trace['route'] =>
+  environment === undefined ? { by, ruleId, reason } : { by, ruleId, reason, environment }
+
 function traceOf(submission: Submission, route: Route, decision: Decision, content: Trace['content'], nowMs: number): Trace {
   const { facts, mailFrom, rcptTo } = submission
   const relayed = decision.outcome === 'relayed'
-  const status = advance('pending', relayed ? 'routed' : 'captured')
+  const isScheduled = submission.sendAt !== undefined
+  const status = advance('pending', relayed || isScheduled ? 'routed' : 'captured')
   const named = new Set(facts.headerAddresses)
   return {
     id: submission.traceId,
@@ -274,17 +275,19 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     subject: facts.subject,
     messageId: facts.messageId,
     destinationId: decision.destinationId,
-    route: { by: route.by, ruleId: route.ruleId, reason: route.reason },
+    route: toKeptRoute(route),
     ...(submission.template && { template: submission.template }),
     ...(submission.unsubscribeLink && { hasUnsubscribeLink: true as const }),
+    ...(submission.list && { list: submission.list }),
     content,
     prefix: facts.prefix,
     eightBit: facts.eightBit,
     smtputf8: facts.utf8Headers || /[^\u0000-\u007f]/.test(mailFrom) || rcptTo.some((address) => /[^\u0000-\u007f]/.test(address)),
     attempts: 0,
     unknownAttempts: 0,
-    nextAttemptAt: relayed ? (submission.sendAt ?? nowMs) : null,
-    ...(submission.sendAt !== undefined && { sendAt: submission.sendAt }),
+    nextAttemptAt: submission.sendAt ?? (relayed ? nowMs : null),
+    ...(isScheduled && { sendAt: submission.sendAt }),
+    ...(isScheduled && !relayed && { scheduledAddresses: facts.headerAddresses }),
   }
 }
 

@@ -2,7 +2,8 @@
 import { distinctNames, safeFilename } from '#config/file-names.ts'
 import { octetStream, typeOfName } from '#config/media-types.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
-import type { Base64File } from './base64.ts'
+import type { Steps } from '../turns.ts'
+import { Base64File } from './base64.ts'
 
 /** The most files of one message. */
 export const attachmentsMax = 100
@@ -16,6 +17,24 @@ export interface GivenAttachment {
   readonly content: Base64File
   /** Given for inline files that the HTML refers to by `cid:`; without angle brackets. */
   readonly contentId: string | undefined
+}
+
+/** A file whose base64 nobody has looked at yet, because it is large. */
+export interface UncheckedAttachment extends Omit<GivenAttachment, 'content'> {
+  readonly content: Base64File | { readonly unchecked: string }
+}
+
+/** Looks at the base64 of large files, in steps. Throws `validation_failed`, naming `attachments[…]`. */
+export function* checkingFiles(given: readonly UncheckedAttachment[]): Steps<readonly GivenAttachment[]> {
+  const problems: FieldProblem[] = []
+  const files: GivenAttachment[] = []
+  for (const [i, file] of given.entries()) {
+    const content = 'unchecked' in file.content ? yield* Base64File.parsing(file.content.unchecked) : file.content
+    if ('fault' in content) problems.push({ path: `attachments[${i}].content`, message: content.fault })
+    else files.push({ ...file, content })
+  }
+  if (problems.length > 0) throw invalid(problems)
+  return files
 }
 
 /** A file as the message has it. */

@@ -2,12 +2,18 @@
  * Files in base64, as callers give them and as mail carries them. The text is never decoded as a whole: the digits that came
  * in go out again in lines of 76, a piece at a time.
  */
+import { atOnce, type Steps } from '../turns.ts'
 
 /** RFC 2045 §6.8: at most 76 characters in a line, which are 57 octets. */
 const lineDigits = 76
 const lineOctets = 57
 // Large enough that waiting for the disk after each piece does not add up.
 const digitsPerPiece = lineDigits * 32_768
+
+/** What is wrong with a text that is no base64, in words that follow the name of a field. */
+export interface Base64Fault {
+  readonly fault: string
+}
 
 /** A file whose base64 (RFC 4648 §4) was checked: it decodes to exactly one sequence of octets. */
 export class Base64File {
@@ -26,10 +32,22 @@ export class Base64File {
    * octet are zero (RFC 4648 §3.5). What is no base64 gives a fault instead: what is wrong with it, in words that follow the
    * name of a field.
    */
-  static parse(given: string): Base64File | { readonly fault: string } {
-    const digits = /[\t\n\r ]/.test(given) ? given.replaceAll(/[\t\n\r ]+/g, '') : given
+  static parse(given: string): Base64File | Base64Fault {
+    return atOnce(Base64File.parsing(given))
+  }
+
+  /** Likewise, in steps. */
+  static *parsing(given: string): Steps<Base64File | Base64Fault> {
+    const digits = yield* withoutBlanks(given)
     const whole = digits.length % 4 === 0 || (digits.length % 4 !== 1 && !digits.endsWith('='))
-    return whole && isReversible(digits) ? new Base64File(digits) : { fault: `must be base64 (RFC 4648 §4)${faultOf(given, digits)}` }
+    return whole && (yield* isReversible(digits))
+      ? new Base64File(digits)
+      : { fault: `must be base64 (RFC 4648 §4)${faultOf(given, digits)}` }
+  }
+
+  /** The digits without breaks, for who compares files without decoding them. */
+  get digits(): string {
+    return this.#digits
   }
 
   /** The octets of the file, all at once. */
@@ -62,9 +80,24 @@ function* pieces(digits: string): Iterable<string> {
   }
 }
 
+const stepUnits = 524_288
+
+function* withoutBlanks(given: string): Steps<string> {
+  if (!/[\t\n\r ]/.test(given)) return given
+  const digits: string[] = []
+  for (let at = 0; at < given.length; at += stepUnits) {
+    digits.push(given.slice(at, at + stepUnits).replaceAll(/[\t\n\r ]+/g, ''))
+    if (given.length > stepUnits) yield
+  }
+  return digits.join('')
+}
+
 /** Node's decoder passes over what is wrong; what it gives encodes to the same text only when nothing was. */
-function isReversible(digits: string): boolean {
-  for (const piece of pieces(digits)) if (Buffer.from(piece, 'base64').toString('base64') !== piece) return false
+function* isReversible(digits: string): Steps<boolean> {
+  for (const piece of pieces(digits)) {
+    if (Buffer.from(piece, 'base64').toString('base64') !== piece) return false
+    if (digits.length > digitsPerPiece) yield
+  }
   return true
 }
 

@@ -4,6 +4,7 @@
  */
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import type { Mailbox } from '../addresses.ts'
+import { atOnce, type Steps } from '../turns.ts'
 import type { Attachment } from './attachments.ts'
 import type { Base64File } from './base64.ts'
 import { bodyPart, boundaryFrom, joinParts } from './mime-parts.ts'
@@ -33,8 +34,11 @@ export interface Composed {
   readonly facts: ContentFacts
 }
 
-/** Bcc recipients appear in the envelope only. */
-export function compose(request: SendRequest, traceId: string, nowMs: number): Composed {
+/** Composes a message that is known to be small, at once. Bcc recipients appear in the envelope only. */
+export const compose = (request: SendRequest, traceId: string, nowMs: number): Composed => atOnce(composing(request, traceId, nowMs))
+
+/** Likewise, in steps. */
+export function* composing(request: SendRequest, traceId: string, nowMs: number): Steps<Composed> {
   const messageId = `${traceId}@${request.from.domain}`
   const subject = encodeWords(request.subject, 'Q', 52)
   const lines = [
@@ -48,7 +52,7 @@ export function compose(request: SendRequest, traceId: string, nowMs: number): C
     ...request.headers.map(({ name, value }) => folded(`${name}: ${encodeWords(value, 'Q', 52)}`)),
     'MIME-Version: 1.0',
   ].filter((line) => line.length > 0)
-  const part = joinParts(bodyPart(request.text, request.html), request.attachments, boundaryFrom(traceId))
+  const part = yield* joinParts(yield* bodyPart(request.text, request.html), request.attachments, boundaryFrom(traceId))
   const head = `${lines.join('\r\n')}\r\n${part.headers.join('\r\n')}\r\n\r\n`
   const pieces = joined([head, ...part.body])
   return {
@@ -66,18 +70,28 @@ export function compose(request: SendRequest, traceId: string, nowMs: number): C
   }
 }
 
-/** Texts that follow each other become one piece. */
+/** So that what is hashed and written at a time takes a few milliseconds. */
+const pieceUnits = 262_144
+
+/** Short texts that follow each other become one piece. */
 function joined(pieces: readonly Piece[]): (Buffer | Base64File)[] {
   const whole: (Buffer | Base64File)[] = []
   let text = ''
+  const flush = (): void => {
+    if (text !== '') whole.push(Buffer.from(text))
+    text = ''
+  }
   for (const piece of pieces) {
-    if (typeof piece === 'string') text += piece
-    else {
-      whole.push(Buffer.from(text), piece)
-      text = ''
+    if (typeof piece !== 'string') {
+      flush()
+      whole.push(piece)
+    } else {
+      if (text.length + piece.length > pieceUnits) flush()
+      text += piece
     }
   }
-  return [...whole, Buffer.from(text)]
+  flush()
+  return whole
 }
 
 /** RFC 5322 §3.3 date-time in UTC. Kept from call to call, because every message asks for the second of now. */

@@ -9,7 +9,8 @@ import type { Clock } from '../clock.ts'
 import { toTarget } from '../delivery/attempt.ts'
 import type { Transport } from '../delivery/transport.ts'
 import { addressOf, type Destination } from '../routing/destination.ts'
-import type { Policies } from '../routing/policy.ts'
+import { chooseInEnvironment, type DestinationHealth } from '../routing/environment.ts'
+import type { Policies, Policy } from '../routing/policy.ts'
 
 export interface ConnectionTestOptions {
   readonly policies: Policies
@@ -17,6 +18,7 @@ export interface ConnectionTestOptions {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly transport: Transport
+  readonly health: DestinationHealth
 }
 
 /** One line of the transcript. */
@@ -55,10 +57,15 @@ export class ConnectionTest {
   /** The transcript of an SMTP credential. Spec "SMTP credentials", test-connection. */
   async ofCredential(scope: Scope, id: string, signal: AbortSignal): Promise<readonly ConnectionCheck[]> {
     const credential = await this.#options.credentials.get(scope, id)
-    const { destinations, orgDefault } = await this.#options.policies.of(scope.organizationId)
-    const named = credential.defaultDestinationId === null ? orgDefault : destinations.get(credential.defaultDestinationId)
+    const policy = await this.#options.policies.of(scope.organizationId)
+    const { destinations, orgDefault, projects } = policy
+    const { defaultDestinationId, projectId } = credential
+    const environment = credential.environment ?? projects.get(projectId)?.environment ?? null
+    const chosen = environment === null ? undefined : chooseInEnvironment(destinations, projectId, environment, this.#options.health)
+    const byDefault = credential.environment == null ? (chosen?.destination ?? orgDefault) : chosen?.destination
+    const named = defaultDestinationId === null ? byDefault : destinations.get(defaultDestinationId)
     const destination = named && isOpenTo(named, credential.projectId) ? named : undefined
-    const checks = [this.#active(credential), resolves(credential, destination)]
+    const checks = [this.#active(credential), resolves(credential, destination, policy)]
     if (!destination) return checks
     const probe = destination.mode === 'live' ? await this.#probe(destination, signal) : []
     return [...checks, forwardsVerbatim(destination, credential), ...probe]
@@ -80,12 +87,27 @@ export class ConnectionTest {
   }
 }
 
-function resolves({ defaultDestinationId }: SmtpCredential, destination: Destination | undefined): ConnectionCheck {
+function resolves(
+  { defaultDestinationId, environment, projectId }: SmtpCredential,
+  destination: Destination | undefined,
+  { projects, rules }: Policy,
+): ConnectionCheck {
   const check = 'destination_resolves'
-  if (!destination && defaultDestinationId === null)
-    return { check, ok: false, detail: 'No default destination is set; set default_destination_id.' }
+  if (!destination && environment != null)
+    return { check, ok: false, detail: `No destination has the environment ${environment} any more; name another one.` }
+  if (!destination && defaultDestinationId === null) {
+    const captures = projects.get(projectId)?.noRoutePolicy === 'capture'
+    const hasRules = (rules.get(projectId)?.length ?? 0) > 0
+    const otherwise = captures ? 'captured' : 'refused with 550 5.4.4'
+    const detail = `No default destination is set, so routing rules choose; mail that none of them matches would be ${otherwise}.`
+    return { check, ok: captures || hasRules, detail }
+  }
   if (!destination) return { check, ok: false, detail: 'The default destination no longer exists; set another one.' }
   const fate = destination.mode === 'live' ? 'relayed' : 'captured, because it is in sandbox mode'
-  const whose = defaultDestinationId === null ? 'Where no routing rule matches, the organization default sender ' : ''
+  if (environment != null) {
+    const detail = `Of the environment ${environment}, ${destination.name} (${addressOf(destination)}) takes mail now; it would be ${fate}.`
+    return { check, ok: true, detail }
+  }
+  const whose = defaultDestinationId === null ? 'Where no routing rule matches: ' : ''
   return { check, ok: true, detail: `${whose}${destination.name} (${addressOf(destination)}); mail would be ${fate}.` }
 }

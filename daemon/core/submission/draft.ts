@@ -1,6 +1,7 @@
 /** The store's draft as the core uses it: what a door writes to, plus what `accept` needs to make it count. */
 import type { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
+import type { FileScan } from './file-scan.ts'
 import type { ContentDraft } from './submission.ts'
 
 export type ContentDraftInStore = ContentDraft & Pick<Draft, 'seal' | 'inMemory' | 'read' | 'replace'>
@@ -12,10 +13,18 @@ export type ContentDraftInStore = ContentDraft & Pick<Draft, 'seal' | 'inMemory'
 export class DoorDraft implements ContentDraft {
   readonly traceId = newTraceId()
   readonly #draft: Draft
+  readonly #scan: FileScan | undefined
   #submitted = false
 
-  constructor(open: (traceId: string) => Draft) {
+  /** `scan` looks for files on the way, where that matters. */
+  constructor(open: (traceId: string) => Draft, scan?: FileScan) {
     this.#draft = open(this.traceId)
+    this.#scan = scan
+  }
+
+  /** How many files were seen, as far as that matters: one stands for any number. */
+  get files(): number {
+    return this.#scan?.hasFile ? 1 : 0
   }
 
   get size(): number {
@@ -23,6 +32,7 @@ export class DoorDraft implements ContentDraft {
   }
 
   write(chunk: Uint8Array): void | Promise<void> {
+    this.#scan?.read(chunk)
     return this.#draft.write(chunk)
   }
 

@@ -3,7 +3,8 @@ import { octetStream } from '#config/media-types.ts'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Attachment } from './attachments.ts'
 import type { Base64File } from './base64.ts'
-import { hasShortLines, headerLine, headerWithParameters, type Part } from './part.ts'
+import type { Steps } from '../turns.ts'
+import { headerLine, headerWithParameters, lineOctetsMax, type Part } from './part.ts'
 
 // Of a line of 76, what is left beside the name of the parameter.
 const valueMax = 52
@@ -12,8 +13,10 @@ const valueMax = 52
  * A file with a content id is shown in place, another one is attached (RFC 2183 §2). So are texts and messages, whatever
  * their content id: in place, mail programs take them for more of the body and do not show them as files.
  */
-export function filePart({ filename, contentType, content, contentId }: Attachment): Part {
-  const encoded = contentType.startsWith('message/') ? messageBody(content) : { type: contentType, encoding: 'base64', body: [content] }
+export function* filePart({ filename, contentType, content, contentId }: Attachment): Steps<Part> {
+  const encoded = contentType.startsWith('message/')
+    ? yield* messageBody(content)
+    : { type: contentType, encoding: 'base64', body: [content] }
   const inline = contentId !== undefined && !/^(?:text|message)\//.test(encoded.type)
   return {
     headers: [
@@ -26,20 +29,54 @@ export function filePart({ filename, contentType, content, contentId }: Attachme
   }
 }
 
+interface EncodedBody {
+  readonly type: string
+  readonly encoding: string
+  readonly body: Part['body']
+}
+
 /** A message may not be encoded (RFC 2046 §5.2.1). One that can go as it is does; another one goes as octets, so that none of them is changed. */
-function messageBody(content: Base64File): { readonly type: string; readonly encoding: string; readonly body: Part['body'] } {
-  const text = content.decoded().toString('latin1')
-  if (beginsWithHeader(text) && isSevenBit(text) && hasShortLines(text)) return { type: 'message/rfc822', encoding: '7bit', body: [text] }
+function* messageBody(content: Base64File): Steps<EncodedBody> {
+  const octets = content.decoded()
+  if (content.size > stepOctets) yield
+  if (beginsWithHeader(octets) && (yield* isSevenBit(octets))) return { type: 'message/rfc822', encoding: '7bit', body: slices(octets) }
   return { type: octetStream, encoding: 'base64', body: [content] }
 }
 
-/** ASCII without NUL, with CRLF as the only break of lines (RFC 2045 §2.7). */
-const isSevenBit = (text: string): boolean => !/[\0\u0080-\uffff]|\r(?!\n)|(?<!\r)\n/.test(text)
+const cr = 0x0d
+const lf = 0x0a
+const stepOctets = 524_288
+/** The header of a message that goes as it is; a longer one is an attack on readers. */
+const headerOctetsMax = 262_144
+
+/** ASCII without NUL, with CRLF as the only break of lines and lines of at most 998 octets (RFC 2045 §2.7, RFC 5322 §2.1.1). */
+function* isSevenBit(octets: Buffer): Steps<boolean> {
+  let lineStart = 0
+  for (let at = 0; at < octets.length; at++) {
+    const octet = octets[at] ?? 0
+    if (octet === 0 || octet > 0x7f) return false
+    if (octet === cr && octets[at + 1] !== lf) return false
+    if (octet === lf) {
+      if (octets[at - 1] !== cr || at - 1 - lineStart > lineOctetsMax) return false
+      lineStart = at + 1
+    }
+    if (at % stepOctets === stepOctets - 1) yield
+  }
+  return octets.length - lineStart <= lineOctetsMax
+}
+
+function slices(octets: Buffer): Buffer[] {
+  const all: Buffer[] = []
+  for (let at = 0; at < octets.length; at += stepOctets) all.push(octets.subarray(at, at + stepOctets))
+  return all
+}
 
 /** Fields, each perhaps folded, and an empty line (RFC 5322 §2.2): what has none is no message, and readers differ over what it is. */
-function beginsWithHeader(text: string): boolean {
-  const end = text.indexOf('\r\n\r\n')
-  const lines = text.slice(0, Math.max(0, end)).split('\r\n')
+function beginsWithHeader(octets: Buffer): boolean {
+  const head = octets.toString('latin1', 0, headerOctetsMax)
+  const end = head.indexOf('\r\n\r\n')
+  if (end < 0 && octets.length > headerOctetsMax) return false
+  const lines = head.slice(0, Math.max(0, end)).split('\r\n')
   return lines.every((line, i) => /^[!-9;-~]+:/.test(line) || (i > 0 && /^[ \t]/.test(line)))
 }
 

@@ -5,7 +5,7 @@
 import type { Change } from '#store/change.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
 import { requireFlag, type FeatureSettings } from '../features.ts'
-import { billsOverage, limitsOf, unpaidOverage } from '../limits.ts'
+import { billsOverage, limitsOf, requireIncluded, unpaidOverage } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Decision } from '../routing/outcome.ts'
 import { captureCapOf, type Project } from '../tenancy/organization.ts'
@@ -58,7 +58,7 @@ const gates: readonly Gate[] = [
   gate(smtpRelay,       [           SMTP        ]),
   gate(recipientCount,  [REST, KEY, SMTP        ]),
   gate(messageSize,     [REST, KEY, SMTP        ]),
-  gate(attachments,     [REST, KEY              ]),
+  gate(attachments,     [REST, KEY, SMTP        ]),
   gate(schedule,        [REST, KEY              ]),
   gate(unsubscribeLink, [REST, KEY              ]),
   gate(submitterRate,   [           SMTP        ]),
@@ -102,8 +102,8 @@ function messageSize({ submission, messageBytesMax }: Candidate): void {
 
 /** Spec "Limits" 7. */
 function attachments({ submission, organization }: Candidate): void {
-  if ((submission.attachments ?? 0) === 0 || limitsOf(organization).attachments) return
-  throw new Refusal('quota_exhausted', `The plan ${organization.plan} sends no attachments; link to the files, or raise the plan.`)
+  if ((submission.attachments ?? 0) === 0) return
+  requireIncluded(organization, 'attachments', { lacks: 'sends no attachments', instead: 'link to the files' })
 }
 
 function schedule({ submission, organization, nowMs }: Candidate): void {
@@ -133,9 +133,11 @@ function submitterRate({ submission, nowMs, previousMinute }: Candidate, change:
 
 /** Bounds what the windows of the key leave open; they were looked at before, and this settles what happens at the same moment. */
 function keyWindows({ submission }: Candidate, change: Change, limits: Limits): void {
-  for (const { key, most, refusal, expiresAt } of submission.windows ?? []) {
+  for (const { key, most, refusal, expiresAt, group } of submission.windows ?? []) {
     bounded(change, limits, key, most, refusal)
     change.expire(expiresAt, key)
+    change.add(group.key, 1)
+    change.expire(group.expiresAt, group.key)
   }
 }
 

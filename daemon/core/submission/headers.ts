@@ -39,7 +39,7 @@ export function glanceAtHeaders(head: Uint8Array): HeaderGlance {
     else if (name === 'date') glance.hasDate = true
     if (name === 'from') {
       glance.fromFields++
-      glance.from = parseMailbox(value)?.address ?? ''
+      glance.from = parseMailbox(withoutComment(value))?.address ?? ''
     }
     if (senderFields.has(name)) otherSenders.push(parseMailbox(value)?.address ?? '')
     if (addressFields.has(name)) collectAddresses(value, addresses)
@@ -53,6 +53,9 @@ export function glanceAtHeaders(head: Uint8Array): HeaderGlance {
     ended,
   }
 }
+
+/** `a@b (Name)`, as Postfix writes the From of its bounces (RFC 5322 §3.2.2); a comment elsewhere is not taken. */
+const withoutComment = (value: string): string => value.replace(/^([^\s<>()"]+)[ ]*\([^()<>@\\"]*\)$/, '$1')
 
 function headerBlock(head: Uint8Array): { readonly block: string; readonly ended: boolean } {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)

@@ -1,9 +1,10 @@
 /** MIME parts of a composed message: text and HTML as alternatives, inline files related to the HTML, other files mixed in. */
 import { hash } from 'node:crypto'
-import { encode as quotedPrintable, wrap as wrapQuotedPrintable } from 'nodemailer/lib/qp'
+import type { Steps } from '../turns.ts'
 import type { Attachment } from './attachments.ts'
 import { filePart } from './file-part.ts'
-import { hasShortLines, headerWithParameters, type Part } from './part.ts'
+import { headerWithParameters, type Part } from './part.ts'
+import { textPart } from './text-body.ts'
 
 /** Boundaries come from the trace id: unique, and the same message composes to the same bytes. */
 export type Boundary = (level: string) => string
@@ -13,27 +14,25 @@ export const boundaryFrom =
     `=_${level}_${hash('sha256', `boundary ${traceId} ${level}`).slice(0, 32)}`
 
 /** The text and HTML of a message; with neither, an empty text. */
-export function bodyPart(
-  text: string | undefined,
-  html: string | undefined,
-): { readonly text: Part | undefined; readonly html: Part | undefined } {
+export function* bodyPart(text: string | undefined, html: string | undefined): Steps<BodyParts> {
   return {
-    text: text !== undefined || html === undefined ? textPart('text/plain', text ?? '') : undefined,
-    html: html === undefined ? undefined : textPart('text/html', html),
+    text: text !== undefined || html === undefined ? yield* textPart('text/plain', text ?? '') : undefined,
+    html: html === undefined ? undefined : yield* textPart('text/html', html),
   }
 }
 
+interface BodyParts {
+  readonly text: Part | undefined
+  readonly html: Part | undefined
+}
+
 /** RFC 2046 §5.1: mixed( alternative( text, related( html, inline… ) ), file… ), leaving out levels with one member. */
-export function joinParts(
-  body: { readonly text: Part | undefined; readonly html: Part | undefined },
-  attachments: readonly Attachment[],
-  boundary: Boundary,
-): Part {
+export function* joinParts(body: BodyParts, attachments: readonly Attachment[], boundary: Boundary): Steps<Part> {
   const inline = attachments.filter((a) => a.contentId !== undefined && body.html)
   const files = attachments.filter((a) => !inline.includes(a))
-  const html = body.html && multipart('related', [body.html, ...inline.map(filePart)], boundary)
+  const html = body.html && multipart('related', [body.html, ...(yield* fileParts(inline))], boundary)
   const alternatives = [body.text, html].filter((part) => part !== undefined)
-  return multipart('mixed', [multipart('alternative', alternatives, boundary), ...files.map(filePart)], boundary)
+  return multipart('mixed', [multipart('alternative', alternatives, boundary), ...(yield* fileParts(files))], boundary)
 }
 
 function multipart(kind: 'mixed' | 'alternative' | 'related', parts: readonly Part[], boundary: Boundary): Part {
@@ -45,12 +44,8 @@ function multipart(kind: 'mixed' | 'alternative' | 'related', parts: readonly Pa
   return { headers: [headerWithParameters(`Content-Type: multipart/${kind}`, parameters)], body: [...opened, `\r\n--${mark}--\r\n`] }
 }
 
-function textPart(type: string, text: string): Part {
-  const body = text.replaceAll(/\r\n|\r|\n/g, '\r\n')
-  const plain = /^[\r\n\t\u0020-\u007e]*$/.test(body) && hasShortLines(body)
-  const encoding = plain ? '7bit' : 'quoted-printable'
-  return {
-    headers: [`Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding}`],
-    body: [plain ? body : wrapQuotedPrintable(quotedPrintable(body))],
-  }
+function* fileParts(files: readonly Attachment[]): Steps<Part[]> {
+  const parts: Part[] = []
+  for (const file of files) parts.push(yield* filePart(file))
+  return parts
 }

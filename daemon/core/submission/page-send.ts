@@ -8,7 +8,7 @@ import type { PublishableKey } from '../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../publishable/publishable-keys.ts'
 import { KeyWindows, type Counted } from '../publishable/windows.ts'
 import { invalid } from '../refusals.ts'
-import type { SendMessages, SendOptions, SendOrder } from './send.ts'
+import { orderDigest, type SendMessages, type SendOptions, type SendOrder } from './send.ts'
 import type { Acceptance, Submission } from './submission.ts'
 
 export interface PageSendOptions extends Pick<SendOptions, 'database' | 'clock' | 'accept'>, CaptchaOptions {
@@ -38,6 +38,16 @@ export class PageSends {
     this.#captchas = new Captchas(options)
   }
 
+  /** Before a body is read. Throws `rate_limit_exceeded` where bodies were refused before and a window of the key is full. */
+  async admit(scope: Scope, remoteAddress: string): Promise<void> {
+    await this.#windows.admit(scope.organizationId, await this.#options.keys.ofBearer(scope), remoteAddress)
+  }
+
+  /** Counts a body that was refused, so that sending such bodies is bounded like sending. */
+  async countRefused(scope: Scope, remoteAddress: string): Promise<void> {
+    await this.#windows.countRefused(scope.organizationId, await this.#options.keys.ofBearer(scope), remoteAddress)
+  }
+
   /** Resolves when the message is on disk. Throws the refusal of the first gate that does not let it pass; then nothing was used up. */
   async send(scope: Scope, given: SendOrder, visit: Visit): Promise<Acceptance> {
     const { accept, keys, sendMessages } = this.#options
@@ -46,7 +56,12 @@ export class PageSends {
     passPageGates(key, { origin: visit.origin, recipients, from: given.from, attachments: given.attachments.length })
     assertOwnChoice(given, key)
     const order = { ...given, from: lockedSender(key), idempotencyKey: ownIdempotencyKey(key, given.idempotencyKey) }
-    const earlier = await accept.earlier({ scope, projectId: key.projectId, idempotencyKey: order.idempotencyKey })
+    const earlier = await accept.earlier({
+      scope,
+      projectId: key.projectId,
+      idempotencyKey: order.idempotencyKey,
+      orderDigest: orderDigest(order),
+    })
     if (earlier) return earlier // its captcha was solved, and it is counted
     const { organizationId } = scope
     const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
@@ -75,12 +90,13 @@ const ownIdempotencyKey = ({ id }: PublishableKey, given: string | undefined): s
  * What the key does not name is not for the page to choose. Header fields least of all: some are orders to the provider that
  * relays the message, such as further recipients (X-SMTPAPI, X-MC-BccAddress).
  */
-function assertOwnChoice({ projectId, destinationId, headers, listUnsubscribe }: SendOrder, key: PublishableKey): void {
+function assertOwnChoice({ projectId, destinationId, environment, headers, listUnsubscribe }: SendOrder, key: PublishableKey): void {
   const choices: readonly (readonly [string, boolean, string])[] = [
     ['project_id', projectId !== undefined && projectId !== key.projectId, 'is not the project of this key; leave it out'],
     ['destination_id', destinationId !== undefined, 'cannot be chosen with a publishable key; routing rules decide'],
+    ['environment', environment !== undefined, 'cannot be chosen with a publishable key; routing rules decide'],
     ['headers', headers.length > 0, 'cannot be set with a publishable key; leave them out'],
-    ['list_unsubscribe', listUnsubscribe === true, 'cannot be set with a publishable key; leave it out'],
+    ['list_unsubscribe', listUnsubscribe !== undefined && listUnsubscribe !== false, 'cannot be set with a publishable key; leave it out'],
   ]
   const problems = choices.flatMap(([path, isMade, message]) => (isMade ? [{ path, message }] : []))
   if (problems.length > 0) throw invalid(problems)

@@ -7,11 +7,11 @@ export interface Part {
   readonly body: readonly Piece[]
 }
 
-/** Text as it goes out, or a file that is written as base64 in its lines. */
-export type Piece = string | Base64File
+/** Text or octets as they go out, or a file that is written as base64 in its lines. */
+export type Piece = string | Buffer | Base64File
 
 /** 998 octets without CRLF. */
-const lineOctetsMax = 998
+export const lineOctetsMax = 998
 
 /** A header field before folding. A break in it is a defect of whoever checked the request: nothing may add fields of its own. */
 export function headerLine(line: string): string {
@@ -22,14 +22,3 @@ export function headerLine(line: string): string {
 /** A field with parameters (RFC 2045 §5.1), each on a line of its own. */
 export const headerWithParameters = (field: string, parameters: readonly string[]): string =>
   [headerLine(field), ...parameters].join(';\r\n ')
-
-/** Whether all lines between CRLF keep to RFC 5322 §2.1.1. Of text in ASCII, characters are octets. */
-export function hasShortLines(text: string): boolean {
-  for (let start = 0; start <= text.length;) {
-    const end = text.indexOf('\r\n', start)
-    const stop = end < 0 ? text.length : end
-    if (stop - start > lineOctetsMax) return false
-    start = stop + 2
-  }
-  return true
-}

@@ -4,21 +4,19 @@
  */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { enqueue, type QueueEntry } from '#store/queue.ts'
+import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { keyName, unpack, within } from '#store/tuple.ts'
-import { isOpenTo } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
 import { primaryOf } from '../delivery/failover.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import { readAttempts } from '../trace/attempt-record.ts'
 import type { TraceReader } from '../trace/read.ts'
-import { keepReturnPaths } from '../trace/return-paths.ts'
 import { traces, type Trace } from '../trace/trace.ts'
-import { passGates, type Limits } from './gates.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
 import { requeue } from './requeue.ts'
+import { stageAgain, whyNotAgain } from './send-again.ts'
 
 export interface ReplayRunnerOptions {
   readonly database: Database
@@ -130,17 +128,8 @@ export class ReplayRunner {
         if ((await database.commit(change.replace(replayJobs, organizationId, job, next))).ok) return 'counted'
         continue
       }
-      const limits = this.#passGates(policy, organizationId, job.record, verdict.next, change)
-      const entry: QueueEntry = {
-        destinationId: verdict.next.destinationId ?? '',
-        projectId: verdict.next.projectId,
-        dueMs: verdict.next.nextAttemptAt ?? clock.now(),
-        traceId,
-        organizationId,
-        attempts: verdict.next.attempts,
-      }
-      enqueue(change.rewrite(traces, organizationId, stored, verdict.next), entry)
-      keepReturnPaths(change, organizationId, verdict.next, clock.now())
+      const now = clock.now()
+      const { limits, entry } = stageAgain(change, { policy, organizationId, by: job.record.requestedBy, now }, stored, verdict.next)
       change.replace(replayJobs, organizationId, job, counting(job.record, 'replayed', clock.now()))
       const result = await database.commit(change)
       if (result.ok) {
@@ -152,21 +141,6 @@ export class ReplayRunner {
         return 'ended'
       }
     }
-  }
-
-  #passGates({ projects, organization }: Policy, organizationId: string, job: ReplayJob, trace: Trace, change: Change): Limits {
-    const project = projects.get(trace.projectId)
-    if (!project) throw new Error(`trace ${trace.id} belongs to no project`)
-    const submission = {
-      door: 'replay',
-      scope: { organizationId, projectId: trace.projectId, bound: false, rights: [], grantId: job.requestedBy },
-      rcptTo: trace.recipients.map(({ address }) => address),
-      draft: { size: trace.content.size },
-      submittedBy: job.requestedBy,
-    } as const
-    const decision = { outcome: 'relayed', destinationId: trace.destinationId, reason: '' } as const
-    const bounds = { recipientsMax: Infinity, messageBytesMax: Infinity, previousMinute: 0 }
-    return passGates({ submission, project, organization, decision, nowMs: this.#options.clock.now(), ...bounds }, change)
   }
 
   #end(organizationId: string, jobId: string, because: string): Promise<void> {
@@ -190,19 +164,11 @@ export class ReplayRunner {
 }
 
 /** Whether the trace can go again, and where to. */
-function decide(
-  { destinations, projects }: Policy,
-  job: ReplayJob,
-  trace: Trace,
-  again: (destinationId: string) => Trace | undefined,
-): Verdict {
-  if (!projects.has(trace.projectId)) return { skip: true }
+function decide(policy: Policy, job: ReplayJob, trace: Trace, again: (destinationId: string) => Trace | undefined): Verdict {
+  if (!policy.projects.has(trace.projectId)) return { skip: true }
   const id = job.targetDestinationId ?? primaryOf(trace)
-  const destination = destinations.get(id)
-  if (!destination) return { refused: 'Its destination was deleted; replay with a target_destination_id.' }
-  if (destination.mode !== 'live') return { refused: `The destination ${destination.name} is in sandbox mode; promote it to live.` }
-  if (!isOpenTo(destination, trace.projectId)) return { refused: `The destination ${destination.name} is of another project.` }
-  if (projects.get(trace.projectId)?.status === 'anonymous') return { refused: 'Its project is not claimed, and sends nothing.' }
+  const refused = whyNotAgain(policy, trace, id)
+  if (refused !== undefined) return { refused }
   const next = trace.status === 'failed' ? again(id) : undefined
   return next ? { next } : { skip: true }
 }

@@ -6,7 +6,7 @@ import type { Stored } from '#store/record-kind.ts'
 import { isOpenTo, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
-import { limitsOf } from '../limits.ts'
+import { requireIncluded } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import type { SettingWrites } from '../setting-writes.ts'
@@ -114,9 +114,7 @@ export class Replays {
 
   async #check(scope: Scope, { filter, targetDestinationId }: ReplayRequest): Promise<ReplayFilter> {
     const policy = await this.#options.policies.of(scope.organizationId)
-    const { organization } = policy
-    if (!limitsOf(organization).bulkReplay)
-      throw new Refusal('quota_exhausted', `The plan ${organization.plan} has no bulk replay; raise the plan.`)
+    requireIncluded(policy.organization, 'bulkReplay', { lacks: 'has no bulk replay', instead: 'retry traces one by one' })
     const now = this.#options.clock.now()
     const { since, until = Infinity } = filter
     if (since !== undefined && since >= until) throw invalid([{ path: 'filter.since', message: 'must be before filter.until' }])

@@ -7,7 +7,8 @@ import type { Trace } from '../trace/trace.ts'
 const replaysKept = 20
 
 export interface Requeue {
-  readonly jobId: string
+  /** Not there when one trace was retried. */
+  readonly jobId?: string | undefined
   readonly destinationId: string
   readonly includeUnknown: boolean
   readonly now: number
@@ -25,12 +26,11 @@ export function requeue(
     const status = doubtful.has(recipient.address) ? recipient.status : advance(recipient.status, 'retried')
     if (status === recipient.status) return recipient
     again++
-    const { unknownAttempts: _, ...kept } = recipient
+    const { unknownAttempts: _, report: __, bounce: ___, ...kept } = recipient
     return { ...kept, status }
   })
   if (again === 0) return undefined
-  const replay = { jobId, at: now, attempts: trace.attempts, destinationId, recipients: again }
-  return {
+  const next: Trace = {
     ...trace,
     recipients,
     status: worstStatus(recipients.map(({ status }) => status)),
@@ -39,12 +39,21 @@ export function requeue(
     unknownAttempts: 0,
     updatedAt: now,
     nextAttemptAt: now,
-    replays: [...(trace.replays ?? []), replay].slice(-replaysKept),
   }
+  return withReplay(next, { jobId, destinationId, recipients: again, now })
+}
+
+/** The trace with a note of who goes again; the schedule of retries begins anew with it. */
+export function withReplay(
+  trace: Trace,
+  { jobId, destinationId, recipients, now }: Pick<Requeue, 'jobId' | 'destinationId' | 'now'> & { readonly recipients: number },
+): Trace {
+  const replay = { ...(jobId !== undefined && { jobId }), at: now, attempts: trace.attempts, destinationId, recipients }
+  return { ...trace, replays: [...(trace.replays ?? []), replay].slice(-replaysKept) }
 }
 
 /** Recipients whose last attempt ended without an answer: the provider may have the message for them. */
-function leftUnknown(trace: Trace, attempts: readonly AttemptRecord[]): Set<string> {
+export function leftUnknown(trace: Trace, attempts: readonly AttemptRecord[]): Set<string> {
   const unknown = new Set<string>()
   for (const { state, recipients } of attempts) {
     // an attempt that the process did not survive has no reports: it may have reached everybody

@@ -61,9 +61,8 @@ export class ScheduledSends {
   }
 }
 
-function refuseTooLate({ status, outcome, begunAt }: Trace): void {
-  if (outcome !== 'relayed')
-    throw new Refusal('conflict', 'The message was captured at once and waits for nothing; there is nothing to cancel.')
+function refuseTooLate({ status, begunAt }: Trace): void {
+  if (status === 'captured') throw new Refusal('conflict', 'It is too late: the message has been captured.', { nextAction: 'read_trace' })
   if (begunAt !== undefined || status !== 'queued')
     throw new Refusal('conflict', 'It is too late: the message has begun to leave. Its trace tells what became of it.', {
       nextAction: 'read_trace',
@@ -73,5 +72,6 @@ function refuseTooLate({ status, outcome, begunAt }: Trace): void {
 function canceledTrace(trace: Trace, nowMs: number, by: string): Trace {
   const recipients = trace.recipients.map((recipient) => ({ ...recipient, status: advance(recipient.status, 'canceled') }))
   const status = advance(trace.status, 'canceled')
-  return { ...trace, status, recipients, nextAttemptAt: null, updatedAt: nowMs, canceled: { at: nowMs, by } }
+  const { scheduledAddresses: _, ...kept } = trace
+  return { ...kept, status, recipients, nextAttemptAt: null, updatedAt: nowMs, canceled: { at: nowMs, by } }
 }

@@ -6,13 +6,14 @@ import type { Scope } from '../access/scope.ts'
 import type { SmtpCredential } from '../access/smtp-credential.ts'
 import type { Clock } from '../clock.ts'
 import { primaryOf, type FailoverHealth } from '../delivery/failover.ts'
+import { listOf } from '../feedback/opt-out.ts'
 import { suppressionsAgainst } from '../feedback/suppressed-recipients.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Destination } from '../routing/destination.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import { minuteOf, rateCounter } from '../tenancy/counters.ts'
 import { traces, type Trace } from '../trace/trace.ts'
-import { assertAllowedDomain, assertHasDestination, currentCredential } from './sender-rules.ts'
+import { assertAllowedDomain, currentCredential } from './sender-rules.ts'
 import { defaultFrom } from './send.ts'
 import { attempt, takeWalk, type Sketch, type Walk } from './simulation.ts'
 
@@ -32,6 +33,7 @@ export interface SimulationRequest {
   readonly rcptTo: readonly string[]
   readonly projectId: string | undefined
   readonly destinationId: string | undefined
+  readonly environment?: string | undefined
   readonly smtpCredentialId: string | undefined
   /** Octets of the message. */
   readonly size: number
@@ -65,7 +67,8 @@ export class Simulate {
 
   /** Throws `not_found` for a project or credential that the caller cannot reach; what would refuse the send is in the answer. */
   async ofRequest(scope: Scope, request: SimulationRequest): Promise<Simulation> {
-    const policy = await this.#options.policies.of(scope.organizationId)
+    const { policies, health } = this.#options
+    const policy = await policies.of(scope.organizationId)
     const walk: Walk = { steps: [] }
     if (request.smtpCredentialId !== undefined) {
       const credential = reachableCredential(policy, scope, request.smtpCredentialId, request.projectId)
@@ -78,7 +81,7 @@ export class Simulate {
       })
     }
     const projectId = owningProject(scope, policy.projects, request.projectId)
-    const from = request.from ?? attempt(walk, 'sender', () => defaultFrom(policy, projectId, request.destinationId).address)
+    const from = request.from ?? attempt(walk, 'sender', () => defaultFrom(policy, projectId, request, health).address)
     if (from === undefined) return ended(walk, policy, projectId)
     if (request.from === undefined)
       walk.steps.push({ step: 'sender', result: 'passed', message: `The message has no From; it gets that of a destination, ${from}.` })
@@ -87,6 +90,7 @@ export class Simulate {
       mailFrom: from,
       facts: { headerFrom: from },
       destinationId: request.destinationId,
+      environment: request.environment,
     })
   }
 
@@ -106,7 +110,8 @@ export class Simulate {
     if (trace.door === 'smtp')
       return this.#bySmtp(walk, scope, policy, projectId, { ...message, credentialId: submittedBy, mailFrom, headerFrom })
     const named = route.by === 'request'
-    if (named && trace.destinationId === null) {
+    const environment = named ? route.environment : undefined
+    if (named && environment === undefined && trace.destinationId === null) {
       const text =
         'The destination that the request named was not kept, because an anonymous project captured it; the rules are asked instead.'
       walk.steps.push({ step: 'named_destination', result: 'passed', message: text })
@@ -115,7 +120,9 @@ export class Simulate {
       ...draftOf(message, { scope, projectId, door: trace.door, submittedBy }),
       mailFrom,
       facts: { headerFrom },
-      destinationId: named && trace.destinationId !== null ? primaryOf(trace) : undefined,
+      destinationId: named && environment === undefined && trace.destinationId !== null ? primaryOf(trace) : undefined,
+      environment,
+      list: listOf(trace),
     })
   }
 
@@ -132,6 +139,7 @@ export class Simulate {
       mailFrom: message.mailFrom,
       facts: { headerFrom: message.headerFrom },
       destinationId: credential.defaultDestinationId ?? undefined,
+      environment: credential.environment ?? undefined,
       ratePerMinute: rate,
     }
     return this.#walk(walk, policy, submission, {
@@ -156,7 +164,9 @@ export class Simulate {
       counter: (key) => database.kv.counter(key),
       suppressionsOf: (addresses) => {
         const recipients = addresses.map((address) => ({ address, status: 'queued' as const }))
-        return suppressionsAgainst(database, submission.scope.organizationId, { recipients }, clock.now())
+        const { list, mailFrom, facts, scope } = submission
+        const { headerFrom } = facts
+        return suppressionsAgainst(database, scope.organizationId, { recipients, list, mailFrom, headerFrom }, clock.now())
       },
       health,
     })
@@ -196,8 +206,7 @@ function reachableCredential(policy: Policy, scope: Scope, id: string, projectId
 
 function checkedCredential(policy: Policy, { credentialId, mailFrom, headerFrom }: SmtpMessage, nowMs: number): SmtpCredential {
   const credential = currentCredential(policy, credentialId, nowMs)
-  assertHasDestination(credential, policy.orgDefault !== undefined)
-  assertAllowedDomain(credential, mailFrom, 'MAIL FROM')
+  if (mailFrom !== '') assertAllowedDomain(credential, mailFrom, 'MAIL FROM')
   if (credential.enforceHeaderFrom) assertAllowedDomain(credential, headerFrom, 'The header From')
   return credential
 }

@@ -5,7 +5,8 @@
 import { Change } from '#store/change.ts'
 import { keyName } from '#store/tuple.ts'
 import { passOver, type FailoverHealth } from '../delivery/failover.ts'
-import type { Suppression } from '../feedback/suppression.ts'
+import type { MailingList } from '../feedback/opt-out.ts'
+import type { Hit } from '../feedback/suppressed-recipients.ts'
 import { Refusal, type RefusalCode } from '../refusals.ts'
 import { matchRoute, type Route, type RuleLook } from '../routing/match.ts'
 import { decideOutcome, type Decision } from '../routing/outcome.ts'
@@ -22,6 +23,7 @@ export interface SimulationStep {
     | 'sender'
     | 'named_destination'
     | 'rule'
+    | 'project_environment'
     | 'org_default'
     | 'project_status'
     | 'destination_mode'
@@ -37,7 +39,7 @@ export interface SimulationStep {
 }
 
 /** As much of a message as is looked at. */
-export type Sketch = Routable & Sendable
+export type Sketch = Routable & Sendable & { readonly list?: MailingList | undefined }
 
 /** The end of a walk; what a refusal kept from being decided is undefined. */
 export interface Walk {
@@ -45,7 +47,7 @@ export interface Walk {
   route?: Route
   decision?: Decision
   /** Recipients who would get nothing, by their address, and the entry that keeps mail from each. */
-  suppressed?: ReadonlyMap<string, Suppression>
+  suppressed?: ReadonlyMap<string, Hit>
   /** Where the first delivery attempt would be made, and in how many milliseconds. */
   firstAttempt?: { readonly destinationId: string; readonly waitMs: number }
   refusal?: Refusal
@@ -58,7 +60,7 @@ export interface Ground {
   readonly limits: Pick<Candidate, 'nowMs' | 'recipientsMax' | 'messageBytesMax' | 'previousMinute'>
   readonly counter: (key: Uint8Array) => Promise<number>
   /** The entries in force against these addresses. */
-  readonly suppressionsOf: (addresses: readonly string[]) => Promise<ReadonlyMap<string, Suppression>>
+  readonly suppressionsOf: (addresses: readonly string[]) => Promise<ReadonlyMap<string, Hit>>
   readonly health: FailoverHealth
 }
 
@@ -113,13 +115,14 @@ function refuse(walk: Walk, step: SimulationStep['step'], refusal: Refusal): voi
   walk.steps.push({ step, result: 'refused', message: refusal.message })
 }
 
-function routeOf({ steps }: Walk, submission: Sketch, { policy }: Ground): Route {
-  const route = matchRoute(policy, questionOf(submission), ({ rule, found, message }) =>
-    steps.push({ step: 'rule', result: found, message, ruleId: rule.id, destinationId: rule.destinationId }),
+function routeOf({ steps }: Walk, submission: Sketch, { policy, health }: Ground): Route {
+  const route = matchRoute(policy, questionOf(submission), health, ({ rule, found, message, destination }) =>
+    steps.push({ step: 'rule', result: found, message, ruleId: rule.id, destinationId: rule.destinationId ?? destination?.id }),
   )
   const { by, reason } = route
   const destinationId = route.destination?.id
   if (by === 'request' || by === 'credential') steps.push({ step: 'named_destination', result: 'matched', message: reason, destinationId })
+  if (by === 'project') steps.push({ step: 'project_environment', result: 'matched', message: reason, destinationId })
   if (by === 'org_default') steps.push({ step: 'org_default', result: 'matched', message: reason, destinationId })
   if (by === 'none') steps.push({ step: 'org_default', result: 'not_matched', message: 'The organization has no default sender.' })
   return route
@@ -143,10 +146,12 @@ async function lookAtLimits(walk: Walk, submission: Sketch, ground: Ground, deci
   if (walk.steps.at(-1)?.step !== 'limits') walk.steps.push({ step: 'limits', result: 'passed', message: 'No limit is met.' })
 }
 
-function lookAtSuppressions({ steps }: Walk, rcptTo: readonly string[], hits: ReadonlyMap<string, Suppression>): void {
+function lookAtSuppressions({ steps }: Walk, rcptTo: readonly string[], hits: ReadonlyMap<string, Hit>): void {
   for (const [address, { source, reason }] of hits) {
     const why = reason === null ? source : `${source}: ${reason}`
-    steps.push({ step: 'suppressions', result: 'withheld', message: `${address} is on the suppression list (${why}) and gets nothing.` })
+    const message =
+      source === 'unsubscribe' ? `${address} gets nothing: ${why}` : `${address} is on the suppression list (${why}) and gets nothing.`
+    steps.push({ step: 'suppressions', result: 'withheld', message })
   }
   if (hits.size > 0) return
   const who = rcptTo.length === 1 ? 'The recipient is not' : 'No recipient is'

@@ -25,6 +25,8 @@ export interface SmtpMessage {
   readonly eightBit: boolean
   /** For our Received header (RFC 5321 §4.4): the client's EHLO argument and `ESMTPA` or `ESMTPSA` (RFC 3848). */
   readonly helo: string
+  /** Of the client. */
+  readonly remoteAddress: string
   readonly protocol: 'ESMTPA' | 'ESMTPSA'
 }
 

@@ -1,19 +1,24 @@
 /** The core behind the SMTP door: logins, reverse-path rules, and submission through `accept`. Spec "SMTP relay credential". */
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { LoginGuard } from '../access/login-guard.ts'
+import type { LoginGuard } from '../access/login-guard.ts'
 import type { Scope } from '../access/scope.ts'
+import { RateWindow } from '../access/rate-window.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '../access/smtp-credential.ts'
 import type { Clock } from '../clock.ts'
+import { limitsOf } from '../limits.ts'
+import type { Resolver } from '../outbound/resolver.ts'
 import { Refusal } from '../refusals.ts'
 import type { Policies, Policy } from '../routing/policy.ts'
 import type { TrackingWish } from '../tracking/tracking.ts'
 import type { Accept } from './accept.ts'
 import { rfc5322Date } from './compose.ts'
 import { DoorDraft } from './draft.ts'
+import { FileScan } from './file-scan.ts'
 import { glanceAtHeaders, type HeaderGlance } from './headers.ts'
-import { assertAllowedDomain, assertHasDestination, currentCredential, isExpired } from './sender-rules.ts'
+import { isPostmasterOf, ownsItsName, type Satellite } from './satellite.ts'
+import { assertAllowedDomain, currentCredential, isAllowedDomain, isExpired, noticesPerHour } from './sender-rules.ts'
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from './smtp-door.ts'
 import type { Acceptance, ContentFacts } from './submission.ts'
 
@@ -23,6 +28,9 @@ export interface SmtpDoorOptions {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly accept: Accept
+  readonly loginGuard: LoginGuard
+  /** For the names that satellites claim. */
+  readonly resolver: Resolver
   /** Refuses when nothing may be accepted now. */
   readonly admission: { check(): void }
   /** Our name in Received. */
@@ -42,30 +50,30 @@ interface Found {
 
 export class SubmissionDoor implements SmtpDoor {
   readonly #options: SmtpDoorOptions
-  readonly #guard: LoginGuard
+  /** Bounds the messages with the null reverse-path of each credential. */
+  readonly #notices: RateWindow
   /** Where the credentials of user names stand. Whether they are still there, the settings of now tell. */
   readonly #places = new Map<string, { readonly organizationId: string; readonly id: string }>()
 
   constructor(options: SmtpDoorOptions) {
     this.#options = options
-    this.#guard = new LoginGuard(options.clock)
+    this.#notices = new RateWindow(options.clock, noticesPerHour)
   }
 
   checkOpen(): void {
     this.#options.admission.check()
   }
 
-  async login(username: string, password: string, remoteAddress: string): Promise<SmtpLogin> {
-    this.#guard.check(username, remoteAddress)
-    const { secrets, clock } = this.#options
+  async login(given: string, password: string, remoteAddress: string): Promise<SmtpLogin> {
+    const { secrets, clock, loginGuard } = this.#options
+    // as people copy them: user names are made of small letters and digits
+    const username = given.trim().toLowerCase()
+    loginGuard.check(username, remoteAddress)
     const found = this.#findAtHand(username) ?? (await this.#find(username))
     const right = secrets.matches(password, found?.credential.passwordFingerprint ?? nobodysFingerprint)
-    if (!found || !right || isExpired(found.credential, clock.now())) {
-      this.#guard.failed(username, remoteAddress)
-      throw new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')
-    }
-    this.#guard.succeeded(username, remoteAddress)
-    return new LiveLogin(this.#options, found.organizationId, found.credential, found.policy)
+    if (!found || !right || isExpired(found.credential, clock.now())) throw loginGuard.failed(username, remoteAddress)
+    loginGuard.succeeded(username, remoteAddress)
+    return new LiveLogin({ ...this.#options, notices: this.#notices }, found.organizationId, found.credential)
   }
 
   async #find(username: string): Promise<Found | undefined> {
@@ -90,20 +98,20 @@ export class SubmissionDoor implements SmtpDoor {
   }
 }
 
+type LoginOptions = SmtpDoorOptions & { readonly notices: RateWindow }
+
 class LiveLogin implements SmtpLogin {
   readonly credentialId: string
   readonly username: string
-  readonly #options: SmtpDoorOptions
+  readonly #options: LoginOptions
   readonly #organizationId: string
   readonly #fingerprint: string
   #credential: SmtpCredential
-  #hasOrgDefault: boolean
 
-  constructor(options: SmtpDoorOptions, organizationId: string, credential: SmtpCredential, policy: Policy) {
+  constructor(options: LoginOptions, organizationId: string, credential: SmtpCredential) {
     this.#options = options
     this.#organizationId = organizationId
     this.#credential = credential
-    this.#hasOrgDefault = policy.orgDefault !== undefined
     this.#fingerprint = credential.passwordFingerprint
     this.credentialId = credential.id
     this.username = credential.username
@@ -117,23 +125,27 @@ class LiveLogin implements SmtpLogin {
     this.#options.admission.check()
     const policy = this.#options.policies.atHand(this.#organizationId)
     if (policy) this.#adopt(policy)
-    assertHasDestination(this.#credential, this.#hasOrgDefault)
-    this.#checkDomain(address, 'MAIL FROM')
+    // whom a bounce is from stands in its header
+    if (address !== '') this.#checkDomain(address, 'MAIL FROM')
   }
 
   openDraft(): DoorDraft {
-    return new DoorDraft((traceId) => new Draft(this.#options.database, this.#organizationId, traceId))
+    const policy = this.#options.policies.atHand(this.#organizationId)
+    const scan = policy && limitsOf(policy.organization).attachments ? undefined : new FileScan()
+    return new DoorDraft((traceId) => new Draft(this.#options.database, this.#organizationId, traceId), scan)
   }
 
   async submit(message: SmtpMessage): Promise<Acceptance> {
-    const { traceId } = message.draft as DoorDraft
+    const { traceId, files } = message.draft as DoorDraft
     const draft = (message.draft as DoorDraft).submit()
     try {
       this.#adopt(await this.#options.policies.of(this.#organizationId))
       this.checkMailFrom(message.mailFrom)
       this.#checkSize(draft.size)
       const glance = glanceAtHeaders(message.head)
-      this.#checkHeaderFrom(glance, glance.ended || message.head.length >= draft.size)
+      const isWhole = glance.ended || message.head.length >= draft.size
+      if (message.mailFrom === '') await this.#checkNotice(glance, isWhole, message)
+      else this.#checkHeaderFrom(glance, isWhole)
       return await this.#options.accept.accept({
         door: 'smtp',
         scope: this.#scope(),
@@ -143,7 +155,9 @@ class LiveLogin implements SmtpLogin {
         rcptTo: message.rcptTo,
         facts: this.#facts(message, glance, traceId),
         draft,
+        attachments: files,
         destinationId: this.#credential.defaultDestinationId ?? undefined,
+        environment: this.#credential.environment ?? undefined,
         submittedBy: this.credentialId,
         ratePerMinute: this.#credential.maxRatePerMin ?? undefined,
         verp: this.#credential.verpEnabled ? { bounceDomain: this.#credential.verpBounceDomain } : undefined,
@@ -160,7 +174,6 @@ class LiveLogin implements SmtpLogin {
     const now = this.#options.clock.now()
     const isSame = ({ passwordFingerprint }: SmtpCredential): boolean => passwordFingerprint === this.#fingerprint
     this.#credential = currentCredential(policy, this.credentialId, now, isSame)
-    this.#hasOrgDefault = policy.orgDefault !== undefined
   }
 
   #checkDomain(address: string, what: string): void {
@@ -182,6 +195,24 @@ class LiveLogin implements SmtpLogin {
     if (from === '') throw new Refusal('sender_not_allowed', 'The header From must hold exactly one address for this SMTP credential.')
     this.#checkDomain(from, 'The header From')
     for (const sender of otherSenders) this.#checkDomain(sender, 'A Sender or Resent-From')
+  }
+
+  /** A bounce of a satellite, which has no reverse-path (RFC 5321 §4.5.5). Counted before DNS is asked, so that this is bounded too. */
+  async #checkNotice({ from, otherSenders }: HeaderGlance, whole: boolean, satellite: Satellite): Promise<void> {
+    if (!whole || from === '')
+      throw new Refusal('sender_not_allowed', 'A message with the null reverse-path needs exactly one From header field with one address.')
+    const isOwnDomain = isAllowedDomain(this.#credential, from)
+    if (!isOwnDomain && !isPostmasterOf(from, satellite.helo)) throw this.#foreignNotice(from)
+    for (const sender of otherSenders) if (sender !== from) this.#checkDomain(sender, 'A Sender or Resent-From')
+    this.#options.notices.take(this.credentialId)
+    const { allowedFromDomains: allowedDomains } = this.#credential
+    if (!isOwnDomain && !(await ownsItsName(satellite, { ...this.#options, allowedDomains }))) throw this.#foreignNotice(from)
+  }
+
+  #foreignNotice(from: string): Refusal {
+    const domains = this.#credential.allowedFromDomains.slice(0, 5).join(', ')
+    const message = `A message with the null reverse-path must be from an address at ${domains}, or from the MAILER-DAEMON or postmaster of the name in EHLO, which DNS must know by the address of the client; ${from} is neither.`
+    return new Refusal('sender_not_allowed', message)
   }
 
   #facts({ helo, protocol, eightBit }: SmtpMessage, glance: HeaderGlance, traceId: string): ContentFacts {

@@ -1,6 +1,7 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
 import type { Element } from '#store/tuple.ts'
 import type { Scope } from '../access/scope.ts'
+import type { MailingList } from '../feedback/opt-out.ts'
 import type { LinkReach } from '../feedback/unsubscribes.ts'
 import type { Window } from '../publishable/windows.ts'
 import type { Refusal } from '../refusals.ts'
@@ -37,10 +38,14 @@ export interface Submission {
   readonly draft: ContentDraft
   /** The caller chose the destination (REST `destination_id`, SMTP credential). */
   readonly destinationId?: string | undefined
+  /** In place of a destination, by the same: the destination of this environment that takes mail now. */
+  readonly environment?: string | undefined
   readonly idempotencyKey?: string | undefined
+  /** What the caller asked for, to tell another request under the same idempotency key. */
+  readonly orderDigest?: string | undefined
   /** When the message is to leave, in milliseconds since the epoch; at once unless told. */
   readonly sendAt?: number | undefined
-  /** Files that the caller attached (REST); bytes that SMTP relays are not looked into. */
+  /** Files that the caller attached (REST), or that were seen in what SMTP brought where the plan has none. */
   readonly attachments?: number | undefined
   /** Openings and clicks that the submitter wants to know of; none unless told. */
   readonly tracking?: TrackingWish | undefined
@@ -48,6 +53,8 @@ export interface Submission {
   readonly template?: Trace['template']
   /** The message has a link by which its one recipient unsubscribes; who can follow it. */
   readonly unsubscribeLink?: LinkReach | undefined
+  /** The list that the recipient would leave by it. */
+  readonly list?: MailingList | undefined
   /** Who submitted: id of the SMTP credential or API key. */
   readonly submittedBy: string
   /** Each recipient is to get a return path of its own; `bounceDomain` in place of that of the service. */
@@ -61,16 +68,17 @@ export interface Submission {
 }
 
 /** What routing looks at in a submission. */
-export type Routable = Pick<Submission, 'door' | 'projectId' | 'mailFrom' | 'destinationId'> & {
+export type Routable = Pick<Submission, 'door' | 'projectId' | 'mailFrom' | 'destinationId' | 'environment'> & {
   readonly facts: Pick<ContentFacts, 'headerFrom'>
 }
 
 /** What routing is asked about it. */
-export const questionOf = ({ projectId, facts, mailFrom, door, destinationId }: Routable): RouteQuestion => ({
-  projectId,
-  from: facts.headerFrom || mailFrom,
-  asked: destinationId === undefined ? undefined : { by: door === 'smtp' ? 'credential' : 'request', destinationId },
-})
+export function questionOf({ projectId, facts, mailFrom, door, destinationId, environment }: Routable): RouteQuestion {
+  const by = door === 'smtp' ? 'credential' : 'request'
+  const from = facts.headerFrom || mailFrom
+  if (destinationId !== undefined) return { projectId, from, asked: { by, destinationId } }
+  return environment === undefined ? { projectId, from } : { projectId, from, asked: { by, environment } }
+}
 
 /** Content on its way in. Small content stays in memory until the commit; larger content is already on disk by then. */
 export interface ContentDraft {
@@ -93,4 +101,6 @@ export interface Acceptance {
   readonly status?: AcceptedStatus | undefined
   /** True when an earlier submission with the same idempotency key was found; nothing new was stored. */
   readonly repeated: boolean
+  /** True when that earlier submission asked for something else, which is what came of both. */
+  readonly differs?: boolean | undefined
 }

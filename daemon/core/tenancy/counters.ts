@@ -32,6 +32,30 @@ export const captureCounter = (organizationId: string, projectId: string, month:
   projectId,
   month,
 ]
+/** Refused sends that left a trace. */
+export const refusedCounter = (organizationId: string, projectId: string, day: string): readonly Element[] => [
+  organizationId,
+  'counter',
+  'refused_traces',
+  projectId,
+  day,
+]
+/** Those of web pages among them. */
+export const refusedPagesCounter = (organizationId: string, projectId: string, day: string): readonly Element[] => [
+  organizationId,
+  'counter',
+  'refused_page_traces',
+  projectId,
+  day,
+]
+/** Those beyond, which left none. */
+export const untracedCounter = (organizationId: string, projectId: string, day: string): readonly Element[] => [
+  organizationId,
+  'counter',
+  'refused_untraced',
+  projectId,
+  day,
+]
 export const rateCounter = (organizationId: string, submitter: string, minute: number): readonly Element[] => [
   organizationId,
   'counter',

@@ -40,6 +40,8 @@ export interface Project {
   /** The organization's default project cannot be deleted. */
   readonly isDefault: boolean
   readonly noRoutePolicy: NoRoutePolicy
+  /** Where mail goes that no routing rule matches: to the destination of this environment that takes mail now. */
+  readonly environment?: string | null | undefined
   /** Sends a day, UTC; null is no cap (spec "Project rules" 8). */
   readonly sendBudget: number | null
   /** Captures a month, UTC, where that is less than the plan's; null is the plan's (spec "Relay or capture decision" 5). */
@@ -89,6 +91,7 @@ export const projects = defineRecord<Project>({
     status: z.enum(['anonymous', 'claimed']),
     isDefault: z.boolean(),
     noRoutePolicy: z.enum(noRoutePolicies),
+    environment: z.string().nullable().optional(),
     sendBudget: z.int().nullable(),
     monthlyCaptureCap: z.int().nullable(),
     createdAt: z.int(),

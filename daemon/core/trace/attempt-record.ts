@@ -27,6 +27,10 @@ export interface RecipientReport {
   readonly reply?: PeerReply | undefined
   /** The refusal is of the reverse-path and not of the recipient. */
   readonly ofSender?: true | undefined
+  /** The refusal is of the message or its content, and so the same for all recipients that it was still meant for. */
+  readonly ofMessage?: true | undefined
+  /** No server refused it: it was not asked, as it offers too little for the message. */
+  readonly isUnasked?: true | undefined
   /** With VERP, the reverse-path that was given to the provider; null when it takes none. */
   readonly returnPath?: string | null | undefined
 }
@@ -107,6 +111,12 @@ export const writeProgress = (
 export function writeWhole(change: Change, organizationId: string, traceId: string, attempt: AttemptRecord, rows: number): Change {
   for (let row = 1; row <= rows; row++) change.delete(progressKey(organizationId, traceId, attempt.number, row))
   return writeAttempt(change, organizationId, traceId, attempt)
+}
+
+/** Adds to the write that an attempt with so many rows is there no more. */
+export function dropAttempt(change: Change, organizationId: string, traceId: string, number: number, rows: number): Change {
+  for (let row = 1; row <= rows; row++) change.delete(progressKey(organizationId, traceId, number, row))
+  return change.delete(attemptKey(organizationId, traceId, number))
 }
 
 /** The attempt with what its rows say, and how many they are. */

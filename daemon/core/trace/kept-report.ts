@@ -15,18 +15,20 @@ export async function readKeptReport(database: Database, organizationId: string,
   return (await database.kv.get(pack(keptReportKey(organizationId, reportId))))?.value
 }
 
-/** Removes a report with the mail it came as. */
-export function dropReport(change: Change, organizationId: string, stored: Stored<TraceReport>): void {
-  change.remove(traceReports, organizationId, stored)
-  if (stored.record.rawBytes > 0) change.delete(keptReportKey(organizationId, stored.record.id))
-}
+/**
+ * Under which id the mail of a report is kept: the report's own, and one of its own for each time that better evidence replaced it, as other
+ * reports can refer to the mail that came before.
+ */
+export const keptUnder = ({ id, revisions = 0 }: Pick<TraceReport, 'id' | 'revisions'>): string =>
+  revisions === 0 ? id : `${id}.${revisions}`
 
-/** Of a report that has something to keep, which no other report of the mail keeps. */
-export function keepReport(
-  change: Change,
-  organizationId: string,
-  { id, rawBytes, rawOf }: TraceReport,
-  raw: Uint8Array | undefined,
-): void {
-  if (raw && rawBytes > 0 && rawOf === undefined) change.set(keptReportKey(organizationId, id), raw.subarray(0, rawBytes))
+/** The report that keeps the mail of this id. */
+export const keeperOf = (keptId: string): string => keptId.replace(/\.\d+$/, '')
+
+/** Removes a report with the mails that it came as. */
+export function dropReport(change: Change, organizationId: string, stored: Stored<TraceReport>): void {
+  const { id, rawBytes, revisions = 0 } = stored.record
+  change.remove(traceReports, organizationId, stored)
+  if (rawBytes === 0 && revisions === 0) return
+  for (let at = 0; at <= revisions; at++) change.delete(keptReportKey(organizationId, keptUnder({ id, revisions: at })))
 }

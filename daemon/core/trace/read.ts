@@ -9,11 +9,11 @@ import { readAttempts, type AttemptRecord } from './attempt-record.ts'
 import { Refusal } from '../refusals.ts'
 import { readKeptReport } from './kept-report.ts'
 import { engagements, type Engagement } from './engagement.ts'
-import { readReports, type TraceReport } from './trace-report.ts'
+import { readReports, standingReports, type TraceReport } from './trace-report.ts'
 import { redactTrace, type SharedTrace } from './redact.ts'
 import { traceOfServiceRef } from './trace-token.ts'
 import type { TraceStatus } from './states.ts'
-import { traces, type Trace } from './trace.ts'
+import { bounceOf, traces, type Trace } from './trace.ts'
 
 export interface TraceFilter {
   readonly projectId?: string | undefined
@@ -24,6 +24,10 @@ export interface TraceFilter {
   /** Exactly this header From or MAIL FROM, in any case. */
   readonly from?: string | undefined
   readonly destinationId?: string | undefined
+  /** A recipient (with `to`, this one) had a bounce of this class: reported after the message had left, or refused for good before. */
+  readonly bounce?: 'hard' | 'soft' | 'block' | undefined
+  /** Stands in the subject, in an address of sender or recipients, or in the Message-ID; in any case. */
+  readonly q?: string | undefined
   /** Milliseconds since the epoch, inclusive and exclusive. */
   readonly since?: number | undefined
   readonly until?: number | undefined
@@ -46,21 +50,39 @@ export class TraceReader {
   readonly #database: Database
   readonly #secrets: SecretBox | undefined
 
-  /** With `secrets`, a trace is also found by the token that its message carries. */
-  constructor(database: Database, secrets?: SecretBox) {
+  readonly #readSubject: (raw: string) => string
+
+  /**
+   * With `secrets`, a trace is also found by the token that its message carries. `readSubject` makes the text of a raw Subject, for
+   * searches; without it the raw value is searched.
+   */
+  constructor(database: Database, secrets?: SecretBox, readSubject = (raw: string): string => raw) {
     this.#database = database
     this.#secrets = secrets
+    this.#readSubject = readSubject
   }
 
   /** The trace with all that is kept beside it, by its id or by its `X-Service-Ref`. Throws `not_found` alike for missing and foreign ids. */
   async get(scope: Scope, idOrToken: string): Promise<TraceStory> {
-    const traceId = (this.#secrets && traceOfServiceRef(this.#secrets, idOrToken)) ?? idOrToken
-    const stored = await this.#database.get(traces, scope, traceId)
-    if (!stored) throw noTrace()
-    const { record: trace } = stored
+    const trace = await this.#find(scope, idOrToken)
+    const { id: traceId } = trace
     const engagement = trace.tracking && (await this.#database.get(engagements, scope, traceId))?.record
     const attempts = await readAttempts(this.#database, scope.organizationId, traceId)
     return { trace, attempts, engagement, reports: await this.#reports(scope.organizationId, traceId) }
+  }
+
+  /** What the asker itself submitted. Throws `not_found` alike for missing ids and for what others submitted. */
+  async sentBy(scope: Scope, idOrToken: string): Promise<Trace> {
+    const trace = await this.#find(scope, idOrToken)
+    if (trace.submittedBy !== scope.grantId) throw noTrace()
+    return trace
+  }
+
+  async #find(scope: Scope, idOrToken: string): Promise<Trace> {
+    const traceId = (this.#secrets && traceOfServiceRef(this.#secrets, idOrToken)) ?? idOrToken
+    const stored = await this.#database.get(traces, scope, traceId)
+    if (!stored) throw noTrace()
+    return stored.record
   }
 
   /** The beginning of the mail that a report came as. Throws `not_found`. */
@@ -81,11 +103,18 @@ export class TraceReader {
       const page = await this.#database.list(traces, scope, { ...walk, limit: limit - rows.length, cursor: next })
       scanned += page.rows.length
       const past = page.rows.some(({ record }) => filter.since !== undefined && record.createdAt < filter.since)
-      rows.push(...page.rows.map(({ record }) => record).filter((trace) => passes(trace, filter)))
+      rows.push(...page.rows.map(({ record }) => record).filter((trace) => passes(trace, filter) && this.#hasText(trace, filter.q)))
       next = page.nextCursor
       if (next === undefined || past) return { rows, nextCursor: undefined }
     }
     return { rows, nextCursor: next }
+  }
+
+  #hasText({ subject, mailFrom, headerFrom, recipients, messageId }: Trace, q: string | undefined): boolean {
+    if (q === undefined) return true
+    const wanted = q.toLowerCase()
+    const texts = [mailFrom, headerFrom, messageId, ...recipients.map(({ address }) => address), this.#readSubject(subject)]
+    return texts.some((text) => text.toLowerCase().includes(wanted))
   }
 
   /** The redacted view by public id. Spec `GET /share/traces/{trace_id}`. */
@@ -97,7 +126,7 @@ export class TraceReader {
   }
 
   async #reports(organizationId: string, traceId: string): Promise<TraceReport[]> {
-    return (await readReports(this.#database, organizationId, traceId)).map(({ record }) => record)
+    return standingReports((await readReports(this.#database, organizationId, traceId)).map(({ record }) => record))
   }
 }
 
@@ -116,9 +145,16 @@ function passes(trace: Trace, filter: TraceFilter): boolean {
     (filter.projectId === undefined || trace.projectId === filter.projectId) &&
     (filter.status === undefined || trace.status === filter.status) &&
     (filter.outcome === undefined || trace.outcome === filter.outcome) &&
+    hasBounce(trace, filter) &&
     (filter.destinationId === undefined || trace.destinationId === filter.destinationId) &&
     (filter.since === undefined || trace.createdAt >= filter.since) &&
     (filter.until === undefined || trace.createdAt < filter.until) &&
     (from === undefined || foldAddress(trace.headerFrom) === from || foldAddress(trace.mailFrom) === from)
   )
+}
+
+function hasBounce({ recipients }: Trace, { bounce, to }: TraceFilter): boolean {
+  if (bounce === undefined) return true
+  const address = to === undefined ? undefined : foldAddress(to)
+  return recipients.some((one) => bounceOf(one) === bounce && (address === undefined || foldAddress(one.address) === address))
 }

@@ -17,12 +17,14 @@ export interface TimelineEntry {
     | 'attempt'
     | 'retry_scheduled'
     | 'replayed'
+    | 'retried'
     | 'failover'
     | 'waiting'
     | 'sent'
     | 'partly_sent'
     | 'failed'
     | 'canceled'
+    | 'validation_failed'
     | 'tracking'
     | 'opened'
     | 'clicked'
@@ -41,6 +43,15 @@ const doorNames = { rest: 'the REST API', smtp: 'SMTP submission', publishable_k
 /** The timeline in order of time. */
 export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry[] {
   const { createdAt, recipients, content, template } = trace
+  if (trace.outcome === 'refused')
+    return [
+      {
+        at: createdAt,
+        event: 'validation_failed',
+        message: `Refused: ${trace.outcomeReason}`,
+        detail: { submitted_by: trace.submittedBy },
+      },
+    ]
   const made = template ? `, from the template ${template.slug} in version ${template.version}` : ''
   const entries: TimelineEntry[] = [
     {
@@ -56,14 +67,17 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       at: createdAt,
       event: 'routed',
       message: trace.route.reason,
-      detail: { by: trace.route.by, rule_id: trace.route.ruleId, destination_id: trace.failover?.primaryId ?? trace.destinationId },
+      detail: {
+        ...{ by: trace.route.by, rule_id: trace.route.ruleId, destination_id: trace.failover?.primaryId ?? trace.destinationId },
+        ...(trace.route.environment !== undefined && { environment: trace.route.environment }),
+      },
     },
   ]
   const captured = trace.outcome !== 'relayed'
   if (captured || recipients.some(({ suppression }) => suppression?.at !== createdAt))
     entries.push({
       at: createdAt,
-      event: captured ? 'captured' : 'queued',
+      event: captured && !waitsForCapture(trace) ? 'captured' : 'queued',
       message: trace.outcomeReason,
       detail: { outcome: trace.outcome },
     })
@@ -80,15 +94,24 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
   return entries
 }
 
-/** What a send with `send_at` was promised. */
-function scheduleEntries({ createdAt, sendAt, outcome }: Trace): TimelineEntry[] {
+/** A send with `send_at` is captured at its time; one of an earlier version of the service was captured at once. */
+const waitsForCapture = ({ sendAt, begunAt, status, outcome }: Trace): boolean =>
+  sendAt !== undefined && outcome !== 'relayed' && (begunAt !== undefined || status !== 'captured')
+
+/** What a send with `send_at` was promised, and its capture where that is what became of it. */
+function scheduleEntries(trace: Trace): TimelineEntry[] {
+  const { createdAt, sendAt, outcome, begunAt } = trace
   if (sendAt === undefined) return []
   const time = new Date(sendAt).toISOString()
+  const isLater = waitsForCapture(trace)
+  const what = outcome === 'relayed' ? 'leaves' : 'is captured'
   const message =
-    outcome === 'relayed'
-      ? `It leaves at ${time}, and can be canceled until then.`
-      : `It was asked to leave at ${time}; a message that is captured is captured at once.`
-  return [{ at: createdAt, event: 'scheduled', message, detail: { send_at: time } }]
+    outcome === 'relayed' || isLater
+      ? `It ${what} at ${time}, and can be canceled until then.`
+      : `It was asked to leave at ${time}, and was captured at once.`
+  const scheduled: TimelineEntry = { at: createdAt, event: 'scheduled', message, detail: { send_at: time } }
+  if (!isLater || begunAt === undefined) return [scheduled]
+  return [scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
 }
 
 /** What became of the wish for a return path for each recipient. */
@@ -101,13 +124,18 @@ function verpEntries({ createdAt, verp }: Trace): TimelineEntry[] {
   return [{ at: createdAt, event: 'verp', message, detail: { bounce_domain: 'domain' in verp ? verp.domain : null } }]
 }
 
-/** What the suppression list held back, and when. */
-function suppressionEntries({ recipients }: Trace): TimelineEntry[] {
+/** What the suppression list and opt-outs of lists held back, and when. */
+function suppressionEntries({ recipients, list }: Trace): TimelineEntry[] {
   const held = recipients.flatMap(({ address, suppression }) => (suppression ? [{ address, ...suppression }] : []))
-  return [...Map.groupBy(held, (one) => one.at)].map(([at, rows]) => {
-    const message = `The suppression list holds the message back from ${rows.length} of ${count(recipients.length, 'recipient')}.`
+  return [...Map.groupBy(held, ({ at, source }) => `${at} ${source === 'unsubscribe'}`).values()].map((rows) => {
+    const [first] = rows
+    const who = `${rows.length} of ${count(recipients.length, 'recipient')}`
+    const message =
+      first?.source === 'unsubscribe'
+        ? `${who} unsubscribed from the list${list ? ` ${list.name}` : ''}, so the message is not sent there.`
+        : `The suppression list holds the message back from ${who}.`
     const detail = { recipients: rows.map(({ address, id, source, reason }) => ({ address, suppression_id: id, source, reason })) }
-    return { at, event: 'suppressed', message, detail }
+    return { at: first?.at ?? 0, event: 'suppressed', message, detail }
   })
 }
 
@@ -140,9 +168,9 @@ const passEntry = ({ at, from, to, cause, message }: TraceFailover['passes'][num
 
 const replayEntry = ({ jobId, at, destinationId, recipients }: TraceReplay): TimelineEntry => ({
   at,
-  event: 'replayed',
-  message: `A replay queued the message again for ${count(recipients, 'recipient')}; who had it already is left out.`,
-  detail: { job_id: jobId, destination_id: destinationId, recipients },
+  event: jobId === undefined ? 'retried' : 'replayed',
+  message: `A ${jobId === undefined ? 'retry' : 'replay'} queued the message again for ${count(recipients, 'recipient')}; who had it already is left out.`,
+  detail: { ...(jobId !== undefined && { job_id: jobId }), destination_id: destinationId, recipients },
 })
 
 function attemptMessage({ number, state, host, port, error, recipients = [], verpRefusal, endedAt, startedAt }: AttemptRecord): string {

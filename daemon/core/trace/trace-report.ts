@@ -1,6 +1,6 @@
 /**
- * What was told of a message after it left: one record for each recipient and kind of report, beside the trace. The first
- * report counts; a bounce notice, a webhook and a log line can all tell of one bounce.
+ * What was told of a message after it left: one record for each recipient and kind of report, beside the trace. A bounce notice, a
+ * webhook and a log line can all tell of one bounce; the best evidence stands in the record, in whatever order they come.
  */
 import { hash } from 'node:crypto'
 import type { Database } from '#store/database.ts'
@@ -15,10 +15,10 @@ export const reportTypes = ['bounce_unparsed', 'deferred', 'delivered', 'bounced
 export type ReportType = (typeof reportTypes)[number]
 
 /**
- * What led from the report to the message, the strongest first: the return path of one recipient, a token of ours, the queue id
+ * What led from the report to the message, the strongest first: our own attempt, the return path of one recipient, a token of ours, the queue id
  * that the next host gave, the Message-ID, which anybody can know who saw the message, and recipient with subject and time.
  */
-export const reportProofs = ['return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
+export const reportProofs = ['attempt', 'return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
 export type ReportProof = (typeof reportProofs)[number]
 
 export interface TraceReport {
@@ -27,7 +27,7 @@ export interface TraceReport {
   readonly traceId: string
   readonly projectId: string
   readonly type: ReportType
-  /** When it came. */
+  /** When the first report of this kind came; better evidence changes the rest of the record and not this. */
   readonly at: number
   /** When it happened by the teller's clock. */
   readonly occurredAt: number | null
@@ -60,6 +60,14 @@ export interface TraceReport {
   readonly rawBytes: number
   /** The report that the mail is kept with, where it told of several recipients; this one when absent. */
   readonly rawOf?: string | undefined
+  /** It was read from fields made for programs, not from prose. Absent in records of before 2026-11-22. */
+  readonly isStructured?: boolean | undefined
+  /** The evidence is good enough to suppress the recipient. Absent in records of before 2026-11-22. */
+  readonly maySuppress?: boolean | undefined
+  /** How often better evidence replaced what stood here; none when absent. */
+  readonly revisions?: number | undefined
+  /** The webhook event that told it last. */
+  readonly eventId?: string | undefined
 }
 
 export const traceReports = defineRecord<TraceReport>({
@@ -90,6 +98,10 @@ export const traceReports = defineRecord<TraceReport>({
     suppression: z.strictObject({ id: z.string(), reason: z.string() }).nullable(),
     rawBytes: z.int(),
     rawOf: z.string().optional(),
+    isStructured: z.boolean().optional(),
+    maySuppress: z.boolean().optional(),
+    revisions: z.int().optional(),
+    eventId: z.string().optional(),
   }),
   indexes: {
     /** What went wrong, by the recipient's domain and time. */
@@ -109,6 +121,14 @@ export function reportId(traceId: string, recipient: string | null, type: Report
 
 /** The id under which the mail of a report is read, without that of its trace. */
 export const keptMailId = ({ id, traceId, rawOf = id }: TraceReport): string => rawOf.slice(traceId.length + 1)
+
+/** The reports that count: what nobody vouches for gives way to what somebody vouches for, of the same kind about the same recipient. */
+export const standingReports = (reports: readonly TraceReport[]): TraceReport[] => {
+  const verified = new Set(reports.filter(({ isUnverified }) => !isUnverified).map(subjectOf))
+  return reports.filter((report) => !report.isUnverified || !verified.has(subjectOf(report)))
+}
+
+const subjectOf = ({ recipient, type }: TraceReport): string => JSON.stringify([recipient && foldAddress(recipient), type])
 
 /** All reports of a trace, in the order in which they came. */
 export async function readReports(database: Database, organizationId: string, traceId: string): Promise<Stored<TraceReport>[]> {

@@ -15,6 +15,9 @@ export type Door = (typeof doors)[number]
 /** Spec "Send response", `outcome`. */
 export type Outcome = 'relayed' | 'captured.anonymous_project' | 'captured.sandbox_destination' | 'captured.no_route'
 
+/** The outcome of a message, or that it was refused because it was wrong (`validation_failed`). */
+export type TraceOutcome = Outcome | 'refused'
+
 /** The entry of the suppression list that kept the message from a recipient, as it was then. */
 export interface RecipientSuppression {
   readonly id: string
@@ -42,7 +45,13 @@ export interface TraceRecipient {
   readonly unknownAttempts?: number | undefined
   /** The report that made the status what it is; while it is `sent`, the last one that told of a delay. */
   readonly report?: RecipientReported | undefined
+  /** The class of its bounce, whatever the status is; read it with `bounceOf`, as older traces have it in the report alone. */
+  readonly bounce?: RecipientReported['bounce'] | undefined
 }
+
+/** What kind of bounce the recipient had; null without one. */
+export const bounceOf = ({ bounce, report }: Pick<TraceRecipient, 'bounce' | 'report'>): RecipientReported['bounce'] =>
+  bounce ?? report?.bounce ?? null
 
 /** A report as far as the list of traces tells it; the record of the report has the rest. */
 export interface RecipientReported {
@@ -53,9 +62,10 @@ export interface RecipientReported {
   readonly bounce: 'hard' | 'soft' | 'block' | null
 }
 
-/** A replay that queued the trace again. */
+/** A replay or a retry that queued the trace again. */
 export interface TraceReplay {
-  readonly jobId: string
+  /** The replay; not there when this one trace was retried. */
+  readonly jobId?: string | undefined
   readonly at: number
   /** Attempts made before it; the schedule of retries begins anew with it. */
   readonly attempts: number
@@ -87,7 +97,7 @@ export interface Trace {
   readonly updatedAt: number
   /** The worst recipient's status. */
   readonly status: TraceStatus
-  readonly outcome: Outcome
+  readonly outcome: TraceOutcome
   /** Why this outcome, in one sentence. */
   readonly outcomeReason: string
   readonly mailFrom: string
@@ -101,7 +111,13 @@ export interface Trace {
   /** The destination that has it now. */
   readonly destinationId: string | null
   readonly failover?: TraceFailover | undefined
-  readonly route: { readonly by: string; readonly ruleId: string | null; readonly reason: string }
+  /** `environment`: the one by which the destination was found. */
+  readonly route: {
+    readonly by: string
+    readonly ruleId: string | null
+    readonly reason: string
+    readonly environment?: string | undefined
+  }
   /** What it was rendered from, when it was. */
   readonly template?: { readonly id: string; readonly slug: string; readonly version: number } | undefined
   /** There when openings or clicks were to be tracked. */
@@ -109,6 +125,8 @@ export interface Trace {
   /** The message as it is sent: as submitted, or as rewritten for tracking. */
   /** The message has a link by which its recipient unsubscribes. */
   readonly hasUnsubscribeLink?: true | undefined
+  /** The list that the link is about; read it with `listOf`, as older traces have none. */
+  readonly list?: { readonly key: string; readonly name: string } | undefined
   readonly content: ContentRef
   /** Our trace headers, which go before the content; `X-Service-Ref` joins them on the way out. */
   readonly prefix: string
@@ -125,7 +143,9 @@ export interface Trace {
   readonly replays?: readonly TraceReplay[] | undefined
   /** When the caller asked for it to leave; absent in a send that leaves at once. */
   readonly sendAt?: number | undefined
-  /** When the first attempt of a scheduled send began; from then on it cannot be canceled. */
+  /** Every addr-spec of the header, kept until a scheduled send is captured. */
+  readonly scheduledAddresses?: readonly string[] | undefined
+  /** When the first attempt of a scheduled send began, or it was captured; from then on it cannot be canceled. */
   readonly begunAt?: number | undefined
   /** Who canceled a scheduled send (id of the API key), and when. */
   readonly canceled?: { readonly at: number; readonly by: string } | undefined
@@ -140,8 +160,8 @@ const suppression = z.strictObject({
 })
 
 /** Scheduled sends that wait or were canceled, by status and for any, in the organization (empty) and in the project, by their time. */
-function scheduledUnder({ sendAt, begunAt, outcome, status, projectId }: Trace): (readonly (string | number)[])[] {
-  if (sendAt === undefined || begunAt !== undefined || outcome !== 'relayed') return []
+function scheduledUnder({ sendAt, begunAt, status, projectId }: Trace): (readonly (string | number)[])[] {
+  if (sendAt === undefined || begunAt !== undefined || status === 'captured') return []
   return ['', projectId].flatMap((place) => ['', status].map((state) => [place, state, sendAt]))
 }
 
@@ -155,7 +175,7 @@ export const traces = defineRecord<Trace>({
     createdAt: z.int(),
     updatedAt: z.int(),
     status: z.enum(traceStatuses),
-    outcome: z.enum(['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route']),
+    outcome: z.enum(['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route', 'refused']),
     outcomeReason: z.string(),
     mailFrom: z.string(),
     verp: z.union([z.strictObject({ domain: z.string() }), z.strictObject({ off: z.string() })]).optional(),
@@ -177,6 +197,7 @@ export const traces = defineRecord<Trace>({
             bounce: z.enum(['hard', 'soft', 'block']).nullable(),
           })
           .optional(),
+        bounce: z.enum(['hard', 'soft', 'block']).nullable().optional(),
       }),
     ),
     headerFrom: z.string(),
@@ -190,10 +211,11 @@ export const traces = defineRecord<Trace>({
         passes: z.array(z.strictObject({ at: z.int(), from: z.string(), to: z.string(), cause: z.string(), message: z.string() })),
       })
       .optional(),
-    route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string() }),
+    route: z.strictObject({ by: z.string(), ruleId: z.string().nullable(), reason: z.string(), environment: z.string().optional() }),
     template: z.strictObject({ id: z.string(), slug: z.string(), version: z.int() }).optional(),
     tracking: traceTracking.optional(),
     hasUnsubscribeLink: z.literal(true).optional(),
+    list: z.strictObject({ key: z.string(), name: z.string() }).optional(),
     content: z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() }),
     prefix: z.string(),
     signedBy: z.array(z.strictObject({ domain: z.string(), selector: z.string() })).optional(),
@@ -203,9 +225,12 @@ export const traces = defineRecord<Trace>({
     unknownAttempts: z.int(),
     nextAttemptAt: z.int().nullable(),
     replays: z
-      .array(z.strictObject({ jobId: z.string(), at: z.int(), attempts: z.int(), destinationId: z.string(), recipients: z.int() }))
+      .array(
+        z.strictObject({ jobId: z.string().optional(), at: z.int(), attempts: z.int(), destinationId: z.string(), recipients: z.int() }),
+      )
       .optional(),
     sendAt: z.int().optional(),
+    scheduledAddresses: z.array(z.string()).optional(),
     begunAt: z.int().optional(),
     canceled: z.strictObject({ at: z.int(), by: z.string() }).optional(),
   }),

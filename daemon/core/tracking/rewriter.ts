@@ -18,9 +18,11 @@ export type Rewritten =
 
 /** A message that may have to wait for its turn, and is not in memory until then. */
 export interface MessageSource {
+  /** Organizations take turns. */
+  readonly organizationId: string
   /** Octets. */
   readonly size: number
-  /** The whole message in memory of its own, which is handed on to another thread. */
+  /** The whole message in memory of its own, which is handed on to another thread; may be asked for again. */
   read(): Promise<Uint8Array<ArrayBuffer>>
 }
 

@@ -24,6 +24,7 @@ export interface TrackingOptions {
 /** A message whose outcome is decided and which is not stored yet. */
 export interface TrackedSubmission {
   readonly traceId: string
+  readonly organizationId: string
   readonly organization: FeatureSettings
   readonly isRelayed: boolean
   readonly draft: Pick<Draft, 'size' | 'read' | 'replace'>
@@ -54,7 +55,10 @@ export class Tracking {
     if (off && !clicks && !opens) return untracked(off)
     if (!isRelayed) return untracked('captured')
     if (publicUrl === undefined) return untracked('no_public_url')
-    const rewritten = await rewriter.rewrite(sourceOf(draft), this.#addresses(submission.traceId, publicUrl, { clicks, opens }))
+    const rewritten = await rewriter.rewrite(
+      sourceOf(submission.organizationId, draft),
+      this.#addresses(submission.traceId, publicUrl, { clicks, opens }),
+    )
     if (!rewritten.ok) return untracked(rewritten.reason)
     if (opens || rewritten.links > 0) await draft.replace(rewritten.content)
     return { clicks, links: rewritten.links, opens, ...(off && { off }) }
@@ -73,7 +77,11 @@ export class Tracking {
 
 const untracked = (off: UntrackedReason): TraceTracking => ({ clicks: false, links: 0, opens: false, off })
 
-const sourceOf = (draft: TrackedSubmission['draft']): MessageSource => ({ size: draft.size, read: () => wholeOf(draft) })
+const sourceOf = (organizationId: string, draft: TrackedSubmission['draft']): MessageSource => ({
+  organizationId,
+  size: draft.size,
+  read: () => wholeOf(draft),
+})
 
 async function wholeOf(draft: TrackedSubmission['draft']): Promise<Uint8Array<ArrayBuffer>> {
   const whole = new Uint8Array(draft.size)

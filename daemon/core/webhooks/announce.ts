@@ -9,18 +9,19 @@ import { eventBody, type WebhookEvent } from './event-body.ts'
 /**
  * Adds a delivery for each endpoint of the trace's project that wants the event; without any, it does nothing. `endpoints` are those of the
  * organization's cached settings (`Policy.webhooks`). Call it once for each change of a recipient's fate, in the write that makes it;
- * when that write is tried again, begin with a new change.
+ * when that write is tried again, begin with a new change. Returns the id of the event, or undefined when nobody wants it.
  */
-export function announce(change: Change, endpoints: WebhookEndpoints, event: WebhookEvent): void {
+export function announce(change: Change, endpoints: WebhookEndpoints, event: WebhookEvent): string | undefined {
   const { organizationId, type, trace, at } = event
   const wanted = (endpoints.get(trace.projectId) ?? []).filter(({ eventTypes }) => eventTypes.length === 0 || eventTypes.includes(type))
-  if (wanted.length === 0) return
+  if (wanted.length === 0) return undefined
   const eventId = newId('evt', at)
   const body = eventBody(eventId, event)
   for (const { id: endpointId } of wanted) {
     const { id: traceId, projectId } = trace
     addDelivery(change, organizationId, { eventId, eventType: type, endpointId, projectId, traceId, body, at })
   }
+  return eventId
 }
 
 /**
@@ -36,12 +37,15 @@ export function announceFailures(
     after,
     at,
     because = 'No server took the message.',
+    bounces,
   }: {
     readonly organizationId: string
     readonly before: Trace
     readonly after: Trace
     readonly at: number
     readonly because?: string | undefined
+    /** Those of the recipients that a server refused for good. */
+    readonly bounces?: ReadonlyMap<string, WebhookEvent['bounce']> | undefined
   },
 ): void {
   if (!endpoints.has(after.projectId)) return
@@ -57,6 +61,7 @@ export function announceFailures(
       recipient: address,
       reason,
       at,
+      bounce: bounces?.get(address),
     })
   }
 }

@@ -15,6 +15,8 @@ export interface AttemptOptions {
   readonly policies: WebhookSettingsSource
   readonly clock: Clock
   readonly sender: Pick<Sender, 'send'>
+  /** Is notified of the status of the delivery after each attempt; must not throw. */
+  readonly onAttempted?: ((status: WebhookDelivery['status']) => void) | undefined
   /** Of the nouns above; endpoints are known. */
   readonly targets?: readonly TargetSource[]
 }
@@ -32,8 +34,11 @@ export class DeliveryAttempts {
     this.#options = options
   }
 
-  /** Answers undefined when nothing was sent: it is not due any more, or what it belongs to is gone, or we broke it off. */
-  async run(row: DueRow, signal: AbortSignal): Promise<AttemptResult | undefined> {
+  /**
+   * Returns `paused` when the target is paused, and the delivery stays due; undefined when nothing was sent because it is not due any more, what it
+   * belongs to is gone, or we broke it off.
+   */
+  async run(row: DueRow, signal: AbortSignal): Promise<AttemptResult | 'paused' | undefined> {
     const { database, clock, sender, targets = [] } = this.#options
     const { organizationId, id } = row
     const stored = await database.get(webhookDeliveries, { organizationId }, id)
@@ -47,6 +52,7 @@ export class DeliveryAttempts {
       await database.commit(removeDelivery(new Change(), organizationId, stored))
       return undefined
     }
+    if (target.isPaused) return 'paused'
     const sent = bar === undefined ? await sender.send(target, stored.record, signal) : unsent(clock.now(), bar)
     if (sent.isOurs) return undefined
     await this.#commit(row, stored, sent)
@@ -74,7 +80,7 @@ export class DeliveryAttempts {
       logAttempt(change, organizationId, id, { number: next.attemptCount, at, milliseconds, statusCode, error, answer })
       if (isOwn) removeDue(change, record)
       if (isOwn && next.nextAttemptAt !== null) addDue(change, { endpointId, dueMs: next.nextAttemptAt, id, organizationId })
-      if ((await database.commit(change)).ok) return
+      if ((await database.commit(change)).ok) return this.#options.onAttempted?.(next.status)
       stored = await database.get(webhookDeliveries, { organizationId }, id) // asked for again meanwhile, or gone
     }
   }

@@ -29,6 +29,12 @@ export interface DeliveriesOptions {
   readonly targets?: readonly TargetSource[]
 }
 
+/** A delivery as it is shown. */
+export interface DeliverySeen extends WebhookDelivery {
+  /** It waits for an attempt, and none is made, because the endpoint is paused. */
+  readonly isPaused: boolean
+}
+
 export interface DeliveryFilter {
   readonly endpointId?: string | undefined
   readonly projectId?: string | undefined
@@ -49,7 +55,7 @@ export class Deliveries {
   async list(
     scope: Scope,
     { endpointId, projectId, traceId, status, ...page }: DeliveryFilter & { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<Page<WebhookDelivery>> {
+  ): Promise<Page<DeliverySeen>> {
     const { database, policies } = this.#options
     const { projects } = await policies.of(scope.organizationId)
     const project = reachableProject(scope, projects, projectId, 'project')
@@ -63,17 +69,20 @@ export class Deliveries {
     })
     const isMeant = (delivery: WebhookDelivery): boolean =>
       (endpointId === undefined || delivery.endpointId === endpointId) && (status === undefined || delivery.status === status)
-    return { rows: rows.map(({ record }) => record).filter(isMeant), nextCursor }
+    return { rows: await this.#seen(scope, rows.map(({ record }) => record).filter(isMeant)), nextCursor }
   }
 
   /** With the attempts that are kept. Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<{ readonly delivery: WebhookDelivery; readonly attempts: readonly LoggedAttempt[] }> {
+  async get(scope: Scope, id: string): Promise<{ readonly delivery: DeliverySeen; readonly attempts: readonly LoggedAttempt[] }> {
     const { record } = await this.#stored(scope, id)
-    return { delivery: record, attempts: await loggedAttempts(this.#options.database, scope.organizationId, id) }
+    return {
+      delivery: await this.#seenOne(scope, record),
+      attempts: await loggedAttempts(this.#options.database, scope.organizationId, id),
+    }
   }
 
-  /** Begins its schedule anew, at once, whatever its status: what succeeded is sent again too, under the same delivery id. */
-  async redeliver(scope: Scope, id: string): Promise<WebhookDelivery> {
+  /** Begins its schedule anew, at once, whatever its status: what succeeded is sent again too, under the same delivery id. To an endpoint that is paused it goes when that is resumed. */
+  async redeliver(scope: Scope, id: string): Promise<DeliverySeen> {
     const { database, clock, audit } = this.#options
     const { organizationId } = scope
     for (let tries = 0; tries < triesMax; tries++) {
@@ -90,9 +99,24 @@ export class Deliveries {
         details: {},
       })
       addDue(change, { endpointId: next.endpointId, dueMs: next.updatedAt, id, organizationId })
-      if ((await database.commit(change)).ok) return next
+      if ((await database.commit(change)).ok) return this.#seenOne(scope, next)
     }
     throw new Refusal('conflict', 'The delivery was changed at the same time; try again.')
+  }
+
+  /** Each target is looked up once, and only for deliveries that wait. */
+  async #seen({ organizationId }: Scope, deliveries: readonly WebhookDelivery[]): Promise<DeliverySeen[]> {
+    const { database, targets = [] } = this.#options
+    const ids = new Set(deliveries.flatMap(({ endpointId, nextAttemptAt }) => (nextAttemptAt === null ? [] : [endpointId])))
+    const paused = new Set<string>()
+    for (const id of ids) if ((await findTarget(targets, database, { organizationId }, id))?.isPaused) paused.add(id)
+    return deliveries.map((one) => ({ ...one, isPaused: one.nextAttemptAt !== null && paused.has(one.endpointId) }))
+  }
+
+  async #seenOne(scope: Scope, delivery: WebhookDelivery): Promise<DeliverySeen> {
+    const [seen] = await this.#seen(scope, [delivery])
+    if (!seen) throw new Error('a delivery without an answer')
+    return seen
   }
 
   async #stored(scope: Scope, id: string): Promise<Stored<WebhookDelivery>> {

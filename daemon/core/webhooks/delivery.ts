@@ -91,6 +91,8 @@ export const addDue = (change: Change, { endpointId, dueMs, id, organizationId }
 
 /** See `Database.onWork`. */
 export const deliveryWork = 'webhook.due'
+/** The same for an endpoint that was paused: what it has waiting may go. */
+export const resumedWork = 'webhook.resumed'
 
 /** The row by which the next attempt is found; nothing for a delivery that waits for none. */
 export function removeDue(change: Change, { endpointId, nextAttemptAt, id }: WebhookDelivery): Change {

@@ -7,7 +7,7 @@ import { globalKey } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import type { Clock, Timer } from '../clock.ts'
 import type { DeliveryAttempts } from './attempts.ts'
-import { deliveryWork, dueKey, toDueRow, type DueRow } from './delivery.ts'
+import { deliveryWork, dueKey, resumedWork, toDueRow, type DueRow } from './delivery.ts'
 import { Lane } from './lane.ts'
 import { leftoverWork, removeLeftovers } from './leftovers.ts'
 
@@ -66,6 +66,9 @@ export class Dispatcher {
     database.onWork(deliveryWork, (endpointIds) => {
       for (const id of endpointIds) this.#look(this.#lane(id))
     })
+    database.onWork(resumedWork, (endpointIds) => {
+      for (const id of endpointIds) this.#resume(this.#lane(id))
+    })
     database.onWork(leftoverWork, () => this.#removeLeftovers())
     this.#removeLeftovers()
     for (const endpointId of await this.#endpointsWithRows()) this.#look(this.#lane(endpointId))
@@ -112,8 +115,15 @@ export class Dispatcher {
     this.#pump()
   }
 
-  /** Puts the lane where it belongs now. */
+  #resume(lane: Lane): void {
+    lane.isPaused = false
+    lane.resumed++
+    this.#look(lane)
+  }
+
+  /** Puts the lane where it belongs now. What is due for an endpoint that is paused is not looked at: that would be again and again. */
   #settle(lane: Lane): void {
+    if (lane.isPaused) return
     if (lane.ready.length > 0) this.#turns.add(lane)
     else if (lane.hasUnread && !lane.isReading) this.#later(this.#read(lane), lane.endpointId)
     else if (lane.isIdle) this.#lanes.delete(lane.endpointId)
@@ -157,7 +167,7 @@ export class Dispatcher {
   #mayGo(lane: Lane): boolean {
     const { clock } = this.#options
     const restMs = lane.restsUntilMs - clock.monotonic()
-    if (!lane.hasRoom) return false
+    if (lane.isPaused || !lane.hasRoom) return false
     if (restMs > 0) {
       if (!lane.isResting) clock.after(restMs, () => this.#wake(lane))
       lane.isResting = true
@@ -181,9 +191,11 @@ export class Dispatcher {
 
   async #attempt(lane: Lane, row: DueRow): Promise<void> {
     const { attempts, clock, onError } = this.#options
+    const { resumed } = lane
     try {
       const result = await attempts.run(row, this.#abort.signal)
-      if (result?.isGood) lane.succeeded()
+      if (result === 'paused') lane.isPaused = lane.resumed === resumed
+      else if (result?.isGood) lane.succeeded()
       else if (result) lane.failed(clock.monotonic(), result.milliseconds)
     } catch (error) {
       onError(error, row.id)

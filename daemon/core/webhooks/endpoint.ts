@@ -15,6 +15,8 @@ export interface WebhookEndpoint {
   /** Empty means every event. */
   readonly eventTypes: readonly WebhookEventType[]
   readonly sealedSecret: SealedSecret
+  /** Since then nothing is attempted, and its deliveries wait; not there while it is not paused. */
+  readonly pausedAt?: number | undefined
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -28,6 +30,7 @@ export const webhookEndpoints = defineRecord<WebhookEndpoint>({
     targetUrl: z.string(),
     eventTypes: z.array(z.enum(webhookEventTypes)),
     sealedSecret: z.string(),
+    pausedAt: z.int().optional(),
     createdAt: z.int(),
     updatedAt: z.int(),
   }),

@@ -46,8 +46,13 @@ const dataShape = z
     reason: z.string().nullable().meta({ description: 'Why, in one sentence.' }),
     occurred_at: z.string().meta({ description: 'When it happened, where the report tells; otherwise when the service learnt of it.' }),
     reply: replyShape.nullable().meta({ description: 'The last reply about this recipient.' }),
-    bounce: bounceShape.nullable().meta({ description: 'There with `bounced`.' }),
+    bounce: bounceShape
+      .nullable()
+      .meta({ description: 'There with `bounced`, and with `failed` where a server refused the recipient for good.' }),
     complaint: complaintShape.nullable().meta({ description: 'There with `complained`.' }),
+    corrects: z.string().nullable().meta({
+      description: 'The id of the earlier event that this one corrects, as better evidence of the same fate came; otherwise null.',
+    }),
     suppression: suppressionShape.nullable().meta({ description: 'There with `auto_suppressed`: the entry that was made.' }),
   })
   .meta({ id: 'WebhookEventData' })
@@ -88,6 +93,8 @@ export interface WebhookEvent {
         readonly remoteMta: string | null
       }
     | undefined
+  /** The event that it corrects. */
+  readonly corrects?: string | undefined
   readonly complaint?: { readonly feedbackType: string | null } | undefined
   readonly suppression?: { readonly id: string; readonly reason: string | null; readonly expiresAt: number | null } | undefined
 }
@@ -114,6 +121,7 @@ export function eventBody(id: string, event: WebhookEvent, isTest = false): stri
       reason: event.reason,
       occurred_at: time(occurredAt ?? at),
       reply: told.reply ? { code: told.reply.code, enhanced: told.reply.enhanced ?? null, text: told.reply.text } : null,
+      corrects: event.corrects ?? null,
       ...particulars(event),
     },
   }

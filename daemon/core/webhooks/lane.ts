@@ -23,6 +23,10 @@ export class Lane {
   /** Until then nothing is sent; on the monotonic clock. */
   restsUntilMs = 0
   isResting = false
+  /** The endpoint is paused: nothing is read or attempted until it is resumed. */
+  isPaused = false
+  /** How often it was resumed: an attempt that saw it paused before that says nothing. */
+  resumed = 0
   #width = widthAtFirst
   #failures = 0
 

@@ -10,6 +10,8 @@ export interface DeliveryTarget {
   readonly sealedSecret: SealedSecret
   /** See `SecretBox.seal`. */
   readonly secretPlace: string
+  /** Nothing is attempted now; what is due waits until that changes. */
+  readonly isPaused?: boolean
   /** While its flag is off, nothing is sent. */
   readonly feature: Feature
   /** What is noted then: one sentence. */
@@ -23,7 +25,8 @@ const whileOff = 'Event webhooks are switched off for this organization.'
 
 const endpointTarget: TargetSource = async (database, reach, id) => {
   const stored = await database.get(webhookEndpoints, reach, id)
-  return stored && { ...stored.record, secretPlace: secretPlace(id), feature: 'webhooks', whileOff }
+  if (!stored) return undefined
+  return { ...stored.record, secretPlace: secretPlace(id), isPaused: stored.record.pausedAt !== undefined, feature: 'webhooks', whileOff }
 }
 
 /** The target in whichever noun has it. */

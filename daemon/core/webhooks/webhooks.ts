@@ -10,6 +10,7 @@ import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
+import { resumedWork } from './delivery.ts'
 import { leaveLeftovers } from './leftovers.ts'
 import { secretPlace, webhookEndpoints, type WebhookEndpoint, type WebhookEventType } from './endpoint.ts'
 import type { WebhookSettingsSource } from './settings.ts'
@@ -30,6 +31,7 @@ export interface WebhookRequest {
   /** Empty means every event. */
   readonly eventTypes: readonly WebhookEventType[]
   readonly projectId: string
+  readonly isPaused: boolean
 }
 
 /** An endpoint with its secret, which is shown this once. */
@@ -51,7 +53,10 @@ export class Webhooks {
   /** Throws `validation_failed` for an address that may not be sent to, and `conflict` when the project has as many as it may. */
   async create(
     scope: Scope,
-    request: Omit<WebhookRequest, 'projectId'> & { readonly projectId?: string | undefined },
+    request: Omit<WebhookRequest, 'projectId' | 'isPaused'> & {
+      readonly projectId?: string | undefined
+      readonly isPaused?: boolean | undefined
+    },
   ): Promise<MintedEndpoint> {
     const { writes, policies, secrets, clock } = this.#options
     // outside the turn of settings, as a look-up can take its time
@@ -65,7 +70,9 @@ export class Webhooks {
       const id = newId('whk', now)
       const { name, eventTypes } = request
       const sealedSecret = secrets.seal(secret, secretPlace(id))
-      const endpoint = { id, projectId, name, targetUrl, eventTypes: distinct(eventTypes), sealedSecret, createdAt: now, updatedAt: now }
+      const paused = request.isPaused === true && { pausedAt: now }
+      const asked = { projectId, name, targetUrl, eventTypes: distinct(eventTypes) }
+      const endpoint = { id, ...asked, sealedSecret, ...paused, createdAt: now, updatedAt: now }
       change.insert(webhookEndpoints, scope.organizationId, endpoint)
       return { endpoint, secret }
     })
@@ -88,7 +95,10 @@ export class Webhooks {
     return (await this.#stored(scope, id)).record
   }
 
-  /** Changes what is given; another project moves it there. What was announced before stays on its way to it. Throws as `create` does. */
+  /**
+   * Changes what is given; another project moves it there. What was announced before stays on its way to it. While it is paused
+   * no attempt begins (one that is under way is finished), and events are announced and wait until it is resumed. Throws as `create` does.
+   */
   async update(
     scope: Scope,
     id: string,
@@ -102,8 +112,10 @@ export class Webhooks {
       const projectId = changes.projectId === undefined ? undefined : owningProject(scope, projects, changes.projectId)
       const { record: before } = await this.#stored(scope, id)
       if (projectId !== undefined && projectId !== before.projectId) await this.#requireRoom(scope.organizationId, projectId)
-      return this.#change(change, scope, id, (record) => ({
+      if (changes.isPaused === false && before.pausedAt !== undefined) change.leave(resumedWork, id)
+      return this.#change(change, scope, id, ({ pausedAt, ...record }) => ({
         ...record,
+        ...((changes.isPaused ?? pausedAt !== undefined) && { pausedAt: pausedAt ?? this.#options.clock.now() }),
         projectId: projectId ?? record.projectId,
         name: changes.name ?? record.name,
         targetUrl: targetUrl ?? record.targetUrl,
@@ -127,7 +139,9 @@ export class Webhooks {
     const { writes, database } = this.#options
     await writes.act(scope, 'webhook_endpoint.deleted', async (change) => {
       const stored = await database.get(webhookEndpoints, scope, id)
-      if (stored) leaveLeftovers(change.remove(webhookEndpoints, scope.organizationId, stored), scope.organizationId, id)
+      if (!stored) return
+      leaveLeftovers(change.remove(webhookEndpoints, scope.organizationId, stored), scope.organizationId, id)
+      if (stored.record.pausedAt !== undefined) change.leave(resumedWork, id) // the dispatcher forgets it
     })
   }
 

@@ -3,6 +3,7 @@ import type { Evidence } from '#core/inspect/report.ts'
 import { isPublic, plainAddress, reversed } from '../addresses.ts'
 import { organizationOf } from '../domains.ts'
 import type { Facts } from '../facts.ts'
+import { silentList } from '../dns-lists.ts'
 import type { DnsList } from '../input.ts'
 import type { Questions } from '../questions.ts'
 import type { Verdict } from '../verdict.ts'
@@ -43,6 +44,9 @@ function told(lookups: readonly Lookup[], off: readonly DnsList[]): Evidence[] {
   ]
 }
 
+/** Asked, and nothing came; a list that is off for another reason is dead. */
+const isSilent = ({ off }: DnsList): boolean => off === undefined || off === silentList
+
 const removal = (zones: readonly string[]): string =>
   `Find out why at ${zones.join(' and ')}, stop the cause (a hacked website, a stolen password, a bought address list), and then ask for removal there.`
 
@@ -60,7 +64,7 @@ export async function checkAddressLists({ input, questions }: Facts): Promise<Ve
     lists.filter(({ off }) => off !== undefined),
   )
   const answered = lookups.filter(({ result }) => result !== 'silent')
-  if (answered.length === 0) return { status: 'na', summary: 'No block list answered.', evidence }
+  if (answered.length === 0) return { status: 'na', isUnanswered: lists.some(isSilent), summary: 'No block list answered.', evidence }
   const listed = answered.filter(({ result }) => result === 'listed')
   const major = zonesOf(listed.filter(({ list }) => list.weight === 'major'))
   const fix = removal(zonesOf(listed))
@@ -85,7 +89,7 @@ export async function checkDomainLists({ input, questions, mail, auth, links, ma
     lists.filter(({ off }) => off !== undefined),
   )
   const answered = lookups.filter(({ result }) => result !== 'silent')
-  if (answered.length === 0) return { status: 'na', summary: 'No block list answered.', evidence }
+  if (answered.length === 0) return { status: 'na', isUnanswered: lists.some(isSilent), summary: 'No block list answered.', evidence }
   const listed = answered.filter(({ result }) => result === 'listed')
   const named = (found: readonly Lookup[]): string => [...new Set(found.map(({ subject }) => subject))].join(' and ')
   const major = listed.filter(({ list }) => list.weight === 'major')

@@ -1,7 +1,8 @@
 /** Checks 3 and 4: whether the From domain is proved, and what its policy asks for. */
 import type { Facts } from '../facts.ts'
 import type { Forwarder } from '../forwarders.ts'
-import { organizationOf, sameOrganization } from '../domains.ts'
+import { addressList } from '../../address-list.ts'
+import { domainOf, organizationOf, sameOrganization } from '../domains.ts'
 import { failedFor, unanswered, type Finding, type Verdict } from '../verdict.ts'
 
 /** Services that forward mail and whose word on what they saw is believed. */
@@ -27,15 +28,18 @@ export function alignment({ auth, mail }: Facts): { readonly dkim: boolean; read
   }
 }
 
-export function checkDmarc(facts: Facts): Verdict {
+export async function checkDmarc(facts: Facts): Promise<Verdict> {
   const { auth, mail } = facts
   const from = mail.fromDomain
   if (from === '') return failedFor([{ text: 'There is no From domain that could be proved.', fix: 'Send with exactly one From address.' }])
+  const several = severalAuthors(facts)
+  if (several) return several
   const aligned = alignment(facts)
   const { record, byDkim, bySpf } = auth.dmarc
+  const lack = record === '' ? await lackOf(facts) : undefined
   const evidence = [
     { label: 'From domain', value: from },
-    { label: 'Record', value: record || '(none)' },
+    { label: 'Record', value: record || (lack?.evidence ?? '(none)') },
     { label: 'Aligned by DKIM', value: byDkim ?? (aligned.dkim ? from : 'no') },
     { label: 'Aligned by SPF', value: bySpf ?? (aligned.spf ? auth.spf.domain : 'no') },
   ]
@@ -51,8 +55,10 @@ export function checkDmarc(facts: Facts): Verdict {
   if (record === '' && (aligned.dkim || aligned.spf))
     return {
       ...{ status: 'warn', points: 5, evidence },
-      summary: `The mail is proved to come from ${from}, but the domain has no DMARC record.`,
-      fix: `Publish a TXT record at _dmarc.${organizationOf(from)}, to begin with "v=DMARC1; p=none; rua=mailto:dmarc@${organizationOf(from)}".`,
+      summary: `The mail is proved to come from ${from}, but ${lack?.text ?? 'there is no DMARC record'}.`,
+      fix:
+        lack?.fix ??
+        `Publish a TXT record at _dmarc.${organizationOf(from)}, to begin with "v=DMARC1; p=none; rua=mailto:dmarc@${organizationOf(from)}".`,
     }
   if (record !== '' && auth.forwarders === 'unknown') return unanswered('who forwarded the mail', evidence)
   const witness = record === '' || auth.forwarders === 'unknown' ? undefined : witnessOf(auth.forwarders)
@@ -63,9 +69,44 @@ export function checkDmarc(facts: Facts): Verdict {
     }
   const summary =
     record === ''
-      ? 'Nothing proves who wrote the mail, and there is no DMARC record.'
+      ? `Nothing proves who wrote the mail, and ${lack?.text ?? 'there is no DMARC record'}.`
       : `Neither DKIM nor SPF proves that the mail comes from ${from}.`
   return { status: 'fail', summary, evidence, fix: align }
+}
+
+/** More than one From field, or authors of several domains: whose policy holds cannot be said (RFC 9989 §5.3.1, RFC 7489 §6.6.1). */
+function severalAuthors({ mail }: Facts): Verdict | undefined {
+  const fields = mail.fields.filter(({ name }) => name.toLowerCase() === 'from')
+  const authors = fields.flatMap(({ value }) => addressList(value)).filter(({ address }) => address !== '')
+  const domains = [...new Set(authors.map(({ address }) => domainOf(address)))]
+  if (fields.length < 2 && domains.length < 2) return undefined
+  const what = fields.length > 1 ? `The mail has ${fields.length} From fields` : `From names authors of ${domains.length} domains`
+  return {
+    ...failedFor([
+      { text: `${what}, so that no DMARC policy can be applied; most receivers refuse it.`, fix: 'Send with exactly one From address.' },
+    ]),
+    evidence: [{ label: 'From domains', value: domains.slice(0, shownMax).join(', ') }],
+  }
+}
+
+const shownMax = 10
+
+/** Why there is no record to go by, where it is not that nobody published one: receivers use none of several (RFC 9989 §4.10). */
+async function lackOf(facts: Facts): Promise<{ readonly text: string; readonly fix: string; readonly evidence: string } | undefined> {
+  const found = await published(facts)
+  if (found === 'fault' || found.records.length === 0) return undefined
+  const where = `_dmarc.${found.domain}`
+  if (found.records.length > 1)
+    return {
+      text: `${where} has ${found.records.length} records, so that receivers use none`,
+      fix: `Keep exactly one TXT record at ${where} that begins with v=DMARC1.`,
+      evidence: found.records.slice(0, shownMax).join(' | '),
+    }
+  return {
+    text: `receivers cannot use the record of ${where}`,
+    fix: `Publish one TXT record at ${where} in the form "v=DMARC1; p=quarantine; rua=mailto:dmarc@${found.domain}".`,
+    evidence: found.records.join(' | '),
+  }
 }
 
 /** Who saw DMARC pass, of those that are believed: anybody may have written what is behind the first stranger. */

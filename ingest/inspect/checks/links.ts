@@ -1,7 +1,7 @@
 /** Check 17: where links lead, as far as they tell themselves. No link is followed. */
 import { domainToUnicode } from 'node:url'
 import { hasMixedScripts } from '../characters.ts'
-import { isRealHost, organizationOf, plainDomain } from '../domains.ts'
+import { isRealHost, isReservedHost, organizationOf, plainDomain } from '../domains.ts'
 import type { Facts } from '../facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from '../verdict.ts'
 import { isUnsubscribeLink, type WebLink } from '../web-links.ts'
@@ -70,13 +70,17 @@ function deceptions({ url, text }: WebLink, signers: ReadonlySet<string>): Findi
 
 /** The host that a text shows when it is an address; undefined for other words. */
 function shownHost(text: string): string | undefined {
-  const [, host] =
-    /^\s*(?:https?:\/\/)?(?:[^\s/@]{1,64}@)?((?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}\p{N}-]{2,63})(?=[/:?#\s]|\.?$)/iu.exec(
-      text.slice(0, 2000),
-    ) ?? []
-  if (host === undefined || /\s/.test(text.trim())) return undefined
+  const trimmed = text.slice(0, 2000).trim()
+  if (/\s/.test(trimmed)) return undefined
+  const { scheme, host, rest } = shownAddress.exec(trimmed)?.groups ?? {}
+  if (host === undefined) return undefined
   const plain = plainDomain(host)
-  return isRealHost(plain) ? plain : undefined
+  // `Node.js` and `12.50/kg` are words, `https://node.js/`, `www.node.js` and `node.js/x` are addresses
+  const isAddress = scheme !== undefined || plain.startsWith('www.') || (/^[/:?#]/.test(rest ?? '') && /\.[^.\d]{2,}$/.test(plain))
+  return isAddress || isRealHost(plain) || isReservedHost(plain) ? plain : undefined
 }
+
+const shownAddress =
+  /^(?<scheme>https?:\/\/)?(?:[^\s/@]{1,64}@)?(?<host>(?:[\p{L}\p{N}_-]{1,63}\.){1,8}[\p{L}\p{N}-]{1,63})(?<rest>[/:?#].*|\.?)$/iu
 
 const distinct = (findings: readonly Finding[]): Finding[] => [...new Map(findings.map((finding) => [finding.text, finding])).values()]

@@ -122,7 +122,12 @@ export async function checkHardening({ input, questions, mail }: Facts): Promise
       evidence,
     }
   if (unclear)
-    return { status: 'na', summary: `The protection of mail to ${domain} could not be found out in full; it does not count.`, evidence }
+    return {
+      status: 'na',
+      isUnanswered: true,
+      summary: `The protection of mail to ${domain} could not be found out in full; it does not count.`,
+      evidence,
+    }
   const fix = `Publish an MTA-STS policy with mode: enforce (or TLSA records for your MX), and "v=TLSRPTv1; rua=mailto:tls@${domain}" as TXT record of _smtp._tls.${domain}.`
   if (isProtected || reports === 'yes' || mode === 'testing')
     return { status: 'warn', points: 1, summary: `Mail to ${domain} is protected in part.`, evidence, fix }

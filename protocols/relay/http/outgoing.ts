@@ -34,7 +34,7 @@ export class Content {
   }
 
   async #read(): Promise<MessageParts> {
-    const result = await this.#reader.read(await this.mime())
+    const result = await this.#reader.read(await this.mime(), this.#job.organizationId ?? '')
     if (result.ok) return result.parts
     throw result.lasting ? new Unreadable(result.sentence) : new Failure('content_failed', 'body', result.sentence)
   }

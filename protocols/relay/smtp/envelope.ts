@@ -33,7 +33,7 @@ export function planEnvelope(job: DeliveryJob, offered: Capabilities): Envelope 
   for (const address of job.rcptTo) {
     const needs = beyondAscii.test(address)
     const refusal = forAll ?? refusalForOne(address, needs, offered)
-    reports.push(refusal && { address, verdict: 'permanent', reply: refusal })
+    reports.push(refusal && { address, verdict: 'permanent', reply: refusal, isUnasked: true })
     if (refusal) continue
     utf8 ||= needs
     rcpt.push(`RCPT TO:<${address}>${recipientNotice(job, address, offered)}\r\n`)

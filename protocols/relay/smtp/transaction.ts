@@ -257,13 +257,14 @@ export class Transaction {
 
   #finishRefused(aftermath: Aftermath): void {
     const refusal = this.#refusedAtMail
-    if (refusal) for (const place of this.envelope.places) this.#report(place, verdictOf(refusal), refusal, isOfSender('mail', refusal))
+    if (refusal)
+      for (const place of this.envelope.places) this.#report(place, verdictOf(refusal), refusal, isOfSender('mail', refusal), true)
     this.#finish(aftermath)
   }
 
   #decide(reply: PeerReply, aftermath: Aftermath): void {
     const verdict = verdictOf(reply)
-    for (const place of this.#accepted) this.#report(place, verdict, reply, isOfSender('final', reply))
+    for (const place of this.#accepted) this.#report(place, verdict, reply, isOfSender('final', reply), verdict !== 'accepted')
     this.#finish(aftermath)
   }
 
@@ -272,8 +273,9 @@ export class Transaction {
     this.#host.finished(this, aftermath)
   }
 
-  #report(place: number, verdict: RecipientVerdict, reply: PeerReply | undefined, ofSender = false): void {
-    this.envelope.reports[place] = { address: this.job.rcptTo[place] ?? '', verdict, reply, ...(ofSender && { ofSender }) }
+  #report(place: number, verdict: RecipientVerdict, reply: PeerReply | undefined, ofSender = false, ofMessage = false): void {
+    const address = this.job.rcptTo[place] ?? ''
+    this.envelope.reports[place] = { address, verdict, reply, ...(ofSender && { ofSender }), ...(ofMessage && { ofMessage }) }
   }
 
   #expect(phase: 'mail' | 'rcpt' | 'data' | 'final'): void {

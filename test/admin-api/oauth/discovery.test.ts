@@ -126,3 +126,29 @@ test('the OpenAPI document leaves the authorization server to its own metadata',
   )
   t.false((body['tags'] as { name: string }[]).some(({ name }) => name === 'oauth'))
 })
+
+test('without an MCP endpoint nothing names it, and no token is for it', async (t) => {
+  const rig = await startOAuth(t, { servesMcp: false })
+  const path = '/.well-known/oauth-protected-resource'
+  t.is((await read(rig, `${path}/mcp`)).status, 404)
+  t.like((await read(rig, path)).body, { resource: restResource, scopes_supported: ['api:read', 'api:send'] })
+  const { body } = await read(rig, '/.well-known/oauth-authorization-server')
+  t.like(body, { scopes_supported: ['api:read', 'api:send', 'api:admin'], protected_resources: [restResource] })
+  t.notRegex(JSON.stringify(body), /mcp/)
+
+  t.like((await rig.bootstrap({ resource: mcpResource })).body, {
+    error: 'invalid_target',
+    error_description: `The resource must be ${restResource}.`,
+  })
+  t.like((await rig.bootstrap({ scope: 'mcp:read' })).body, { error: 'invalid_scope' })
+  const made = await rig.bootstrap()
+  t.is(made.body['scope'], 'api:read api:send')
+  t.is((await rig.callRest(made.body['access_token'])).status, 200)
+  const refresh = { grant_type: 'refresh_token', client_id: 'anonymous-bootstrap', refresh_token: String(made.body['refresh_token']) }
+  t.like((await rig.token({ ...refresh, resource: mcpResource })).body, { error: 'invalid_target' })
+  await t.throwsAsync(rig.server.accessTokens.issue('mcp', { ...tokenFacts, projectId: rig.projectId }), { message: /not served/ })
+  const asked = await rig.approve(rig.request({ resource: mcpResource }).query)
+  t.is(asked.searchParams.get('error'), 'invalid_target')
+})
+
+const tokenFacts = { grantId: 'grt_1', organizationId: 'org_1', userId: null, clientId: 'x', scopes: ['mcp:read'] } as const

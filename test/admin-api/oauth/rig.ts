@@ -11,8 +11,10 @@ import { bearerCheck } from '#core/oauth/bearers.ts'
 import { parseScopes } from '#core/oauth/scopes.ts'
 import { FetchFailed, type Fetch, type FetchedDocument } from '#core/outbound/fetch.ts'
 import { Audit } from '#core/audit.ts'
+import { members as memberRecords } from '#core/people/member.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
+import { Change } from '#store/change.ts'
 import { answer } from '../../../admin-api/answer.ts'
 import { bearerAuthentication } from '../../../admin-api/authentication.ts'
 import { authorizeOperations, redirectTo, type AuthorizationUi } from '../../../admin-api/oauth/authorize.ts'
@@ -39,7 +41,7 @@ export interface Reply {
 export interface OAuthRig extends Rig {
   readonly parts: OAuthParts
   readonly server: OAuthServer
-  /** Rights of people in the first organization. */
+  /** Rights of people who are members of the first organization without a record. */
   readonly members: Map<string, readonly Right[]>
   /** Documents of the web by address; a missing one cannot be fetched. */
   readonly web: Map<string, FetchedDocument>
@@ -105,7 +107,8 @@ const playedUi = (authorizations: Authorizations, home: Home): AuthorizationUi =
   problem: (error) => answer({ problem: error.error, description: error.message }, { status: 400 }),
 })
 
-export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
+/** With MCP unless told, so that there are two surfaces to keep apart. */
+export async function startOAuth(t: ExecutionContext, options: { readonly servesMcp?: boolean } = {}): Promise<OAuthRig> {
   const members = new Map<string, readonly Right[]>([[userId, ['api:admin']]])
   const web = new Map([[webClientId, documentOf()]])
   const fetched: string[] = []
@@ -122,15 +125,16 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
     besides({ database, clock, apiKeys, removals, people }) {
       const config = { baseUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', http: { listen: { host: '', port: 0 } } as never }
       const parts: OAuthParts = {
-        ...{ config, database, clock, fetch: fetchDocument },
+        ...{ config, database, clock, fetch: fetchDocument, servesMcp: options.servesMcp ?? true },
         policies: new Policies(database),
         onDeleted: () => removals.wake(),
         writes: new SettingWrites(database, new Audit({ database, clock })),
         secrets: new SecretBox(Buffer.alloc(32, 7)),
         rightsOfMember: async (organizationId, id) => {
-          if (organizationId !== home.organizationId) return people.members.rightsOf(organizationId, id)
-          const rights = members.get(id)
-          return rights && { rights, administersOrganization: rights.includes('api:admin') }
+          const rights = organizationId === home.organizationId ? members.get(id) : undefined
+          if (!rights && id === userId) return undefined
+          if (!rights) return people.members.rightsOf(organizationId, id)
+          return { role: rights.includes('api:admin') ? 'admin' : 'viewer', rights, administersOrganization: rights.includes('api:admin') }
         },
         events: { tokenReused: (what) => reused.push(what) },
         notices: people.notices,
@@ -146,6 +150,9 @@ export async function startOAuth(t: ExecutionContext): Promise<OAuthRig> {
     },
   })
   home.organizationId = rig.organizationId
+  // keys ask the record how far their minter reaches
+  const record = { id: userId, organizationId: rig.organizationId, role: 'admin' as const, joinedAt: rig.clock.now() }
+  await rig.database.commit(new Change().insert(memberRecords, rig.organizationId, record))
   home.projectId = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
   return { ...rig, ...(await made.promise), ...{ members, web, fetched, reused }, projectId: home.projectId, ...calls(rig) }
 }

@@ -3,7 +3,6 @@ import { request } from 'node:http'
 import test from 'ava'
 import { asking, signedIn } from './asking.ts'
 import { startSite } from './site.ts'
-import { Visitor } from './visit.ts'
 
 interface Shown {
   readonly status: number
@@ -66,12 +65,6 @@ test('a browser is shown a page where nothing is, and programs are told in JSON'
   }
 })
 
-test('the bare address leads to the start page', async (t) => {
-  const site = await startSite(t)
-  const { status, location } = await new Visitor(site).get('/')
-  t.deepEqual([status, location], [303, '/organizations'])
-})
-
 test('only the pages on the way of an application may know the window that opened them', async (t) => {
   const site = await startSite(t)
   const olga = await signedIn(site, 'olga@example.ch')
@@ -80,4 +73,32 @@ test('only the pages on the way of an application may know the window that opene
     t.is(await policy(path), null, path)
   for (const path of ['/account', '/organizations', `/organizations/${site.organizationId}/members`, '/account/applications'])
     t.is(await policy(path), 'same-origin', path)
+})
+
+test('browsers that come by the number of loopback are led to the name, with path and query; programs are answered there', async (t) => {
+  const site = await startSite(t)
+  const { port } = new URL(site.url)
+  const page = 'text/html,*/*;q=0.8'
+  const led = await asNamed(port, `127.0.0.1:${port}`, page)
+  t.deepEqual(led, [307, `http://localhost:${port}/sign-in?next=%2Faccount`])
+  t.deepEqual(await asNamed(port, `[::1]:${port}`, page), led)
+  t.deepEqual(await asNamed(port, `127.0.0.1:${port}`, '*/*'), [200, undefined])
+  t.deepEqual(await asNamed(port, `127.0.0.1:1`, page), [200, undefined], 'another port is a tunnel, whose other end nobody knows')
+  t.deepEqual(await asNamed(port, `localhost:${port}`, page), [200, undefined])
+})
+
+/** Asks under a name of its own choice. */
+const asNamed = (port: string, host: string, accept: string) =>
+  new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
+    const options = { host: 'localhost', port, path: '/sign-in?next=%2Faccount', headers: { host, accept } }
+    const asked = request(options, (answer) => resolve([answer.resume().statusCode, answer.headers.location]))
+    asked.on('error', reject).end()
+  })
+
+test('where browsers have no passkeys the account says why', async (t) => {
+  const site = await startSite(t, { publicUrl: 'http://192.0.2.7:8080' })
+  const olga = await signedIn(site, 'olga@example.ch')
+  t.regex((await olga.get('/account')).html, /Not available here: browsers allow passkeys only under a name with https/)
+  const named = await startSite(t)
+  t.notRegex((await (await signedIn(named, 'olga@example.ch')).get('/account')).html, /Not available here/)
 })

@@ -1,11 +1,14 @@
 /** The journeys of people in Chromium, with and without scripts; every page on the way is judged by axe-core at two widths. */
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { addAuthenticator, axeFaults, launchBrowser, withoutAutofill, type Browser } from '../../support/browser.ts'
 import { passkeys } from '#core/people/passkey.ts'
 import { userByEmail } from '#core/people/user.ts'
 import { Change } from '#store/change.ts'
 import { startSite, type Site } from './site.ts'
 import { openTab as openTabIn, titleOf, type Tab, type TabOptions } from './tab.ts'
+import { testWith } from '../../support/peers.ts'
+
+const test = testWith('chromium')
 
 let browser: Browser
 test.before(async () => {
@@ -181,7 +184,33 @@ test('pages of refusals and of mail that is not configured are as good as the ot
   const tab = await openTab(t)
   for (const path of ['/sign-in/link/used', '/invitations/used', '/sign-in', '/signed-out']) await tab.open(site.url + path)
   await tab.open(`${site.url}/sign-in`)
-  await tab.page.fill('#email', 'ada@example.ch')
-  await tab.press('text=Mail me a link')
   t.regex(await tab.page.innerText('main'), /postern login-link/)
 })
+
+for (const hasScripts of [true, false])
+  test(`without mail of the service an invitation is handed over as a link, ${hasScripts ? 'with' : 'without'} scripts`, async (t) => {
+    const site = await startSite(t, { hasMail: false })
+    const olga = await openTab(t, { hasScripts })
+    await olga.open(site.ownerLink)
+    await olga.page.fill('#email', 'olga@example.ch')
+    await olga.press('text=Sign in >> visible=true >> nth=-1')
+    await olga.press('text=Members')
+    await olga.page.fill('#email', 'ben@example.ch')
+    await olga.press('button:has-text("Invite")')
+    t.regex(await olga.page.innerText('[role=status]'), /Hand this link over to ben@example\.ch/)
+    const first = await olga.page.innerText('.target')
+    await olga.press('text=New link')
+    const link = await olga.page.innerText('.target')
+    t.not(link, first)
+    const ben = await openTab(t, { hasScripts })
+    await ben.open(first)
+    t.is(await titleOf(ben), 'Nothing here')
+    await ben.open(link)
+    t.regex(await ben.page.innerText('.facts'), /ben@example\.ch/)
+    await ben.press('button:has-text("Join")')
+    t.is(await titleOf(ben), 'Organizations')
+    t.regex(await ben.page.innerText('main'), /Developer/)
+    const eve = await openTab(t, { hasScripts })
+    await eve.open(link)
+    t.is(await titleOf(eve), 'Nothing here', 'it works once')
+  })

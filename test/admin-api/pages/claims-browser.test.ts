@@ -1,8 +1,11 @@
 /** Taking over a sandbox in Chromium, with and without scripts; every page on the way is judged by axe-core. */
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { axeFaults, launchBrowser, overflows, type Browser, type Page } from '../../support/browser.ts'
 import { askedBy } from './sandbox.ts'
 import { startSite } from './site.ts'
+import { testWith } from '../../support/peers.ts'
+
+const test = testWith('chromium')
 
 let browser: Browser
 test.before(async () => {

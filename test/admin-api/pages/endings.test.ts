@@ -42,13 +42,67 @@ test('revoking an application ends a code that was not used yet', async (t) => {
   t.is((await redeem(site, await approve(site, olga))).status, 200, 'what is allowed afterwards works')
 })
 
-test('who revokes an application that may change settings is told that keys which it made stay', async (t) => {
+test('who revokes an application that may change settings is told that logins which it made stay', async (t) => {
   const site = await startSite(t)
   const olga = await signedIn(site, 'olga@example.ch')
   await redeem(site, await approve(site, olga))
   t.notRegex((await olga.get('/account/applications')).html, /that it made stay/)
   await redeem(site, await approve(site, olga, ['api:read', 'api:send', 'api:admin']))
-  t.regex((await olga.get('/account/applications')).html, /Keys and logins that it made stay when you revoke it/)
+  t.regex((await olga.get('/account/applications')).html, /SMTP credentials and publishable keys that it made stay when you revoke it/)
+})
+
+/** A key that the application mints for the user with its token. */
+async function mintByApplication(site: Site, { body }: Tokens, name: string): Promise<{ readonly id: string; readonly key: string }> {
+  const scope = await site.oauth.tokenCheck.restScope(String(body['access_token']))
+  const { record, key } = await site.apiKeys.mint(scope, { name, scopes: ['api:admin'] })
+  return { id: record.id, key }
+}
+
+test('revoking an application names the keys that it minted and ends them, but for those that are ticked', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const dev = await signedIn(site, 'dev@example.ch')
+  const { organizationId, projectId } = await homeOf(site, site.organizationId)
+  await join(site, 'dev@example.ch', 'developer', organizationId)
+  const tokens = await redeem(site, await approve(site, dev, ['api:read', 'api:send', 'api:admin']))
+  const [doomed, kept] = [await mintByApplication(site, tokens, 'Doomed'), await mintByApplication(site, tokens, 'Kept')]
+  t.notRegex((await olga.get('/account/applications')).html, /Doomed/, 'of somebody else')
+  const shown = (await dev.get('/account/applications')).html
+  t.regex(shown, /These 2 API keys end at once, unless you keep them\./)
+  t.regex(shown, new RegExp(`name="keep_key" value="${doomed.id}" />\\s*<span>Keep Doomed`))
+
+  const form = { client: vouchedFor, organization: organizationId, project: projectId, keep_key: kept.id }
+  const done = await dev.send('/account', '/account/applications/revoke', form)
+  t.is(done.location, '/account/applications?done=application_revoked')
+  await t.throwsAsync(site.apiKeys.authenticate(doomed.key), { message: /unknown, expired or revoked/ })
+  t.true((await site.apiKeys.authenticate(kept.key)).projectsOnly, 'it keeps the ceiling of its user')
+
+  // and it ends with its user, unless an administrator keeps it
+  const members = `/organizations/${organizationId}/members`
+  const page = (await olga.get(members)).html
+  t.regex(page, /This API key ends at once, unless you keep it[^]*Keep Kept/)
+  const { id: member = '' } = (await userByEmail(site.database, 'dev@example.ch'))?.record ?? {}
+  t.is((await olga.send(members, `${members}/remove`, { member })).location, `${members}?done=removed`)
+  await t.throwsAsync(site.apiKeys.authenticate(kept.key), { message: /unknown, expired or revoked/ })
+})
+
+test('a key that an administrator ticks outlives the member who minted it', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const dev = await signedIn(site, 'dev@example.ch')
+  const { organizationId } = await homeOf(site, site.organizationId)
+  await join(site, 'dev@example.ch', 'developer', organizationId)
+  const tokens = await redeem(site, await approve(site, dev, ['api:read', 'api:send', 'api:admin']))
+  const kept = await mintByApplication(site, tokens, 'Kept')
+  const members = `/organizations/${organizationId}/members`
+  // who leaves cannot keep a key of their own
+  const left = await dev.send(members, `/organizations/${organizationId}/leave`, { keep_key: kept.id })
+  t.is(left.status, 403)
+  t.regex((await dev.get(members)).html, /This API key ends at once\.[^]*Kept/)
+  const { id: member = '' } = (await userByEmail(site.database, 'dev@example.ch'))?.record ?? {}
+  await olga.send(members, `${members}/remove`, { member, keep_key: kept.id })
+  t.is((await dev.get(members)).status, 404)
+  t.true((await site.apiKeys.authenticate(kept.key)).projectsOnly)
 })
 
 test('a code that nobody used leaves nothing that is allowed', async (t) => {
@@ -85,7 +139,8 @@ test('who is removed and comes back has let no application in', async (t) => {
 test('a refresh token that comes twice is told to who allowed it, once, and stands in the audit log', async (t) => {
   const site = await startSite(t)
   const olga = await signedIn(site, 'olga@example.ch')
-  const tokens = await redeem(site, await approve(site, olga))
+  const tokens = await redeem(site, await approve(site, olga, ['api:read', 'api:send', 'api:admin']))
+  const { key } = await mintByApplication(site, tokens, 'Deploy-key')
   t.is((await refresh(site, tokens.body['refresh_token'])).status, 200)
   for (const _ of [1, 2, 3]) refused(t, await refresh(site, tokens.body['refresh_token']), 'used')
   const told = (await site.mails()).filter(({ to }) => to === 'olga@example.ch')
@@ -94,7 +149,8 @@ test('a refresh token that comes twice is told to who allowed it, once, and stan
     ['The access of an application was ended'],
   )
   t.is(told[0]?.link, `${site.url}/account/applications`)
-  t.regex(told[0]?.raw ?? '', /Nightly/)
+  t.regex(told[0]?.raw ?? '', /Nightly[^]*Deploy-key/)
+  await t.throwsAsync(site.apiKeys.authenticate(key), { message: /unknown, expired or revoked/ })
   const acts = await site.database.all(auditEntries, { organizationId: site.organizationId })
   const ofGrants = acts.map(({ record }) => record).filter(({ act }) => act.startsWith('oauth_grant.'))
   t.deepEqual(

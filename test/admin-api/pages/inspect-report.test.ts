@@ -1,5 +1,5 @@
 /** The report as a page, in Chromium with and without scripts, on phone and desktop, judged by axe-core. */
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { inspectReportKey, inspectTests, newInspectToken, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { Change, encode } from '#store/change.ts'
@@ -7,6 +7,9 @@ import { newId } from '#store/ids.ts'
 import { letter, newsletter, type Changes } from '../../ingest/inspect/golden.ts'
 import { axeFaults, launchBrowser, overflows, type Browser } from '../../support/browser.ts'
 import { startRig, type Rig } from '../rest/rig.ts'
+import { testWith } from '../../support/peers.ts'
+
+const test = testWith('chromium')
 
 let browser: Browser
 test.before(async () => {

@@ -89,3 +89,97 @@ test('with open sign-up somebody makes an account and one organization of their 
   t.regex((await visitor.get(made.location)).html, /Nova/)
   t.is((await visitor.send('/organizations', '/organizations', { organization: 'Second' })).status, 403)
 })
+
+test('who joined by a link that was handed over gets nothing for an address that nobody proved', async (t) => {
+  const site = await startSite(t, { hasMail: false, signUp: 'open' })
+  const { organizationId, people } = site
+  const scope = { organizationId, projectId: '', bound: false, rights: ['api:admin'], grantId: 'key_1' } as const
+  const invite = async (into: string) =>
+    people.invitations.create({ ...scope, organizationId: into }, { email: 'ben@example.ch', role: 'admin' })
+  await new Visitor(site).signIn('owner@example.ch')
+  const olga = new Visitor(site)
+  await olga.signIn('olga@example.ch')
+  const made = await olga.send('/organizations', '/organizations', { organization: 'Nova' })
+  t.is(made.status, 303)
+  const nova = /org_[0-9a-f]{32}/.exec(made.location)?.[0] ?? ''
+  // whoever administers one organization can invite any address, and use the link
+  const mallory = new Visitor(site)
+  t.is((await mallory.post(new URL((await invite(organizationId)).link ?? '').pathname)).status, 303)
+  const { id } = await invite(nova)
+  t.notRegex((await mallory.get('/organizations')).html, /Nova/)
+  const stolen = { organization: nova, invitation: id }
+  t.is((await mallory.send('/organizations', '/invitations/accept', stolen)).status, 404)
+  t.is((await mallory.send('/organizations', '/invitations/accept', { ...stolen, link: 'A'.repeat(43) })).status, 404)
+  t.deepEqual(await membersOf(nova), ['olga@example.ch'])
+  // a sign-in link proves the address: who was there before is not
+  const ben = new Visitor(site)
+  await ben.signIn('ben@example.ch')
+  t.is((await mallory.get('/organizations')).status, 303)
+  t.regex((await ben.get('/organizations')).html, /Nova/)
+  t.is((await ben.send('/organizations', '/invitations/accept', stolen)).location, '/organizations?done=accepted')
+  // and who was handed the link of a second invitation may use it
+  const third = await invitedTwice()
+  t.is((await third.visitor.send(third.path, '/invitations/accept', third.form)).location, '/organizations?done=accepted')
+  // a link followed in the browser of the session that it ends
+  await third.visitor.signIn('cleo@example.ch')
+  t.is((await third.visitor.get('/organizations')).status, 200)
+
+  async function membersOf(of: string): Promise<string[]> {
+    const listed = await people.members.list({ ...scope, organizationId: of, rights: ['api:read'] })
+    return listed.map(({ user }) => user.email)
+  }
+
+  async function invitedTwice() {
+    const request = { email: 'cleo@example.ch', role: 'viewer' } as const
+    const first = await people.invitations.create(scope, request)
+    const visitor = new Visitor(site)
+    t.is((await visitor.post(new URL(first.link ?? '').pathname)).status, 303)
+    const second = await people.invitations.create({ ...scope, organizationId: nova }, request)
+    const path = new URL(second.link ?? '').pathname
+    t.true((await visitor.get(path)).html.includes(path.replace('/invitations/', '')))
+    return { visitor, path, form: { organization: nova, invitation: second.id, link: path.replace('/invitations/', '') } }
+  }
+})
+
+test('a link that was handed over makes new accounts only, from a page of this service, and where sign-up is not closed', async (t) => {
+  const site = await startSite(t, { hasMail: false })
+  const olga = new Visitor(site)
+  await olga.signIn('olga@example.ch')
+  await new Visitor(site).signIn('known@example.ch')
+  const { organizationId } = site
+  const scope = { organizationId, projectId: '', bound: false, rights: ['api:admin'], grantId: 'key_1' } as const
+  const linkFor = async (email: string): Promise<string> =>
+    new URL((await site.people.invitations.create(scope, { email, role: 'viewer' })).link ?? '').pathname
+  const known = await linkFor('known@example.ch')
+  const mallory = new Visitor(site)
+  const shown = (await mallory.get(known)).html
+  t.regex(shown, /postern login-link/)
+  t.notRegex(shown, />Join</)
+  t.is((await mallory.post(known)).status, 409)
+  t.is(mallory.cookie, '')
+  const ben = await linkFor('ben@example.ch')
+  t.is((await mallory.post(ben, {}, { origin: 'https://evil.example' })).status, 403)
+  t.is((await mallory.post(ben, {}, {})).status, 403)
+  const [one, two] = await Promise.all([new Visitor(site).post(ben), new Visitor(site).post(ben)])
+  t.deepEqual(
+    [one.status, two.status].toSorted((a, b) => a - b),
+    [303, 404],
+  )
+  t.is((await site.people.members.list({ ...scope, rights: ['api:read'] })).filter(({ user }) => user.email === 'ben@example.ch').length, 1)
+
+  const closed = await startSite(t, { hasMail: false, signUp: 'closed' })
+  const { link = '' } = await closed.people.invitations.create(
+    { ...scope, organizationId: closed.organizationId },
+    { email: 'ada@example.ch', role: 'viewer' },
+  )
+  t.is((await new Visitor(closed).post(new URL(link).pathname)).status, 409)
+
+  const mailed = await startSite(t)
+  const made = await mailed.people.invitations.create(
+    { ...scope, organizationId: mailed.organizationId },
+    { email: 'ada@example.ch', role: 'viewer' },
+  )
+  t.false('link' in made)
+  const path = new URL((await mailed.mailTo('ada@example.ch')).link).pathname
+  t.is((await new Visitor(mailed).post(path)).status, 409, 'where mail is sent, the address is proved by mail')
+})

@@ -1,7 +1,7 @@
 /** Captured messages in Chromium: they are shown, hostile HTML does nothing, and nobody is asked for anything without consent. */
 import { request } from 'node:http'
 import { createServer } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { captures, inboxes } from '#core/capture/capture.ts'
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
@@ -10,6 +10,9 @@ import { launchBrowser, type Browser } from '../../support/browser.ts'
 import { WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { startSite, type Site } from './site.ts'
 import { openTab, titleOf, type TabOptions } from './tab.ts'
+import { testWith } from '../../support/peers.ts'
+
+const test = testWith('chromium')
 
 let browser: Browser
 test.before(async () => {
@@ -19,13 +22,20 @@ test.after.always(() => browser?.close())
 
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64')
 
+/** In the fields of the message. */
+const named = ['shop@example.ch', 'ada@example.ch', 'bob@example.org', 'cleo@example.org']
+
 interface Made {
   readonly view: string
   readonly path: string
 }
 
 /** A captured message with this HTML, an image inside it, a text and a file. */
-async function captured(site: Site, html: string, { subject = 'Your order <b>4711</b>', rcptTo = ['ada@example.ch'] } = {}): Promise<Made> {
+async function captured(
+  site: Site,
+  html: string,
+  { subject = 'Your order <b>4711</b>', rcptTo = ['ada@example.ch', 'bob@example.org', 'zoe@hidden.example'] } = {},
+): Promise<Made> {
   const { database, organizationId, accept, inboxCore } = site
   const [inbox] = await database.all(inboxes, { organizationId })
   if (!inbox) throw new Error('no inbox')
@@ -33,6 +43,7 @@ async function captured(site: Site, html: string, { subject = 'Your order <b>471
   const content = [
     'From: Shop <shop@example.ch>',
     'To: Ada <ada@example.ch>',
+    'Cc: Bob <bob@example.org>, cleo@example.org',
     `Subject: ${subject}`,
     'X-Shop: 1',
     'MIME-Version: 1.0',
@@ -47,7 +58,7 @@ async function captured(site: Site, html: string, { subject = 'Your order <b>471
     '--a',
     'Content-Type: text/plain; charset=utf-8',
     '',
-    'Thank you <script>alert(1)</script>',
+    'Thank you <script>alert(1)</script> at https://shop.example.ch/4711?a=1&b=2, javascript:alert(1)',
     '--a',
     'Content-Type: text/html; charset=utf-8',
     'Content-Transfer-Encoding: base64',
@@ -78,7 +89,7 @@ async function captured(site: Site, html: string, { subject = 'Your order <b>471
     scope: { organizationId, projectId, bound: false, rights: ['api:admin'], grantId: 'key_1' },
     facts: {
       ...{ prefix: '', subject, messageId: 'm@example.ch', headerFrom: 'shop@example.ch' },
-      ...{ headerAddresses: ['shop@example.ch', 'ada@example.ch'], eightBit: false, utf8Headers: false },
+      ...{ headerAddresses: named, eightBit: false, utf8Headers: false },
     },
   })
   const { rows } = await database.list(captures, { organizationId }, { limit: 1 })
@@ -126,8 +137,25 @@ for (const hasScripts of [true, false])
     const logo = frame.locator('img')
     await logo.evaluate((image: { decode(): Promise<void> }) => image.decode())
     t.is(await frame.locator('a').getAttribute('rel'), 'noopener noreferrer nofollow')
+    t.deepEqual(
+      await tab.page
+        .locator('.mail dd')
+        .allInnerTexts()
+        .then((all) => all.slice(0, 4)),
+      ['Shop <shop@example.ch>', 'Ada <ada@example.ch>', 'Bob <bob@example.org>, cleo@example.org', 'zoe@hidden.example'],
+    )
+    t.regex((await tab.page.getAttribute('.mail a', 'href')) ?? '', /^\/share\/traces\/[0-9a-f-]{36}$/)
     await tab.press('.tabs >> text=Text')
-    t.is(await tab.page.innerText('pre'), 'Thank you <script>alert(1)</script>')
+    t.is(
+      await tab.page.innerText('pre'),
+      'Thank you <script>alert(1)</script> at https://shop.example.ch/4711?a=1&b=2, javascript:alert(1)',
+    )
+    const link = tab.page.locator('pre a')
+    t.is(await link.count(), 1)
+    t.deepEqual(
+      [await link.getAttribute('href'), await link.getAttribute('target'), await link.getAttribute('rel')],
+      ['https://shop.example.ch/4711?a=1&b=2', '_blank', 'noopener noreferrer'],
+    )
     await tab.press('.tabs >> text=Headers')
     t.regex(await tab.page.innerText('.fields'), /X-Shop\s+1/)
     await tab.press('.tabs >> text=Source')
@@ -265,21 +293,84 @@ test('a link that is made up, changed or old shows nothing', async (t) => {
   for (const part of ['/html', '/raw', '/attachments/0', '/embedded/0', '/image']) t.is((await asked(view + part)).status, 404, part)
 })
 
+const designed = (pictures: string): string => `<!doctype html><html lang="de"><head><style>
+  .hero{background:#0a5 url(${pictures}/hero.png) repeat-x;padding:20px;color:#fff}#code{position:relative;left:4px;font-size:30px}
+  @media (max-width:600px){.hero{padding:3px}} @import "${pictures}/import.css"; @font-face{font-family:x;src:url(${pictures}/font.woff)}
+  .bad{behavior:url(${pictures}/b.htc);width:expression(alert(1));-moz-binding:url(${pictures}/x.xml#a)} p{content:"</style><script>alert(1)</script>"}
+</style></head><body bgcolor="#eeeeee" class="mail" style="margin:0;padding:7px">
+  <div class="hero">Thank you</div><p id="code">4711</p>
+  <table background="${pictures}/table.png"><tr><td style="background-image:url('${pictures}/cell.png');width:50px;height:50px">x</td></tr></table>
+  <div class="own" style="background:url(cid:logo@shop);width:9px;height:9px"></div></body></html>`
+
+/** What a window of a browser has. */
+interface Styling {
+  getComputedStyle(element: unknown): { getPropertyValue(name: string): string }
+}
+
+test('the HTML of a message keeps its style sheets, classes and body, and none of them loads anything without consent', async (t) => {
+  await using server = await new WebhookReceiver({ answer: (response) => response.end(png) }).listen()
+  const site = await startSite(t, { imagesFromHere: true })
+  const { view } = await captured(site, designed(new URL(server.url).origin))
+  const tab = await watchedTab(t, site)
+  await tab.open(view)
+  await tab.page.waitForLoadState('networkidle')
+  const frame = tab.page.frameLocator('iframe')
+  const styleOf = (selector: string, property: string): Promise<string> =>
+    frame
+      .locator(selector)
+      .evaluate((element, name) => (globalThis as unknown as Styling).getComputedStyle(element).getPropertyValue(name), property)
+  const facts = async (): Promise<string[]> =>
+    Promise.all([
+      ...[styleOf('.hero', 'background-color'), styleOf('.hero', 'color'), styleOf('.hero', 'padding-top'), styleOf('#code', 'font-size')],
+      ...[styleOf('body', 'background-color'), styleOf('body', 'margin-top'), styleOf('body', 'padding-left'), styleOf('#code', 'left')],
+    ])
+  await tab.page.setViewportSize({ width: 1280, height: 900 })
+  t.deepEqual(await facts(), ['rgb(0, 170, 85)', 'rgb(255, 255, 255)', '20px', '30px', 'rgb(238, 238, 238)', '0px', '7px', '4px'])
+  t.is(await frame.locator('html').getAttribute('lang'), 'de')
+  t.regex(await styleOf('.own', 'background-image'), /\/embedded\/0"\)$/)
+  for (const selector of ['.hero', 'table', 'td']) t.is(await styleOf(selector, 'background-image'), 'none', selector)
+  t.deepEqual([server.connections, tab.away], [0, []])
+  t.regex(await tab.page.innerText('.remote'), /^3 images of other servers were not loaded/)
+  await tab.press('text=Show remote images')
+  await tab.page.waitForLoadState('networkidle')
+  t.regex(await styleOf('.hero', 'background-image'), /\/view\/[^/]+\/image\?u=http/)
+  t.deepEqual(
+    server.received.map(({ path }) => path).toSorted((a, b) => a.localeCompare(b)),
+    ['/cell.png', '/hero.png', '/table.png'],
+  )
+  t.deepEqual(tab.away, [])
+})
+
 test('members of the organization see the inbox and its messages, others do not', async (t) => {
-  const site = await startSite(t)
+  const message = 'Mail rests for the destination Main: the login was refused. A message is tried again from 10:00 on.'
+  const site = await startSite(t, { waiting: { at: 0, event: 'waiting', message, detail: {} } })
   const { path } = await captured(site, good)
   const olga = await watchedTab(t, site)
   await olga.open(site.ownerLink)
   await olga.page.fill('#email', 'olga@example.ch')
   await olga.press('text=Sign in >> visible=true >> nth=-1')
-  await olga.open(site.url + path.replace(/\/messages\/.*/, ''))
+  await olga.press('a:has-text("Captured mail")')
+  t.is(await titleOf(olga), 'Captured mail')
+  await olga.press('main .rows a')
+  t.true(site.url + path.replace(/\/messages\/.*/, '') === olga.page.url())
   await olga.press('main >> text=Your order')
+  await olga.press('text=What happened to this message')
+  t.is(await titleOf(olga), 'Trace of Your order <b>4711</b>')
+  t.regex(await olga.page.innerText('.story'), /Captured instead of sent/)
+  t.true((await olga.page.innerText('.story li:last-child')).includes(message), 'a message that waits says why')
+  t.true((await olga.page.innerText('.mail')).includes(message))
+  const tracePath = new URL(olga.page.url()).pathname
+  t.regex((await olga.page.getAttribute('text=Page to share', 'href')) ?? '', /^\/share\/traces\/[0-9a-f-]{36}$/)
+  await olga.open(`${site.url}/account`)
+  await olga.press('[aria-labelledby=captured-title] a')
+  await olga.open(site.url + path)
   t.is(await olga.page.frameLocator('iframe').locator('h1').innerText(), 'Thank you')
   t.is((await asked(site.url + path)).status, 303)
   const ben = await watchedTab(t, site)
   await ben.open(await site.operatorLink('ben@example.ch'))
   await ben.press('main >> text=Sign in >> nth=-1')
-  t.is((await ben.page.goto(site.url + path))?.status(), 404)
+  for (const closed of [path, tracePath, path.replace(/\/[^/]+\/messages\/.*/, '')])
+    t.is((await ben.page.goto(site.url + closed))?.status(), 404, closed)
   await olga.press('text=Sign out')
   t.is(await titleOf(olga), 'Signed out')
 })

@@ -7,6 +7,7 @@ import { SettingWrites } from '#core/setting-writes.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { verify } from '#store/verify.ts'
 import { launchBrowser } from '../../support/browser.ts'
+import { testWith } from '../../support/peers.ts'
 import { allowing, asking, decide, exchange, join, signedIn } from './asking.ts'
 import { startSite, type Site } from './site.ts'
 import { openTab, titleOf } from './tab.ts'
@@ -97,7 +98,7 @@ test('nobody but an owner deletes an organization, and the first one stays', asy
   t.is((await olga.get(`/organizations/${site.organizationId}/members`)).status, 200)
 })
 
-test('the page is as good as the others, and its problem leads to the field', async (t) => {
+testWith('chromium')('the page is as good as the others, and its problem leads to the field', async (t) => {
   const site = await startSite(t)
   await signedIn(site, 'olga@example.ch')
   await signedIn(site, 'ada@example.ch')

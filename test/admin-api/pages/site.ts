@@ -6,12 +6,15 @@ import type { Removals } from '#core/administration/removals.ts'
 import { ApiKeys } from '#core/access/api-keys.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
+import { TraceReader } from '#core/trace/read.ts'
+import type { TimelineEntry } from '#core/trace/timeline.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Usage } from '#core/billing/usage.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Claims } from '#core/claims/claims.ts'
+import { grantStands } from '#core/oauth/grant.ts'
 import type { Sandboxes } from '#core/oauth/sandboxes.ts'
 import type { SignUp } from '#core/people/login-links.ts'
 import { operatorLink } from '#core/people/operator-link.ts'
@@ -43,8 +46,12 @@ import { noTracking } from '../../core/no-parsers.ts'
 import { ManualClock } from '../../protocols/relay/manual-clock.ts'
 import { freePort, temporaryFolder } from '../../support/workspace.ts'
 
+const adminKey = `svckey_${'a'.repeat(43)}`
+
 export interface SiteOptions {
   readonly signUp?: SignUp
+  /** Why queued mail rests, as the probes of destinations would tell. */
+  readonly waiting?: TimelineEntry
   /** Mail of the service is configured, unless told otherwise. */
   readonly hasMail?: boolean
   /** Images of messages may be on loopback. */
@@ -99,30 +106,30 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   const kv = await LevelKv.open(join(folder.path, 'store'))
   const database = new Database(kv)
   const clock = new ManualClock()
-  const { organizationId, ownerLink = '' } = await bootstrap({ database, clock, adminKey: `svckey_${'a'.repeat(43)}`, plan: 'enterprise' })
+  const secrets = new SecretBox(Buffer.alloc(32, 7))
+  const { organizationId, ownerLink = '' } = await bootstrap({ database, clock, secrets, adminKey, plan: 'enterprise' })
   await database.commit(new Change().insert(destinations, organizationId, { ...destinationDefaults, id: systemDestination }))
   const port = await freePort()
   const url = `http://localhost:${port}`
   const publicUrl = options.publicUrl ?? url
   const systemMail = hasMail ? { destination: systemDestination, from: 'Postern <post@example.ch>' } : { destination: null, from: null }
   const policies = new Policies(database, systemMail.destination)
-  const secrets = new SecretBox(Buffer.alloc(32, 7))
   const audit = new Audit({ database, clock })
   const base = { database, writes: new SettingWrites(database, audit), policies, secrets, clock }
   const failures: unknown[] = []
+  const onError = (error: unknown): void => void failures.push(error)
   const traces: Trace[] = []
   const listener = { accepted: (trace: Trace) => void traces.push(trace), queued() {}, captured() {} }
   const accept = new Accept({ ...base, ...noTracking, listener, recipientsMax: 100, messageBytesMax: 1_000_000 })
-  const apiKeys = new ApiKeys(base)
-  const house = people({ ...base, accept, baseUrl: publicUrl, signUp, systemMail, onError: (error) => void failures.push(error) })
+  const house = people({ ...base, accept, baseUrl: publicUrl, signUp, systemMail, onError })
+  const apiKeys = new ApiKeys({ ...base, rightsOfMember: house.members.rightsOf, grantStands: grantStands(database) })
   const web = new Map<string, FetchedDocument>()
-  const onError = (error: unknown): void => void failures.push(error)
   const { projects, organizations, removals } = administration({ ...base, accept, attempts: { breakOff: async () => {} }, onError })
   const oauth = oauthServer({
     ...base,
     config: { baseUrl: publicUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', http: { listen: { host: '', port: 0 } } as never },
     fetch: async (address) => web.get(address) ?? Promise.reject(new FetchFailed('The host could not be reached.')),
-    rightsOfMember: house.members.rightsOf,
+    ...{ rightsOfMember: house.members.rightsOf, servesMcp: true },
     events: { tokenReused() {} },
     notices: house.notices,
     onDeleted() {},
@@ -130,17 +137,18 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   const usage = new Usage({ database, clock })
   const reader = new WorkerMessageReader(clock)
   const its = inboxesOf({ ...base, reader, onError }, publicUrl, options)
-  const allowing = allowingCore(oauth, { ...base, people: house, projects })
-  const { sandboxes } = oauth
-  const claims = new Claims({ ...base, audit, sandboxes, people: house })
+  const claims = new Claims({ ...base, audit, sandboxes: oauth.sandboxes, people: house })
+  const invoices = new Invoices({ database, usage, vatBasisPoints: 810 })
+  const read = { usage, invoices, traces: new TraceReader(database), probes: { waiting: async () => options.waiting } }
+  const own = { people: house, organizations, baseUrl: publicUrl, projects, ...read, ...its }
   const api = new AdminApi({
     listen: { host: 'localhost', port },
     baseUrl: publicUrl,
     version: '1.2.3',
     operations: [
-      ...pageOperations({ people: house, organizations, usage, invoices: new Invoices({ database, usage, vatBasisPoints: 810 }), ...its }),
+      ...pageOperations(own),
       ...claimOperations({ people: house, claims }),
-      ...allowingOperations(allowing),
+      ...allowingOperations(allowingCore(oauth, { ...base, people: house, projects })),
       ...oauthOperations(oauth),
     ],
     nothingAs: nothingPage,
@@ -161,10 +169,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
     await folder[Symbol.asyncDispose]()
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
   })
-  const mails = async (): Promise<Mail[]> => {
-    await house.background.idle()
-    return Promise.all(traces.map((trace) => readMail(database, trace)))
-  }
+  const mails = (): Promise<Mail[]> => house.background.idle().then(() => Promise.all(traces.map((trace) => readMail(database, trace))))
   return {
     ...{ oauth, projects, removals, web },
     ...{ url, clock, database, people: house, organizationId, apiKeys, failures, mails, ownerLink: `${url}/sign-in/link/${ownerLink}` },
@@ -173,7 +178,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
       if (!found) throw new Error(`no mail to ${address}`)
       return found
     },
-    ...{ claims, sandboxes, accept, inboxCore: its },
+    ...{ claims, sandboxes: oauth.sandboxes, accept, inboxCore: its },
     operatorLink: async (email) => url + (await operatorLink(database, clock, email)),
   }
 }

@@ -1,6 +1,6 @@
-/** A tab of a browser in which every page is judged: nothing overflows, nothing breaks its own policy, and axe-core finds nothing. */
+/** A tab of a browser in which every page is judged: nothing overflows or is squeezed, nothing breaks its own policy, and axe-core finds nothing. */
 import type { ExecutionContext } from 'ava'
-import { axeFaults, overflows, type Browser, type Page } from '../../support/browser.ts'
+import { axeFaults, overflows, squeezed, type Browser, type Page } from '../../support/browser.ts'
 
 /** Pages that have been judged already: looking at the same one again takes time and finds nothing. */
 const judged = new Set<string>()
@@ -30,6 +30,7 @@ export async function openTab(
   page.on('pageerror', (error) => blocked.push(String(error)))
   const judge = async (): Promise<void> => {
     t.deepEqual(await overflows(page), [], page.url())
+    t.deepEqual(await squeezed(page), [], page.url())
     t.deepEqual(blocked, [])
     const view = `${colorScheme} ${await page.title()} ${await page.locator('form').count()}`
     if (!hasScripts || judged.has(view)) return // axe-core needs scripts; what it sees is the same without

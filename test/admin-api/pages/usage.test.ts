@@ -1,6 +1,7 @@
 /** Usage and invoices on their page: who sees them, what they say, and that they are as good as the other pages. */
 import test from 'ava'
 import { launchBrowser } from '../../support/browser.ts'
+import { testWith } from '../../support/peers.ts'
 import { join, signedIn } from './asking.ts'
 import { startSite } from './site.ts'
 import { openTab } from './tab.ts'
@@ -38,7 +39,7 @@ test('who has the role for billing alone can leave from here', async (t) => {
   t.is((await bill.get(path)).status, 404)
 })
 
-test('the page fits a phone and a desk, with its months', async (t) => {
+testWith('chromium')('the page fits a phone and a desk, with its months', async (t) => {
   const site = await startSite(t)
   await signedIn(site, 'olga@example.ch')
   const browser = await launchBrowser()

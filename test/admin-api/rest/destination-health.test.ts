@@ -37,6 +37,7 @@ test('a test whose last step failed is not ok, and health says which question th
     tls: { ok: true },
     auth: { ok: false, detail: 'The host refused the user name and password.' },
     latency_ms: 13,
+    latency: { p50_ms: null, p95_ms: null, last_ms: null },
     breaker: { state: 'closed', since: null, reason: null, next_trial_at: null },
     last_hour: { attempts: 0, errors: 0, error_rate: 0, p50_ms: null, p95_ms: null },
   })
@@ -105,4 +106,36 @@ test('health may be read with api:read, a test needs api:admin, and unknown ids 
   t.is((await reader.call('POST', `/v1/destinations/${id}/test`)).status, 403)
   t.deepEqual(refusal(await rest.call('GET', '/v1/destinations/dst_none/health')), [404, 'not_found', 'No destination has this id.'])
   t.is(objectOf(await rest.call('GET', `/v1/destinations/${id}/health`))['destination_id'], id)
+})
+
+test('health has the latency and the errors of the last hour, and an hour later none of it', async (t) => {
+  const { rest, transport, board, clock, organizationId } = await startRig(t)
+  transport.steps = good
+  const id = await addDestination(rest)
+  const subject = { id, updatedAt: clock.now() }
+  const report = { recipients: [{ address: 'a@b.example', verdict: 'accepted' as const }], host: 'mail.test', port: 25, reused: false }
+  const attempt = (total: number, hasFailed: boolean): void => {
+    board.attempting(subject)
+    const error = { code: 'connect_refused', message: 'Refused.', phase: 'connect' }
+    const failed = { ...report, recipients: [{ address: 'a@b.example', verdict: 'transient' as const }], error }
+    board.attempted(organizationId, subject, { ...(hasFailed ? failed : report), milliseconds: { total } })
+  }
+  for (let n = 0; n < 18; n++) attempt(100, false)
+  attempt(9000, true)
+  attempt(250.4, false)
+  const health = await rest.must('GET', `/v1/destinations/${id}/health`)
+  const { p50_ms: p50, p95_ms: p95, last_ms: last } = health['latency'] as Record<string, number>
+  t.is(last, 250)
+  t.true(p50 !== undefined && p50 >= 100 && p50 <= 150, String(p50))
+  t.true(p95 !== undefined && p95 >= 250 && p95 <= 13_500, String(p95))
+  t.like(health, { last_hour: { attempts: 20, errors: 1, error_rate: 0.05, p50_ms: p50, p95_ms: p95 } })
+  clock.advance(30 * 60_000)
+  attempt(40, false)
+  t.like(await rest.must('GET', `/v1/destinations/${id}/health`), { latency: { last_ms: 40 }, last_hour: { attempts: 21, errors: 1 } })
+  clock.advance(31 * 60_000)
+  const later = await rest.must('GET', `/v1/destinations/${id}/health`)
+  t.like(later, { latency: { last_ms: 40 }, last_hour: { attempts: 1, errors: 0 } })
+  clock.advance(60 * 60_000)
+  const none = { p50_ms: null, p95_ms: null, last_ms: null }
+  t.like(await rest.must('GET', `/v1/destinations/${id}/health`), { latency: none, last_hour: { attempts: 0, errors: 0 } })
 })

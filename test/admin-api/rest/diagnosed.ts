@@ -63,5 +63,5 @@ export async function report(rig: Rig, traceId: string, changes: Partial<TraceRe
     ...changes,
   }
   await database.commit(new Change().insert(traceReports, organizationId, made))
-  await rewrite(rig, traceId, (trace) => afterReport(trace, made))
+  await rewrite(rig, traceId, (trace) => afterReport(trace, made, made.at))
 }

@@ -7,12 +7,14 @@ const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Hello',
 const rowsOf = (answer: Record<string, unknown>): Record<string, unknown>[] => answer['data'] as Record<string, unknown>[]
 
 test('an inbox is made, found by its pattern, changed and deleted, and its messages remain', async (t) => {
-  const { rest } = await startRig(t)
+  const { rest, withKey } = await startRig(t)
   const made = await rest.must('POST', '/v1/inboxes', { address_pattern: '@Example.CH' })
   t.like(made, { address_pattern: '@example.ch', name: '@example.ch', notify_webhook_url: null, retention_days: null, last_notify: null })
   t.regex(String(made['signing_secret']), /^whsec_[\w-]{43}$/)
   const path = `/v1/inboxes/${String(made['id'])}`
   t.deepEqual(await rest.must('GET', path), made)
+  for (const scope of ['api:read', 'api:send'] as const)
+    t.deepEqual(await (await withKey([scope])).must('GET', path), { ...made, signing_secret: null }, scope)
   t.deepEqual(await rest.must('GET', '/v1/inboxes/lookup?address=@EXAMPLE.ch'), { found: true, inbox: made })
   t.deepEqual(await rest.must('GET', '/v1/inboxes/lookup?address=@nobody.ch'), { found: false })
   const changed = await rest.must('PATCH', path, { name: 'Staging', retention_days: 7, notify_webhook_url: 'https://hooks.example.ch/x' })

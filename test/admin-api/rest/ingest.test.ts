@@ -76,6 +76,20 @@ test('a webhook of Stalwart, its log and a bounce mail tell of one bounce, which
   )
 })
 
+test('the signature of Stalwart counts for its own sources alone', async (t) => {
+  const rig = await startRig(t)
+  const name = 'stalwart-log.jsonl'
+  const body = sample(name)
+  for (const provider of ['stalwart', 'postfix', 'dovecot', 'arf', 'mailenable']) {
+    const source = await addSampleSource(rig, provider)
+    for (const path of [stalwart, '/v1/ingest/logs?source=stalwart', '/v1/ingest/logs?source=postfix', '/v1/ingest/arf']) {
+      const answer = await post(rig, `${path}${path.includes('?') ? '&' : '?'}source_id=${source.id}`, body, sampleSignature(name))
+      if (provider === 'stalwart') t.not(answer.status, 401, path)
+      else t.like(answer, { status: 401, body: { error: { code: 'invalid_signature' } } }, `${provider} ${path}`)
+    }
+  }
+})
+
 test('the mail that a report came as can be looked at, and goes with its trace', async (t) => {
   const rig = await startRig(t)
   const trace = await sentMessage(rig, ['nobody@example.net'])
@@ -210,6 +224,25 @@ test('what is no report is told what it is, and changes nothing', async (t) => {
   t.like(await postSigned(rig, stalwart, hook, 'no JSON'), { status: 400, body: { error: { code: 'validation_failed' } } })
   t.like(await postSigned(rig, stalwart, hook, '[{"type":7}]'), { status: 202, body: { accepted: 0 } })
   t.deepEqual(await rows(rig), before)
+})
+
+test.serial('a report mail may be as large as the MX listener takes, and a larger one is told the limit', async (t) => {
+  const rig = await startRig(t)
+  const source = await addSource(rig, 'arf')
+  const trace = await sentMessage(rig, ['ada@example.net'])
+  const report = bounceMail(returnPathOf(trace), 'ada@example.net').replace('--b--', '')
+  const returned = (bytes: number): Buffer =>
+    Buffer.concat([Buffer.from(report), Buffer.alloc(bytes - report.length, 'returned message\r\n')])
+  const mebibyte = 1024 * 1024
+  const tooLarge = await postSigned(rig, '/v1/ingest/arf', source, returned(8 * mebibyte + 1))
+  t.like(tooLarge, { status: 413, body: { error: { code: 'request_too_large', details: { max_bytes: 8 * mebibyte } } } })
+  const whole = await postSigned(rig, '/v1/ingest/arf', source, returned(8 * mebibyte))
+  t.like(whole, { status: 202, body: { kind: 'dsn', events: [{ result: 'recorded', trace_id: trace.id }] } })
+  const packed = gzipSync(returned(8 * mebibyte))
+  t.like(await postSigned(rig, '/v1/ingest/arf', source, packed, { 'content-encoding': 'gzip' }), {
+    status: 202,
+    body: { kind: 'dsn', events: [{ result: 'duplicate', trace_id: trace.id }] },
+  })
 })
 
 test('a large report is read beside the main thread, alike', async (t) => {

@@ -1,8 +1,11 @@
 /** Deliverability tests over REST: minting, listing, reading, and the report as it is told. */
 import test from 'ava'
-import { inspectReportKey, inspectTests } from '#core/inspect/inspect-test.ts'
+import { inspectReportKey, inspectTests, pendingScoreKey, setPendingScore } from '#core/inspect/inspect-test.ts'
+import { InspectScoring } from '#core/inspect/scoring.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { Change, encode } from '#store/change.ts'
+import { pack } from '#store/tuple.ts'
+import { until } from '../../core/house.ts'
 import { letter } from '../../ingest/inspect/golden.ts'
 import { errorOf, startRig } from './rig.ts'
 
@@ -26,6 +29,39 @@ test('an address is minted with the times and the link of its report, and waits'
   t.like(read, { ...made, checks: [], requirements: [], caps: [], mail: null })
   clock.advance(86_400_000)
   t.is((await rest.must('GET', `/v1/inspect/tests/${String(made['id'])}`))['status'], 'expired')
+})
+
+test('a report that lost its DNS says so, with the checks that could not be made', async (t) => {
+  const { rest, database, organizationId } = await startRig(t)
+  const { id } = await rest.must('POST', '/v1/inspect/tests', {})
+  const input = await letter()
+  const silent = () => Promise.reject(Object.assign(new Error('silent'), { code: 'ETIMEOUT' }))
+  const stored = await database.get(inspectTests, { organizationId }, String(id))
+  if (!stored) throw new Error('no test')
+  const path = `/v1/inspect/tests/${String(id)}`
+  const told = async (resolve: typeof input.resolve): Promise<Record<string, unknown>> => {
+    const report = await inspectMail({ ...input, resolve })
+    await database.commit(setPendingScore(new Change(), organizationId, String(id), 0))
+    const content = { id: 'inm_1', size: 0, sha256: '', rows: 0 }
+    const now = await database.get(inspectTests, { organizationId }, String(id))
+    if (!now) throw new Error('no test')
+    await database.commit(
+      new Change().replace(inspectTests, organizationId, now, { ...now.record, mail: { session: input.session, content } }),
+    )
+    const scorer = { score: async () => ({ ok: true as const, report }), [Symbol.asyncDispose]: async () => {} }
+    const scoring = new InspectScoring({ database, scorer, onError: (error) => t.fail(String(error)) })
+    scoring.wake()
+    await until('scored', async () => (await database.kv.get(pack(pendingScoreKey(organizationId, String(id))))) === undefined)
+    await scoring.stop()
+    return rest.must('GET', path)
+  }
+  t.like(await rest.must('GET', path), { partial: null, unanswered_checks: [] })
+  const lost = await told(silent)
+  t.like(lost, { status: 'ready', partial: true })
+  for (const check of ['spf', 'dkim', 'dmarc']) t.true((lost['unanswered_checks'] as string[]).includes(check))
+  const { data } = (await rest.must('GET', '/v1/inspect/tests')) as { data: object[] }
+  t.like(data[0], { partial: true })
+  t.like(await told(input.resolve), { status: 'ready', partial: false, unanswered_checks: [] })
 })
 
 test('the report has all checks with evidence, fix and references', async (t) => {

@@ -2,44 +2,22 @@
  * Every operation of the table, asked by everybody who must not: another organization, another project, too small a scope, and
  * keys that are no good. They are refused, and the rows of the owner stay as they are to the byte.
  */
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
+import { keyUses } from '#core/access/key-uses.ts'
 import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
 import { pack, within } from '#store/tuple.ts'
 import type { Operation } from '../../../admin-api/operation.ts'
-import type { RestAnswer, RestClient } from '../../support/rest.ts'
-import { makeOneOfEach, requestsOf, type Made, type Request } from './requests.ts'
-import { mcpResource, restResource, startOAuth, type OAuthRig } from '../oauth/rig.ts'
+import type { RestAnswer } from '../../support/rest.ts'
+import { mcpResource, restResource } from '../oauth/rig.ts'
 import { addDestination, errorOf, startRig } from './rig.ts'
+import { ask, requestOf, siteOf, type Site } from './walk.ts'
 
-interface Site extends OAuthRig {
-  readonly made: Made
-  readonly requests: Readonly<Record<string, Request>>
-  /** In the order in which the owner can make all of the requests. */
-  readonly walk: readonly Operation[]
-}
-
-async function siteOf(t: ExecutionContext): Promise<Site> {
-  const rig = await startOAuth(t)
-  const made = await makeOneOfEach(rig)
-  const requests = requestsOf(made)
-  const names = Object.keys(requests)
-  const known = rig.operations.filter(({ operationId }) => operationId in requests)
-  const walk = known.toSorted((a, b) => names.indexOf(a.operationId) - names.indexOf(b.operationId))
-  return { ...rig, made, requests, walk }
-}
-
-function ask(client: RestClient, { method, path }: Operation, { params = {}, query, body, headers }: Request): Promise<RestAnswer> {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'missing')
-  return client.call(method, query === undefined ? filled : `${filled}?${query}`, body, headers)
-}
-
-const requestOf = ({ requests }: Site, { operationId }: Operation): Request => requests[operationId] ?? { stranger: 'refused' }
-
-/** The rows and counters of the organization, and the rows of the whole store that name it. */
+/** The rows and counters of the organization but for the last use of its keys, and the rows of the whole store that name it. */
 async function rowsOf({ database, organizationId, clock, made }: Site): Promise<Map<string, string>> {
   const rows = new Map<string, string>()
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
-  for await (const { key, value } of database.kv.range(within([organizationId]))) rows.set(text(key), text(value))
+  for await (const { key, value } of database.kv.range(within([organizationId])))
+    if (!text(key).includes(keyUses.name)) rows.set(text(key), text(value))
   for await (const { key, value } of database.kv.range(within(['']))) {
     if (text(key).includes(organizationId) || text(value).includes(organizationId)) rows.set(text(key), text(value))
   }
@@ -139,7 +117,7 @@ test('a key of another project reads nothing of this one, and leaves what was th
 })
 
 const idsOf = ({ made }: Site): string[] =>
-  Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|org|src|pom|whk|wha)_/.test(id))
+  Object.values(made).filter((id) => /^(prj|dst|rul|smc|tpl|key|rpl|inb|cap|dom|sup|uns|org|src|pom|whk|wha)_/.test(id))
 
 /** Keys of rows that are new, gone or different. */
 async function changedSince(site: Site, before: ReadonlyMap<string, string>): Promise<string[]> {
@@ -165,6 +143,20 @@ test('too small a scope is refused, and changes nothing', async (t) => {
       t.is(answer.status, 403, operation.operationId)
       t.is(errorOf(answer).code, 'insufficient_scope', operation.operationId)
       t.deepEqual(await changedSince(site, before), [], operation.operationId)
+    }
+  }
+})
+
+test('who only reads or sends is shown nothing to sign or log in with', async (t) => {
+  const site = await siteOf(t)
+  const clients = [await site.withKey(['api:read']), await site.withKey(['api:send'])]
+  const walk = site.walk.filter(({ method, right }) => method === 'GET' && right === 'api:read')
+  t.true(walk.some(({ operationId }) => operationId === 'readInbox'))
+  for (const operation of walk) {
+    for (const client of clients) {
+      const { status, bytes } = await ask(client, operation, requestOf(site, operation))
+      t.true(status < 400, operation.operationId)
+      t.notRegex(bytes.toString(), /whsec_[\w-]{20}|svckey_[\w-]{43}|"(?:password|hmac_secret|client_secret)":"[^"]/, operation.operationId)
     }
   }
 })

@@ -124,7 +124,6 @@ test('sendMessage answers the same trace for the same idempotency key, by field 
   const send = (body: object, headers = {}) => rig.rest.call('POST', '/v1/messages', { ...plain, ...body }, headers)
   const [first, ...same] = await Promise.all([
     send({ idempotency_key: 'order 1' }),
-    send({ idempotency_key: 'order 1', text: 'other' }),
     send({}, { 'idempotency-key': 'order 1' }),
     send({ idempotency_key: 'order 1' }, { 'idempotency-key': 'order 1' }),
   ])
@@ -139,6 +138,36 @@ test('sendMessage answers the same trace for the same idempotency key, by field 
   t.regex(errorOf(await send({}, { 'idempotency-key': 'x'.repeat(257) })).message, /^Idempotency-Key: at most 256 characters$/)
   rig.clock.advance(24 * 3600 * 1000)
   t.not(objectOf(await send({ idempotency_key: 'order 1' }))['trace_id'], objectOf(first)['trace_id'])
+})
+
+test('sendMessage tells a repeated idempotency key by a header, and another body under it by a warning', async (t) => {
+  const { rest } = await startRig(t)
+  const file = { filename: 'a.txt', content: Buffer.from('one').toString('base64') }
+  const body = { ...plain, idempotency_key: 'order 1', attachments: [file] }
+  const send = (changes: object = {}) => rest.call('POST', '/v1/messages', { ...body, ...changes })
+  const replayed = ({ headers }: { headers: Readonly<Record<string, unknown>> }) => headers['idempotent-replayed']
+  const first = await send()
+  t.deepEqual([replayed(first), objectOf(first)['warnings']], [undefined, undefined])
+  const again = await send()
+  t.is(replayed(again), 'true')
+  t.deepEqual(again.body, first.body)
+  const others = [
+    { text: 'other' },
+    { html: plain.text },
+    { subject: 'Other' },
+    { to: 'bob@example.ch' },
+    { attachments: [{ ...file, content: Buffer.from('two').toString('base64') }] },
+    { attachments: [{ ...file, filename: 'b.txt' }] },
+    { attachments: [] },
+  ]
+  for (const change of others) {
+    const other = await send(change)
+    t.deepEqual([other.status, replayed(other)], [200, 'true'], JSON.stringify(change))
+    const { warnings, ...rest_ } = objectOf(other)
+    t.deepEqual(rest_, first.body as never)
+    t.like(warnings, { 0: { path: 'idempotency_key' }, length: 1 })
+  }
+  t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 1 })
 })
 
 test('sendMessage is refused with 402 past the cap of captures, and nothing is kept', async (t) => {
@@ -156,14 +185,19 @@ test('sendMessage is refused with 402 past the cap of captures, and nothing is k
 test('sendMessage refuses attachments on plans without them', async (t) => {
   const { rest } = await startRig(t, { plan: 'free' })
   const answer = await rest.call('POST', '/v1/messages', { ...plain, attachments: [{ filename: 'a.txt', content: 'YQ==' }] })
-  t.deepEqual(refusal(answer), [429, 'quota_exhausted', 'The plan free sends no attachments; link to the files, or raise the plan.'])
+  t.deepEqual(refusal(answer), [
+    403,
+    'feature_disabled',
+    'The plan free sends no attachments; link to the files, or raise the plan to pro or enterprise.',
+  ])
 })
 
 const wrong = test.macro({
   async exec(t: ExecutionContext, changes: object, message: string) {
     const { rest } = await startRig(t)
     t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, ...changes })), [400, 'validation_failed', message])
-    t.deepEqual(await rest.must('GET', '/v1/traces'), { data: [], next_cursor: null })
+    const { data } = (await rest.must('GET', '/v1/traces')) as { data: { status: string; size: number }[] }
+    for (const left of data) t.like(left, { status: 'validation_failed', size: 0 }) // where the recipients could be read
   },
   title: (_, changes, message) => `sendMessage refuses ${JSON.stringify(changes).slice(0, 80)}: ${message}`,
 })
@@ -266,7 +300,7 @@ test('sendMessage bounds messages and recipients', async (t) => {
   const many = Array.from({ length: 61 }, (_, i) => `a${i}@b.ch`)
   const crowd = await rest.call('POST', '/v1/messages', { ...plain, to: many, cc: many })
   t.deepEqual(refusal(crowd), [400, 'validation_failed', 'The message has 122 recipients; at most 120 are taken. Split it.'])
-  t.deepEqual(await rest.must('GET', '/v1/traces'), { data: [], next_cursor: null })
+  t.deepEqual(await rest.must('GET', '/v1/traces?status=captured'), { data: [], next_cursor: null })
 })
 
 test('sendMessage tells how large files are and may be, and takes them up to that', async (t) => {

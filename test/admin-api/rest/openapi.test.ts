@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
-import { startRig } from './rig.ts'
+import { baseUrl, startRig } from './rig.ts'
 
 const expected = [
   'DELETE /v1/api-keys/{id}',
@@ -22,18 +22,21 @@ const expected = [
   'DELETE /v1/smtp-credentials/{id}',
   'DELETE /v1/suppressions/{id}',
   'DELETE /v1/templates/{id}',
+  'DELETE /v1/unsubscribes/{id}',
   'DELETE /v1/webhooks/{id}',
   'GET /operator/v1/invoices/export',
   'GET /operator/v1/organizations',
   'GET /operator/v1/organizations/{id}',
   'GET /operator/v1/organizations/{id}/invoice-preview',
   'GET /operator/v1/organizations/{id}/usage',
+  'GET /operator/v1/smtp-logins',
   'GET /share/inbound/{token}',
   'GET /share/inspect/{token}',
   'GET /share/traces/{trace_id}',
   'GET /t/c/{token}',
   'GET /t/o/{token}',
   'GET /v1/api-keys',
+  'GET /v1/api-keys/{id}',
   'GET /v1/audit',
   'GET /v1/billing/invoice-preview',
   'GET /v1/destinations',
@@ -93,12 +96,14 @@ const expected = [
   'GET /v1/traces',
   'GET /v1/traces/{trace_id}',
   'GET /v1/traces/{trace_id}/reports/{report_id}',
+  'GET /v1/unsubscribes',
   'GET /v1/usage',
   'GET /v1/webhooks',
   'GET /v1/webhooks/attempts',
   'GET /v1/webhooks/attempts/{id}',
   'GET /v1/webhooks/{id}',
   'GET /v1/webhooks/{id}/attempts',
+  'PATCH /v1/api-keys/{id}',
   'PATCH /v1/destinations/{id}',
   'PATCH /v1/destinations/{id}/mode',
   'PATCH /v1/inbound-routes/{id}',
@@ -155,6 +160,7 @@ const expected = [
   'POST /v1/suppressions/bulk-import',
   'POST /v1/templates',
   'POST /v1/templates/{id}/preview',
+  'POST /v1/traces/{trace_id}/retry',
   'POST /v1/webhooks',
   'POST /v1/webhooks/attempts/{id}/redeliver',
   'POST /v1/webhooks/{id}/rotate-secret',
@@ -181,4 +187,26 @@ test('the OpenAPI document is valid and holds every route', async (t) => {
     open.map(([path]) => path).filter((path) => /^\/(?:v1|share|t|operator)\//.test(path) && !path.startsWith('/v1/ingest/')),
     ['/share/traces/{trace_id}', '/t/c/{token}', '/t/o/{token}', '/share/inspect/{token}', '/share/inbound/{token}'],
   )
+})
+
+test('the document says how to begin, and what every group of operations is for', async (t) => {
+  const { address } = await startRig(t)
+  const document = (await (await fetch(`http://${address}/openapi.json`)).json()) as {
+    info: Record<string, unknown>
+    tags: { name: string; description?: string }[]
+    paths: Record<string, Record<string, { responses: Record<string, { content: object }> }>>
+  }
+  const { title, version, summary, description, license } = document.info
+  t.deepEqual([title, license], ['Postern', { name: 'MIT', identifier: 'MIT' }])
+  t.regex(String(version), /^\d+\.\d+\.\d+/)
+  t.true(String(summary).length > 40)
+  for (const word of ['POST /v1/messages', 'Authorization: Bearer', 'next_action', 'cursor', 'Idempotent-Replayed', 'RFC 3339'])
+    t.true(String(description).includes(word), word)
+  t.like(document.info['contact'], { url: baseUrl })
+  t.deepEqual(
+    document.tags.filter((tag) => (tag.description ?? '').length < 10),
+    [],
+  )
+  const shared = document.paths['/share/traces/{trace_id}']?.['get']?.responses['200']?.content ?? {}
+  t.deepEqual(Object.keys(shared), ['application/json', 'text/html'])
 })

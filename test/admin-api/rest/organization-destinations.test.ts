@@ -78,6 +78,7 @@ test('the default sender takes what no rule of a project matches, and lends its 
   t.deepEqual(await routeOf(rest, sent), {
     by: 'org_default',
     rule_id: null,
+    environment: null,
     reason: "No routing rule of the project matches shop@example.ch; the organization's default sender takes it, the destination House.",
   })
   t.like(await routeOf(rest, await rest.must('POST', '/v1/messages', { ...letter, from: 'a@own.ch', project_id })), { by: 'rule' })
@@ -127,8 +128,8 @@ test('only Pro and Enterprise mark; after a downgrade everything goes on, and ma
   await mark(rest, other)
   await putOnPlan(rig, 'basic')
   const refused = [
-    429,
-    'quota_exhausted',
+    403,
+    'feature_disabled',
     'The plan basic marks no destination organization-wide; raise the plan to pro or enterprise.',
   ] as const
   t.deepEqual(refusal(await rest.call('PATCH', pathOf(await addDestination(rest)), { scope: 'org' })), refused)

@@ -1,5 +1,6 @@
 /** What a web page may ask for with its key, beyond the gates: hostile fields, and keys that end while a send is under way. */
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import test from 'ava'
 import { codeOf, firstField, origin, page, plain, siteOf, tracesOf, type Site } from './page-site.ts'
 import { captchaDouble, type Said } from './publishable.ts'
@@ -58,7 +59,7 @@ test('a page sends with templates of its project, and of no other', async (t) =>
 })
 
 test('nothing that a visitor writes becomes a header field or another recipient', async (t) => {
-  const { send, rest } = await siteOf(t)
+  const { send, rest } = await siteOf(t, { rates: { per_ip_hour: 100 } })
   const crlf = '\r\nBcc: eve@example.net'
   for (const [field, value] of [
     ['reply_to', `visitor@example.net${crlf}`],
@@ -125,3 +126,44 @@ function slowSend({ address, token }: Site, meanwhile: () => Promise<unknown>) {
     sent.flushHeaders()
   })
 }
+
+test('bodies that are refused count in the windows of the key, and are not read once a window is full', async (t) => {
+  const { send, token, rest, address } = await siteOf(t, { rates: { per_ip_hour: 3 } })
+  const from = (client: string, body: object) => send(body, { 'x-forwarded-for': client })
+  t.is(codeOf(await from('198.51.100.7', { idempotency_key: 'first' })), 200)
+  t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '400 validation_failed')
+  t.is(codeOf(await from('198.51.100.7', { text: 'x'.repeat(70_000) })), '413 request_too_large')
+  t.is(codeOf(await from('198.51.100.7', {})), '429 rate_limit_exceeded', 'they count like sends')
+  t.is(codeOf(await from('198.51.100.7', { unknown: 1 })), '429 rate_limit_exceeded', 'before the body is looked at')
+  const sent = request(`http://${address}/v1/messages`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      origin,
+      'content-type': 'application/json',
+      'content-length': 60_000,
+      'x-forwarded-for': '198.51.100.7',
+    },
+  })
+  sent.flushHeaders()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  t.is(response.statusCode, 429, 'nothing of the body had come')
+  sent.destroy()
+  t.is(codeOf(await from('198.51.100.8', {})), 200, 'another address is not touched')
+  t.is((await tracesOf(rest)).length, 2)
+})
+
+test('a send that was taken can be repeated when a window is full, from where nothing was refused', async (t) => {
+  const { send } = await siteOf(t, { rates: { per_ip_hour: 1 } })
+  const first = await send({ idempotency_key: 'one' })
+  t.is(codeOf(first), 200)
+  t.is(codeOf(await send()), '429 rate_limit_exceeded')
+  t.deepEqual((await send({ idempotency_key: 'one' })).body, first.body)
+})
+
+test('bodies that are refused count in the window of the whole key', async (t) => {
+  const { send } = await siteOf(t, { rates: { per_ip_hour: 0, per_key_hour: 2 } })
+  for (const client of ['198.51.100.1', '198.51.100.2'])
+    t.is(codeOf(await send({ unknown: 1 }, { 'x-forwarded-for': client })), '400 validation_failed')
+  t.is(codeOf(await send({}, { 'x-forwarded-for': '198.51.100.3' })), '429 rate_limit_exceeded')
+})

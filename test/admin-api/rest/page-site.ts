@@ -27,5 +27,8 @@ export const codeOf = (answer: RestAnswer): unknown => (answer.status < 300 ? an
 export const firstField = (answer: RestAnswer): unknown =>
   (errorOf(answer).details as { fields: { path: string }[] } | undefined)?.fields[0]?.path
 
-/** Traces there are. */
-export const tracesOf = async (rest: RestClient) => (await rest.must('GET', '/v1/traces?limit=200'))['data'] as Record<string, unknown>[]
+/** Traces of what was taken. */
+export async function tracesOf(rest: RestClient): Promise<Record<string, unknown>[]> {
+  const { data } = (await rest.must('GET', '/v1/traces?limit=200')) as { data: Record<string, unknown>[] }
+  return data.filter(({ status }) => status !== 'validation_failed')
+}

@@ -26,6 +26,7 @@ test('createProject makes a project with its catch-all inbox, and lists show it'
     sends_today: 0,
     monthly_capture_cap: null,
     captures_this_month: 0,
+    environment: null,
   })
   t.like(rowsOf(await rest.must('GET', `/v1/inboxes?project=${String(id)}`)), [{ address_pattern: '*', project_id: id }])
   await rest.must('POST', '/v1/messages', { ...plain, project_id: id })
@@ -58,8 +59,8 @@ test('a partition has a parent, and none of its own', async (t) => {
 
 test('partitions are for plans pro and enterprise; projects are for all', async (t) => {
   for (const [plan, status] of [
-    ['free', 429],
-    ['basic', 429],
+    ['free', 403],
+    ['basic', 403],
     ['pro', 201],
     ['enterprise', 201],
   ] as const) {
@@ -67,7 +68,7 @@ test('partitions are for plans pro and enterprise; projects are for all', async 
     const { id } = await rest.must('POST', '/v1/projects', { name: 'Platform' })
     const answer = await rest.call('POST', '/v1/projects', { name: 'Tenant', parent_id: id })
     t.is(answer.status, status, plan)
-    if (status === 429) t.like(errorOf(answer), { code: 'quota_exhausted', next_action: 'upgrade' })
+    if (status === 403) t.like(errorOf(answer), { code: 'feature_disabled', next_action: 'upgrade' })
   }
 })
 
@@ -80,7 +81,11 @@ test('updateProject changes what is given, and null takes a limit back', async (
   t.like(await rest.must('PATCH', path, { name: 'Laden' }), { ...changed, name: 'Laden' })
   t.like(await rest.must('PATCH', path, { send_budget: null, monthly_capture_cap: null }), { send_budget: null, monthly_capture_cap: 5000 })
   const above = await rest.call('PATCH', path, { monthly_capture_cap: 5001 })
-  t.deepEqual(refusal(above), [429, 'quota_exhausted', 'The plan free captures 5000 messages of a project in a month; raise the plan.'])
+  t.deepEqual(refusal(above), [
+    429,
+    'quota_exhausted',
+    'The plan free captures 5000 messages of a project in a month; give at most that, or raise the plan.',
+  ])
   t.is((await rest.call('PATCH', path, { send_budget: -1 })).status, 400)
   t.is((await rest.call('PATCH', path, { is_default: true })).status, 400)
   const own = String((await rest.must('GET', '/v1/projects/me'))['project_id'])

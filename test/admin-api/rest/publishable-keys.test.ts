@@ -77,7 +77,8 @@ for (const [what, changes, path] of [
   })
 
 test('each gate refuses with its code and its details, and what is refused leaves nothing behind', async (t) => {
-  const { send, rest, database, organizationId, clock } = await siteOf(t, { rates: { per_key_hour: 1 } })
+  // two bodies are refused for what is in them, and count
+  const { send, rest, database, organizationId, clock } = await siteOf(t, { rates: { per_key_hour: 3 } })
   const wrong = async (body: object, headers = {}) => {
     const answer = await send(body, headers)
     const { code, details } = errorOf(answer)
@@ -98,7 +99,8 @@ test('each gate refuses with its code and its details, and what is refused leave
   t.deepEqual(await tracesOf(rest), [])
   const month = new Date(clock.now()).toISOString().slice(0, 7)
   t.is(await database.kv.counter(pack(usageCounter(organizationId, 'pk_sends', month))), 0)
-  t.is(codeOf(await send()), 200, 'the one send of the hour is still there')
+  t.is(codeOf(await send()), 200, 'the last send of the hour is still there')
+  t.is(codeOf(await send()), '429 rate_limit_exceeded')
 })
 
 test('the first gate that refuses decides', async (t) => {

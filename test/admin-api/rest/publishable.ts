@@ -6,6 +6,7 @@ import type { ExecutionContext } from 'ava'
 import { AccessTokens } from '#core/oauth/access-tokens.ts'
 import { SigningKeys } from '#core/oauth/signing-keys.ts'
 import { PageSends } from '#core/submission/page-send.ts'
+import { RefusedSends } from '#core/submission/refused-sends.ts'
 import { SendMessages, type SendOptions } from '#core/submission/send.ts'
 import { publishableCore, type PublishableParts } from '../../../daemon/publishable-core.ts'
 import type { RestClient } from '../../support/rest.ts'
@@ -36,7 +37,8 @@ export function sendingOf(
   })
   const sendMessages = new SendMessages(base)
   const sends = new PageSends({ ...base, ...core.captcha, sendMessages, keys: core.keys })
-  return { sendMessages, publishable: { ...core, accessTokens, sends } }
+  const refusedSends = new RefusedSends({ ...base, keys: core.keys })
+  return { sendMessages, refusedSends, publishable: { ...core, accessTokens, sends } }
 }
 
 /** What a provider was asked. */

@@ -12,6 +12,7 @@ import type { Probes } from '#core/delivery/probes.ts'
 import type { RecordResolver } from '#core/outbound/resolver.ts'
 import { TraceReader } from '#core/trace/read.ts'
 import type { Trace } from '#core/trace/trace.ts'
+import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 import { playedResolver } from './played.ts'
 
 export function readers(
@@ -19,7 +20,7 @@ export function readers(
   probes: Probes,
   records: RecordResolver,
 ) {
-  const reader = new TraceReader(base.database, base.secrets)
+  const reader = new TraceReader(base.database, base.secrets, decodeEncodedWords)
   const waiting = (id: string, trace: Trace) => probes.waiting(id, trace)
   return { traces: reader, diagnoses: new Diagnoses({ ...base, traces: reader, resolver: playedResolver, records, waiting }) }
 }

@@ -46,6 +46,6 @@ test('bad replays are refused by field', async (t) => {
 test('plans below Pro have no replay', async (t) => {
   const { rest } = await startRig(t, { plan: 'basic' })
   const { status, body } = await rest.call('POST', '/v1/replays', { filter: {} })
-  t.is(status, 429)
-  t.like(body, { error: { code: 'quota_exhausted', next_action: 'upgrade' } })
+  t.is(status, 403)
+  t.like(body, { error: { code: 'feature_disabled', next_action: 'upgrade' } })
 })

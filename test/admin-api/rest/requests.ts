@@ -14,7 +14,7 @@ import { newId } from '#store/ids.ts'
 import { addInboundMail } from './inbound-mail.ts'
 import { makeForPages } from './publishable.ts'
 import { addDestination, loopback, type Rig } from './rig.ts'
-import { addReport, announceTo } from './stored-rows.ts'
+import { addOptOut, addReport, announceTo } from './stored-rows.ts'
 
 interface MadeSource {
   readonly id: string
@@ -59,10 +59,10 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const credential = await idOf('/v1/smtp-credentials', { default_destination_id: destination })
   const template = await idOf('/v1/templates', { slug: 'welcome', name: 'Welcome', subject_tmpl: 'Welcome', text_tmpl: 'Hello' })
   const key = await idOf('/v1/api-keys', { name: 'x', scopes: ['api:read'] })
-  const attachments = [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }]
-  const trace = String((await rest.must('POST', '/v1/messages', { ...plain, attachments }))['trace_id'])
-  const later = { ...plain, destination_id: destination, send_at: new Date(clock.now() + hour).toISOString() }
-  const scheduled = String((await rest.must('POST', '/v1/messages', later))['trace_id'])
+  const sent = async (fields: object) => String((await rest.must('POST', '/v1/messages', { ...plain, ...fields }))['trace_id'])
+  const trace = await sent({ attachments: [{ filename: 'a.txt', content: 'YQ==', content_type: 'text/plain' }] })
+  const scheduled = await sent({ destination_id: destination, send_at: new Date(clock.now() + hour).toISOString() })
+  const relayed = await sent({ destination_id: destination })
   const replay = String((await rest.must('POST', '/v1/replays', { filter: {} }))['job_id'])
   const [inbox] = (await rest.must('GET', `/v1/inboxes?project=${project}`))['data'] as { id: string }[]
   const [message] = (await rest.must('GET', `/v1/inboxes/${inbox?.id ?? ''}/messages`))['data'] as { id: string }[]
@@ -75,6 +75,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const inboundMessage = await addInboundMail(database, organizationId, inboundRoute, project)
   const report = await addReport(database, organizationId, trace, project)
   const suppression = await idOf('/v1/suppressions', { email: 'gone@example.ch' })
+  const optOut = await addOptOut(database, organizationId, project)
   const sourceOf = async (provider: string): Promise<MadeSource> => {
     const { id, hmac_secret: secret } = await rest.must('POST', '/v1/ingest-sources', { provider })
     return { id: String(id), secret: String(secret) }
@@ -91,7 +92,8 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
   const inboundLink = linkToken(secrets, { organizationId, messageId: inboundMessage, part: 'raw', expiresAt: clock.now() + hour })
   const click = clickToken(secrets, { traceId: trace, link: 0, target: 'https://shop.example.ch/' })
   return {
-    ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key, trace, scheduled },
+    ...{ organizationId, project, target, partition, team, destination, spare, loose, rule, credential, template, key },
+    ...{ trace, scheduled, relayed },
     ...(await makeForPages(rest)),
     ...{
       replay,
@@ -102,8 +104,7 @@ export async function makeOneOfEach({ rest, database, organizationId, clock, add
       webhook,
       attempt,
       ...{ inboundRoute, inboundMessage, inboundLink },
-      suppression,
-      report,
+      ...{ suppression, optOut, report },
       stalwart: stalwart.id,
       stalwartSecret: stalwart.secret,
       ...{ mailEnable: mailEnable.id, mailEnableSecret: mailEnable.secret },
@@ -159,6 +160,7 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   listAudit: { ...refused, query: `project=${project}` },
   listProjects: { ...refused, query: `parent_id=${target}` },
   listSuppressions: { ...refused, query: `project_id=${project}` },
+  listUnsubscribes: { ...refused, query: `project=${project}` },
   exportSuppressions: { ...refused, query: `project_id=${project}` },
   listIngestSources: { ...own, neighbour: 'shared' },
   listPostofficeMappings: { ...refused, query: `bounce_source_config_id=${mailEnable}`, neighbour: 'shared' },
@@ -192,6 +194,7 @@ const readingOne = (made: Made): Record<string, Request> => {
     readReportMail: { ...refused, params: { trace_id: made.trace, report_id: made.report } },
     readTrace: { ...refused, params: { trace_id: made.trace } },
     diagnoseBounce: { ...own, query: `message_id=${made.trace}` },
+    readApiKey: { ...refused, params: { id: made.key } },
     readReplay: { ...refused, params: { job_id: made.replay } },
     readInspectTest: { ...refused, params: { id: made.inspect } },
     readSuppression: { ...refused, params: { id: made.suppression }, neighbour: 'shared' },
@@ -318,6 +321,8 @@ const changing = (made: Made): Record<string, Request> => {
     testWebhook: { ...refused, params: { id: made.webhook } },
     rotatePublishableKey: { ...refused, params: { id: made.publishable } },
     rotateApiKey: { ...refused, params: { id: made.key } },
+    updateApiKey: { ...refused, params: { id: made.key }, body: { name: 'Mine' } },
+    retryTrace: { ...refused, params: { trace_id: made.relayed } },
     stopReplay: { ...refused, params: { job_id: made.replay } },
     updateSuppression: { ...refused, params: { id: made.suppression }, body: { reason: 'Mine' }, neighbour: 'shared' },
     changeMemberRole: { ...refused, params: { id: made.member }, body: { role: 'developer' }, neighbour: 'forbidden' },
@@ -332,6 +337,7 @@ const changing = (made: Made): Record<string, Request> => {
 const operators = ({ team }: Made): Record<string, Request> => {
   const one = { ...refused, params: { id: team } }
   return {
+    operatorListFailedLogins: refused,
     operatorListOrganizations: refused,
     operatorReadOrganization: one,
     operatorReadUsage: one,
@@ -360,6 +366,7 @@ const ending = (made: Made): Record<string, Request> => ({
   deleteDestination: { ...refused, params: { id: made.spare } },
   deleteDomain: { ...refused, params: { id: made.domain }, neighbour: 'forbidden' },
   deleteSuppression: { stranger: 'silent', params: { id: made.suppression }, neighbour: 'shared' },
+  deleteUnsubscribe: { stranger: 'silent', params: { id: made.optOut } },
   deletePostofficeMapping: { stranger: 'silent', params: { id: made.mapping }, neighbour: 'forbidden' },
   revokeIngestSource: { stranger: 'silent', params: { id: made.stalwart }, neighbour: 'forbidden' },
   removeMember: { ...refused, params: { id: made.member }, neighbour: 'forbidden' },

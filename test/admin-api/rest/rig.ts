@@ -30,9 +30,10 @@ import { Destinations } from '#core/routing/destinations.ts'
 import { FailoverPolicies } from '#core/routing/failover-policies.ts'
 import { members } from '#core/people/member.ts'
 import { people, type People } from '#core/people/people.ts'
-import type { Role } from '#core/people/role.ts'
+import type { Role } from '#core/access/role.ts'
 import { addUser } from '#core/people/user.ts'
 import type { AccessTokens } from '#core/oauth/access-tokens.ts'
+import { grantStands } from '#core/oauth/grant.ts'
 import { Sandboxes } from '#core/oauth/sandboxes.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { RoutingRules } from '#core/routing/rules.ts'
@@ -40,6 +41,7 @@ import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept } from '#core/submission/accept.ts'
 import { ConnectionTest } from '#core/submission/connection-test.ts'
 import { Replays } from '#core/submission/replays.ts'
+import { Retries } from '#core/submission/retries.ts'
 import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { Simulate } from '#core/submission/simulate.ts'
 import { Templates } from '#core/templates/templates.ts'
@@ -54,6 +56,7 @@ import type { Dispatcher } from '#core/webhooks/dispatcher.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import type { Kv } from '#store/kv.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { bearerAuthentication, operatorAuthentication } from '../../../admin-api/authentication.ts'
 import type { Operation } from '../../../admin-api/operation.ts'
@@ -74,6 +77,7 @@ import { temporaryFolder } from '../../support/workspace.ts'
 import { playedResolver, PlayedRecords, PlayedTransport } from './played.ts'
 import { sendingOf, type VerifyUrls } from './publishable.ts'
 import { inboundOf, inboxesOf, moving, readers } from './readers.ts'
+const secrets = new SecretBox(Buffer.alloc(32, 7))
 
 export const baseUrl = 'https://post.example.ch'
 export const operatorKey = `svcop_${'o'.repeat(43)}`
@@ -126,6 +130,10 @@ export interface RigOptions {
   readonly plan?: PlanName
   readonly bounceDomain?: null
   readonly hasOperator?: boolean
+  /** Stands between the core and the store. */
+  readonly kv?: (kv: Kv) => Kv
+  /** Time and limits of the HTTP side. */
+  readonly server?: Pick<AdminApiOptions, 'monotonic' | 'limits'>
   /** Where tokens of captchas are verified; nowhere unless told. */
   readonly captcha?: VerifyUrls
   /** What the HTTP side serves besides, and who may call it. */
@@ -141,9 +149,9 @@ export interface RigOptions {
 export async function startRig(t: ExecutionContext, options: RigOptions = {}): Promise<Rig> {
   const folder = await temporaryFolder('rest')
   const kv = await LevelKv.open(join(folder.path, 'store'))
-  const database = new Database(kv)
+  const database = new Database(options.kv?.(kv) ?? kv)
   const clock = new ManualClock()
-  const { organizationId } = await bootstrap({ database, clock, adminKey, plan: options.plan ?? 'enterprise' })
+  const { organizationId } = await bootstrap({ database, clock, secrets, adminKey, plan: options.plan ?? 'enterprise' })
   const transport = new PlayedTransport()
   const bell = new CaptureBell()
   const reader = new WorkerMessageReader(clock)
@@ -171,6 +179,7 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     requireFlag: flagCheck(core.policies),
     authenticate: bearerAuthentication((key) => core.apiKeys.authenticate(key)),
     ...besides,
+    ...options.server,
     operations,
     trustProxy: ['127.0.0.1'],
     admission: { check() {} },
@@ -201,14 +210,11 @@ export async function startRig(t: ExecutionContext, options: RigOptions = {}): P
     await folder[Symbol.asyncDispose]()
     if (failures.length > 0) throw new AggregateError(failures, 'the service failed inside')
   })
-  const rest = client(adminKey)
-  const operator = client(operatorKey)
+  const [rest, operator] = [client(adminKey), client(operatorKey)]
   return {
     ...{ removals: core.removals, operations },
     ...{ folder: folder.path, database, clock, transport, board, records, organizationId, bell, address, failures, rest, client, operator },
-    inboxCore: core,
-    engagements: core.engagements,
-    webhookDispatcher: core.webhookDispatcher,
+    ...{ inboxCore: core, engagements: core.engagements, webhookDispatcher: core.webhookDispatcher },
     people: core.people,
     claims: core.claims,
     accessTokens: core.publishable.accessTokens,
@@ -248,7 +254,6 @@ function assemble(
   const policies = new Policies(database)
   const audit = new Audit({ database, clock })
   const writes = new SettingWrites(database, audit)
-  const secrets = new SecretBox(Buffer.alloc(32, 7))
   const settings = { database, writes, policies, secrets, clock, audit }
   const base = { ...settings, ...webhooksOf(settings), ...inboxesOf(settings, reader, bell, baseUrl) }
   const smtpCredentials = new SmtpCredentials({ ...base, bounceDomain })
@@ -260,7 +265,7 @@ function assemble(
     ...base,
     tracking: new Tracking({ secrets, rewriter, publicUrl: baseUrl }),
     listener: { accepted() {}, queued() {}, captured: (capture) => bell.ring(capture) },
-    ...{ ...limits, bounceDomain },
+    ...{ ...limits, bounceDomain, health: board },
   })
   const destinations = new Destinations({ ...base, guard: loopbackGuard, resolver: playedResolver, connectionsUnlessTold: 10 })
   const probes = new Probes({
@@ -276,23 +281,22 @@ function assemble(
   return {
     ...{ ...base, ...made, ...inbound },
     ...{ people: house, members: house.members, invitations: house.invitations, claims: claimsOf(base, house) },
-    ...{ destinations, probes, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024 },
-    apiKeys: new ApiKeys(base),
-    connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport }),
-    routingRules: new RoutingRules(base),
+    ...{ destinations, probes, smtpCredentials, baseUrl, sendBodyBytesMax: 3 * 1024 * 1024, reportBytesMax: 8 * 1024 * 1024 },
+    apiKeys: new ApiKeys({ ...base, rightsOfMember: house.members.rightsOf, grantStands: grantStands(database) }),
+    connectionTest: new ConnectionTest({ ...base, credentials: smtpCredentials, transport, health: board }),
     simulate: new Simulate({ ...base, ...limits, health: board }),
     sendingDomains: new SendingDomains({
       ...base,
       resolver: records,
       publishing: { spfMechanisms: ['ip4:192.0.2.7'], bounceDomain, mxHost: 'post.example.ch' },
     }),
-    failoverPolicies: new FailoverPolicies(base),
+    ...{ routingRules: new RoutingRules(base), failoverPolicies: new FailoverPolicies(base) },
     ...moving({ ...base, ...inbound, destinations, smtpCredentials, templates }),
     replays: new Replays({ ...base, traces: new TraceReader(database), onJob: () => {} }),
-    scheduledSends: new ScheduledSends({ database, policies, clock }),
+    ...{ retries: new Retries({ ...base, queued() {} }), scheduledSends: new ScheduledSends({ database, policies, clock }) },
     ...readers(base, probes, records),
     ...{ templates, unsubscribes, usage, inspectTests: new InspectTests({ ...base, domain: bounceDomain, onReceived() {} }) },
-    ...sendingOf({ ...base, templates, unsubscribes, accept }, captcha),
+    ...sendingOf({ ...base, templates, unsubscribes, accept, health: board }, captcha),
     suppressions: new Suppressions(base),
     suppressionImport: new SuppressionImport(base),
     engagements: new Engagements({ database, secrets, clock, admission: { check() {} }, onError: rethrow }),

@@ -4,7 +4,11 @@ import { addDestination, errorOf, refusal, startRig } from './rig.ts'
 test('createRoutingRule takes a match as an object or as text', async (t) => {
   const { rest } = await startRig(t)
   const destination_id = await addDestination(rest)
-  const matchOf = async (match: unknown) => (await rest.must('POST', '/v1/routing/rules', { match, destination_id }))['match']
+  const matchOf = async (match: unknown) => {
+    const made = await rest.must('POST', '/v1/routing/rules', { match, destination_id })
+    await rest.must('DELETE', `/v1/routing/rules/${String(made['id'])}`)
+    return made['match']
+  }
   t.deepEqual(await matchOf({ from: 'Shop@Example.ch' }), { from: 'shop@example.ch' })
   t.deepEqual(await matchOf({ domain: 'Müller.ch' }), { domain: 'xn--mller-kva.ch' })
   t.deepEqual(await matchOf({ any: true }), { any: true })
@@ -27,8 +31,28 @@ test('createRoutingRule answers the whole resource', async (t) => {
   const { id, project_id, ...others } = made.body as Record<string, unknown>
   t.regex(String(id), /^rul_[0-9a-f]{32}$/)
   t.regex(String(project_id), /^prj_/)
-  t.deepEqual(others, { match: { any: true }, destination_id, priority: 100, created_at: new Date(clock.now()).toISOString() })
+  t.deepEqual(others, {
+    match: { any: true },
+    destination_id,
+    environment: null,
+    priority: 100,
+    created_at: new Date(clock.now()).toISOString(),
+  })
   t.deepEqual(await rest.must('GET', `/v1/routing/rules/${String(id)}`), made.body as never)
+})
+
+test('a rule that another one makes useless is refused, and so is a change that makes one', async (t) => {
+  const { rest } = await startRig(t)
+  const [destination_id, other] = [await addDestination(rest), await addDestination(rest)]
+  const make = (match: string, changes = {}) => rest.call('POST', '/v1/routing/rules', { match, destination_id, ...changes })
+  const first = (await make('@shop.ch')).body as Record<string, unknown>
+  const message = `The rule ${String(first['id'])} matches the same and leads to the same; change its priority instead of making another.`
+  t.deepEqual(refusal(await make('SHOP.ch', { priority: 5 })), [409, 'conflict', message])
+  t.is((await make('shop.ch', { destination_id: other })).status, 201)
+  const another = (await make('*.shop.ch')).body as Record<string, unknown>
+  const change = (changes: object) => rest.call('PATCH', `/v1/routing/rules/${String(another['id'])}`, changes)
+  t.deepEqual(refusal(await change({ match: 'shop.ch' })), [409, 'conflict', message])
+  t.is((await change({ priority: 7 })).status, 200)
 })
 
 test('createRoutingRule names what is wrong', async (t) => {
@@ -77,14 +101,15 @@ test('a rule belongs to the project of its destination', async (t) => {
 test('listRoutingRules shows them in the order in which they are tried, page by page', async (t) => {
   const { rest } = await startRig(t)
   const destination_id = await addDestination(rest)
-  const make = async (match: string, priority: number) =>
-    (await rest.must('POST', '/v1/routing/rules', { match, destination_id, priority }))['id']
+  const other = await addDestination(rest)
+  const make = async (match: string, priority: number, id = destination_id) =>
+    (await rest.must('POST', '/v1/routing/rules', { match, destination_id: id, priority }))['id']
   const last = await make('*', 10)
   const wide = await make('*.ch', 10)
   const wildcard = await make('*.b.ch', 10)
   const address = await make('a@b.ch', 10)
   const domain = await make('b.ch', 10)
-  const first = await make('*', 1)
+  const first = await make('*', 1, other)
   const seen: unknown[] = []
   for await (const { id } of rest.rows('/v1/routing/rules', 3)) seen.push(id)
   t.deepEqual(seen, [first, address, domain, wildcard, wide, last])

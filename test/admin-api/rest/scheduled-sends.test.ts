@@ -58,35 +58,37 @@ test('sendMessage refuses a send_at that is past or more than 3 days ahead, says
     ['9999-12-31T23:59:59Z', far],
   ] as const)
     t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, send_at })), [400, 'validation_failed', message])
-  t.deepEqual(await rest.must('GET', '/v1/traces'), { data: [], next_cursor: null })
+  t.deepEqual(await listed(rest), [])
 })
 
 test('sendMessage with send_at needs the plan pro or above', async (t) => {
   for (const plan of ['anonymous', 'free', 'basic'] as const) {
     const { rest, clock } = await startRig(t, { plan })
     const send_at = new Date(clock.now() + hour).toISOString()
-    const message = `The plan ${plan} has no scheduled sends; leave send_at out to send now, or raise the plan.`
-    t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, send_at })), [429, 'quota_exhausted', message])
+    const message = `The plan ${plan} has no scheduled sends; leave send_at out to send now, or raise the plan to pro or enterprise.`
+    t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, send_at })), [403, 'feature_disabled', message])
   }
   const { rest, clock } = await startRig(t, { plan: 'pro' })
   t.is((await schedule(rest, clock.now() + hour))['outcome'], 'captured.no_route')
 })
 
-test('sendMessage captures a scheduled send at once, and the trace says which time was asked for', async (t) => {
+test('sendMessage with send_at waits also where it will be captured, is listed and can be canceled', async (t) => {
   const { rest, clock } = await startRig(t)
   const time = clock.now() + hour
+  const at = new Date(time).toISOString()
   const sent = await schedule(rest, time)
-  t.deepEqual({ ...sent, trace_id: '' }, { trace_id: '', outcome: 'captured.no_route' })
+  t.deepEqual({ ...sent, trace_id: '' }, { trace_id: '', outcome: 'captured.no_route', status: 'queued' })
   const trace = await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`)
-  t.like(trace, { status: 'captured', send_at: new Date(time).toISOString(), next_attempt_at: null })
-  const told = (trace['timeline'] as { message: string }[]).map(({ message }) => message)
-  t.true(told.includes(`It was asked to leave at ${new Date(time).toISOString()}; a message that is captured is captured at once.`))
-  t.deepEqual(await listed(rest), [])
-  t.deepEqual(refusal(await rest.call('DELETE', `/v1/messages/scheduled/${String(sent['trace_id'])}`)), [
-    409,
-    'conflict',
-    'The message was captured at once and waits for nothing; there is nothing to cancel.',
+  t.like(trace, { status: 'queued', outcome: 'captured.no_route', send_at: at, next_attempt_at: at })
+  t.deepEqual((trace['timeline'] as { event: string; message: string }[]).map(({ event, message }) => `${event}: ${message}`).slice(2), [
+    "queued: No destination matches, and the project's no-route policy is to capture.",
+    `scheduled: It is captured at ${at}, and can be canceled until then.`,
   ])
+  t.deepEqual(await listed(rest, '?status=queued'), ['Your order'])
+  t.like(await rest.must('DELETE', `/v1/messages/scheduled/${String(sent['trace_id'])}`), { status: 'canceled' })
+  t.deepEqual(await listed(rest, '?status=canceled'), ['Your order'])
+  const sandbox = await schedule(rest, time, { destination_id: await addDestination(rest) })
+  t.like(sandbox, { outcome: 'captured.sandbox_destination', status: 'queued' })
 })
 
 test('sendMessage answers a repeated idempotency key of a scheduled send with the same trace, also after its time', async (t) => {

@@ -33,6 +33,7 @@ test('createSmtpCredential answers the whole resource and, this once, the passwo
     allowed_from_domains: ['example.ch', 'xn--mller-kva.ch'],
     enforce_header_from: true,
     default_destination_id,
+    environment: null,
     max_rate_per_min: 30,
     max_message_bytes: 1_000_000,
     expires_at: '2031-01-01T00:00:00.000Z',
@@ -223,16 +224,18 @@ test('testSmtpCredential shows every check, and asks a live provider', async (t)
   const sender = await withKey(['api:send'])
   const run = () => sender.must('POST', `${path}/${String(id)}/test-connection`)
 
+  const byRules = 'No default destination is set, so routing rules choose; mail that none of them matches would be'
+  t.like((await run())['checks'], { 1: { ok: true, detail: `${byRules} captured.` } })
+  await rest.must('PATCH', '/v1/projects/me/no-route-policy', { no_route_policy: 'reject' })
   t.deepEqual(await run(), {
     ok: false,
     checks: [
       { check: 'credential_active', ok: true, detail: `${String(username)} is active until ${expires_at}.` },
-      { check: 'destination_resolves', ok: false, detail: 'No default destination is set; set default_destination_id.' },
+      { check: 'destination_resolves', ok: false, detail: `${byRules} refused with 550 5.4.4.` },
     ],
   })
   await rest.must('PATCH', `/v1/destinations/${destination}`, { scope: 'org', is_org_default: true })
-  const byDefault =
-    'Where no routing rule matches, the organization default sender Webhoster (127.0.0.1:2600); mail would be captured, because it is in sandbox mode.'
+  const byDefault = 'Where no routing rule matches: Webhoster (127.0.0.1:2600); mail would be captured, because it is in sandbox mode.'
   t.like((await run())['checks'], { 1: { check: 'destination_resolves', ok: true, detail: byDefault } })
   await rest.must('PATCH', `/v1/destinations/${destination}`, { scope: 'project' })
   await rest.must('PATCH', `${path}/${String(id)}`, { default_destination_id: destination })

@@ -1,12 +1,13 @@
-/** Rows that no request of a tenant makes, put into the store: a webhook delivery, and a report with its mail. */
-import { keepReport } from '#core/trace/kept-report.ts'
+/** Rows that no request of a tenant makes, put into the store: a webhook delivery, a report with its mail, and an opt-out. */
+import { namedList, optOuts } from '#core/feedback/opt-out.ts'
+import { keptReportKey } from '#core/trace/kept-report.ts'
 import { reportId, keptMailId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { announce } from '#core/webhooks/announce.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { newTraceId } from '#store/ids.ts'
+import { newId, newTraceId } from '#store/ids.ts'
 
 /** An event for the endpoint; answers the id of its delivery. */
 export async function announceTo(database: Database, organizationId: string, endpointId: string): Promise<string> {
@@ -43,7 +44,24 @@ export async function addReport(database: Database, organizationId: string, trac
     ...{ reportingMta: null, feedbackType: null, suppression: null, rawBytes: 1 },
   }
   const change = new Change().insert(traceReports, organizationId, report)
-  keepReport(change, organizationId, report, Buffer.from('x'))
+  change.set(keptReportKey(organizationId, report.id), Buffer.from('x'))
   await database.commit(change)
   return keptMailId(report)
+}
+
+/** Somebody who left a list of the project. */
+export async function addOptOut(database: Database, organizationId: string, projectId: string): Promise<string> {
+  const { key, name } = namedList(projectId, 'news')
+  const entry = {
+    id: newId('uns', 1),
+    email: 'left@example.ch',
+    list: key,
+    name,
+    ownerId: projectId,
+    projectId,
+    traceId: null,
+    createdAt: 1,
+  }
+  await database.commit(new Change().insert(optOuts, organizationId, entry))
+  return entry.id
 }

@@ -26,13 +26,34 @@ test('readTrace tells the story of a send', async (t) => {
     mail_from: 'shop@example.ch',
     to: ['ada@example.ch', 'bob@example.ch'],
     recipients: [
-      { address: 'ada@example.ch', status: 'queued', bcc: false, reply: null, return_path: null, report: null, suppression: null },
-      { address: 'bob@example.ch', status: 'queued', bcc: false, reply: null, return_path: null, report: null, suppression: null },
+      {
+        address: 'ada@example.ch',
+        status: 'queued',
+        bcc: false,
+        reply: null,
+        return_path: null,
+        report: null,
+        bounce: null,
+        suppression: null,
+      },
+      {
+        address: 'bob@example.ch',
+        status: 'queued',
+        bcc: false,
+        reply: null,
+        return_path: null,
+        report: null,
+        bounce: null,
+        suppression: null,
+      },
     ],
+    bounce: null,
+    recipient_counts: { queued: 2 },
+    summary: '2 queued',
     subject: 'Bestellung für Ada',
     message_id: `${String(trace_id)}@example.ch`,
     destination_id,
-    route: { by: 'rule', rule_id: rule['id'], reason },
+    route: { by: 'rule', rule_id: rule['id'], environment: null, reason },
     attempts: 0,
     send_at: null,
     tracking: null,
@@ -111,8 +132,26 @@ test('readSharedTrace leaves out blind copies, which readTrace marks', async (t)
   const { rest, client } = await startRig(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, bcc: ['Zoe@hidden.example', 'ADA@example.ch'] })
   t.deepEqual((await rest.must('GET', `/v1/traces/${String(trace_id)}`))['recipients'], [
-    { address: 'ada@example.ch', status: 'captured', bcc: false, reply: null, return_path: null, report: null, suppression: null },
-    { address: 'Zoe@hidden.example', status: 'captured', bcc: true, reply: null, return_path: null, report: null, suppression: null },
+    {
+      address: 'ada@example.ch',
+      status: 'captured',
+      bcc: false,
+      reply: null,
+      return_path: null,
+      report: null,
+      bounce: null,
+      suppression: null,
+    },
+    {
+      address: 'Zoe@hidden.example',
+      status: 'captured',
+      bcc: true,
+      reply: null,
+      return_path: null,
+      report: null,
+      bounce: null,
+      suppression: null,
+    },
   ] as never)
   const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
   t.deepEqual(objectOf(shared)['recipients'], [{ address: 'a***@e***', status: 'captured' }])
@@ -167,4 +206,28 @@ test('readSharedTrace needs no key, and shows nothing but the allow list', async
   )
   for (const word of ['secret', 'ada@', 'shop@', 'prj_', 'key_']) t.false(answer.bytes.toString('utf8').includes(word), word)
   t.deepEqual(refusal(await client('none').call('GET', '/share/traces/0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b')), none)
+})
+
+test('listTraces finds a part of subject, address and Message-ID, takes the names of other lists, and its cursors hold no address', async (t) => {
+  const { rest, clock } = await startRig(t)
+  const send = async (changes: object) => String((await rest.must('POST', '/v1/messages', { ...plain, ...changes }))['trace_id'])
+  const first = await send({ subject: 'Größe geändert' })
+  clock.advance(1000)
+  const second = await send({ to: 'ben@inbox.example.ch', cc: 'ada@example.ch' })
+  const idsOf = async (query: string) => {
+    const { data } = await rest.must('GET', `/v1/traces?${query}`)
+    return (data as Record<string, unknown>[]).map((row) => row['trace_id'])
+  }
+  t.deepEqual(await idsOf(`q=${encodeURIComponent('GRÖSSE')}`), [], 'letters are compared, not spellings')
+  t.deepEqual(await idsOf(`q=${encodeURIComponent('größe')}`), [first])
+  t.deepEqual(await idsOf('q=INBOX.exam'), [second])
+  t.deepEqual(await idsOf(`q=${second}@`), [second])
+  t.deepEqual(await idsOf('q=nothing-like-this'), [])
+  t.deepEqual(await idsOf('recipient=ben@inbox.example.ch'), [second])
+  t.deepEqual(await idsOf('sender=shop@example.ch&created_after=2000-01-01T00:00:00Z'), [second, first])
+  t.deepEqual(await idsOf(`created_before=${new Date(clock.now() - 2000).toISOString()}`), [])
+  const { next_cursor } = await rest.must('GET', '/v1/traces?to=ada@example.ch&limit=1')
+  t.notRegex(Buffer.from(String(next_cursor), 'base64url').toString('latin1'), /ada|example|org_/)
+  t.deepEqual(await idsOf(`to=ada@example.ch&limit=1&cursor=${String(next_cursor)}`), [first])
+  t.is((await rest.call('GET', `/v1/traces?to=ben@inbox.example.ch&cursor=${String(next_cursor)}`)).status, 400)
 })

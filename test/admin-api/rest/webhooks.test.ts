@@ -292,3 +292,30 @@ test('the OpenAPI document describes each event as it is sent', async (t) => {
   t.deepEqual(requestBody.content['application/json']?.schema, { $ref: '#/components/schemas/WebhookEvent' })
   t.deepEqual(Object.keys(document.components.schemas['WebhookEvent']!.properties), ['id', 'type', 'created_at', 'test', 'data'])
 })
+
+test('a webhook that is paused says so, keeps its events as pending attempts, takes tests, and goes on when it is resumed', async (t) => {
+  const rig = await startRig(t)
+  const { rest } = rig
+  const receiver = await receiverOf(t)
+  await rig.webhookDispatcher.start()
+  const { id } = await rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: receiver.url })
+  const path = `/v1/webhooks/${String(id)}`
+  t.like(await rest.must('GET', path), { paused: false, paused_at: null })
+  t.like(await rest.must('PATCH', path, { paused: true }), { paused: true, paused_at: new Date(rig.clock.now()).toISOString() })
+  await announceIn(rig, await projectOf(rig), 2)
+  await rig.webhookDispatcher.idle()
+  t.is(receiver.received.length, 0)
+  const waiting = { status: 'pending', attempt_count: 0, paused: true, next_attempt_at: null }
+  const [row, ...others] = (await rest.must('GET', `${path}/attempts?status=pending`))['data'] as Row[]
+  t.like([row, ...others], [waiting, waiting])
+  t.like(await rest.must('GET', `/v1/webhooks/attempts/${String(row?.['id'])}`), waiting)
+  t.like(await rest.must('POST', `${path}/test`, {}), { delivered: true })
+  t.is(receiver.received.length, 1)
+  t.like(await rest.must('PATCH', path, { paused: false }), { paused: false, paused_at: null })
+  await receiver.hasReceived(3)
+  await rig.webhookDispatcher.idle()
+  const sent = { status: 'succeeded', attempt_count: 1, paused: false }
+  t.like((await rest.must('GET', `${path}/attempts`))['data'], [sent, sent])
+  t.like(await rest.must('POST', '/v1/webhooks', { name: 'Later', target_url: target, paused: true }), { paused: true })
+  t.is((await rest.call('PATCH', path, { paused: 'yes' })).status, 400)
+})

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { ApiKeys } from '#core/access/api-keys.ts'
+import { SecretBox } from '#core/access/secret-box.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { Audit } from '#core/audit.ts'
@@ -29,14 +30,24 @@ async function openKeys(t: ExecutionContext) {
   })
   const database = new Database(counting)
   const clock = new ManualClock()
-  const keys = new ApiKeys({
+  const writes = new SettingWrites(database, new Audit({ database, clock }))
+  const options = {
     database,
     clock,
     policies: new Policies(database),
-    writes: new SettingWrites(database, new Audit({ database, clock })),
+    writes,
+    rightsOfMember: async () => undefined,
+    grantStands: async () => false,
+  }
+  const keys = new ApiKeys(options)
+  const { apiKey = '' } = await bootstrap({
+    database,
+    clock,
+    secrets: new SecretBox(Buffer.alloc(32, 7)),
+    adminKey: undefined,
+    plan: 'enterprise',
   })
-  const { apiKey = '' } = await bootstrap({ database, clock, adminKey: undefined, plan: 'enterprise' })
-  return { keys, apiKey, clock, reads: () => reads, database }
+  return { keys, another: new ApiKeys(options), apiKey, clock, reads: () => reads, database }
 }
 
 const refused = { message: 'This API key is unknown, expired or revoked; use a current one.', code: 'unauthorized' } as const
@@ -80,4 +91,20 @@ test('mint() gives no right that the minting key does not have', async (t) => {
     message: 'This needs the scope api:admin; the key has api:send.',
   })
   t.deepEqual((await keys.mint(scope, { name: 'x', scopes: ['api:read', 'api:send', 'api:read'] })).record.scopes, ['api:read', 'api:send'])
+})
+
+test('a key in use is written down once in five minutes, and another process knows when', async (t) => {
+  const { keys, another, apiKey, clock, database } = await openKeys(t)
+  const scope = await keys.authenticate(apiKey)
+  const used = clock.now()
+  const before = database.commits
+  for (let i = 0; i < 100; i++) await keys.authenticate(apiKey)
+  t.is(database.commits - before, 0, 'the first use was written before')
+  clock.advance(299_999)
+  await keys.authenticate(apiKey)
+  t.is((await keys.get(scope, scope.grantId)).usedAt, used)
+  clock.advance(1)
+  await keys.authenticate(apiKey)
+  await another.mint(scope, { name: 'x', scopes: ['api:read'] }) // a later write: the use is durable before it
+  t.is((await another.get(scope, scope.grantId)).usedAt, used + 300_000)
 })

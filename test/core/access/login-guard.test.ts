@@ -18,7 +18,9 @@ const guardOf = () => {
   const fail = (user: string, address: string, times: number): void => {
     for (let i = 0; i < times; i++) guard.failed(user, address)
   }
-  return { clock, guard, isOpen, fail }
+  /** Whether a wrong login from there is told to wait; it counts as one. */
+  const isCrowded = (address: string): boolean => guard.failed('nobody', address).code === 'rate_limit_exceeded'
+  return { clock, guard, isOpen, fail, isCrowded }
 }
 
 test('LoginGuard.check() holds a user off after too many failures, from anywhere', (t) => {
@@ -34,23 +36,24 @@ test('LoginGuard.check() holds a user off after too many failures, from anywhere
   })
 })
 
-test('LoginGuard.check() holds an address off that sprays users', (t) => {
-  const { isOpen, fail } = guardOf()
+test('LoginGuard.failed() tells an address that sprays users to wait, and check() locks nobody else behind it out', (t) => {
+  const { guard, isOpen, fail } = guardOf()
   for (const user of ['a', 'b', 'c', 'd', 'e']) fail(user, '192.0.2.1', 1)
-  t.false(isOpen('f', '192.0.2.1'))
-  t.false(isOpen('f', '::ffff:192.0.2.1'))
-  t.true(isOpen('f', '192.0.2.2'))
+  t.is(guard.failed('f', '192.0.2.1').code, 'rate_limit_exceeded')
+  t.is(guard.failed('g', '::ffff:192.0.2.1').code, 'rate_limit_exceeded')
+  t.is(guard.failed('h', '192.0.2.2').code, 'unauthorized')
+  t.true(isOpen('i', '192.0.2.1'), 'whose password is right gets in')
 })
 
 test('LoginGuard counts IPv6 addresses by their /64', (t) => {
-  const { isOpen, fail } = guardOf()
+  const { fail, isCrowded } = guardOf()
   for (let i = 0; i < 5; i++) fail(`u${i}`, `2001:db8:1:2:${i}::1`, 1)
-  t.false(isOpen('x', '2001:db8:1:2:ffff:ffff:ffff:ffff'))
-  t.false(isOpen('x', '2001:db8:1:2::'))
-  t.true(isOpen('x', '2001:db8:1:3::1'))
-  t.true(isOpen('x', '2001:db8::1:2:0:1'))
+  t.true(isCrowded('2001:db8:1:2:ffff:ffff:ffff:ffff'))
+  t.true(isCrowded('2001:db8:1:2::'))
+  t.false(isCrowded('2001:db8:1:3::1'))
+  t.false(isCrowded('2001:db8::1:2:0:1'))
   for (let i = 0; i < 5; i++) fail(`v${i}`, '2001:db8::7', 1)
-  t.false(isOpen('x', '2001:db8:0:0:9::1'), 'zeros left out are zeros')
+  t.true(isCrowded('2001:db8:0:0:9::1'), 'zeros left out are zeros')
 })
 
 test('LoginGuard forgets failures as the window slides on, and not before', (t) => {
@@ -78,20 +81,21 @@ test('LoginGuard does not care for the wall clock', (t) => {
 })
 
 test('LoginGuard.succeeded() clears the user, but not the address', (t) => {
-  const { guard, isOpen, fail } = guardOf()
+  const { guard, isOpen, fail, isCrowded } = guardOf()
   fail('anna', '192.0.2.1', 3)
   fail('ben', '192.0.2.1', 2)
   guard.succeeded('anna', '192.0.2.1')
   t.true(isOpen('anna', '192.0.2.2'))
-  t.false(isOpen('anna', '192.0.2.1'))
+  t.true(isCrowded('192.0.2.1'))
 })
 
 test('LoginGuard keeps its memory under a flood of names', (t) => {
-  const { guard, isOpen, fail } = guardOf()
+  const { guard, isOpen, fail, isCrowded } = guardOf()
   fail('anna', '192.0.2.1', 3)
   for (let i = 0; i < 60_000; i++) guard.failed(`user ${i}`, '198.51.100.1')
   t.true(isOpen('anna', '192.0.2.1'), 'the oldest are forgotten')
-  t.false(isOpen('x', '198.51.100.1'), 'who floods is not')
+  t.true(isCrowded('198.51.100.1'), 'who floods is not')
+  t.is(guard.list().length, 1000)
 })
 
 test('LoginGuard lets a user in from where they logged in before, whatever others try elsewhere', (t) => {
@@ -100,4 +104,23 @@ test('LoginGuard lets a user in from where they logged in before, whatever other
   for (let i = 0; i < 100; i++) fail('anna', `198.51.100.${i}`, 1)
   t.false(isOpen('anna', '203.0.113.1'))
   t.true(isOpen('anna', '192.0.2.7'))
+})
+
+test('LoginGuard.list() names who tried to log in, from where and how often, the latest first, as long as the window lasts', (t) => {
+  const { clock, guard, fail } = guardOf()
+  fail('anna', '192.0.2.1', 3)
+  t.throws(() => guard.check('anna', '192.0.2.1'))
+  const first = clock.now()
+  clock.advance(1000)
+  fail(`ben${'n'.repeat(100)}`, '2001:db8:1:2::7', 1)
+  const rows = guard.list()
+  t.deepEqual(rows, [
+    { address: '2001:db8:1:2', username: `ben${'n'.repeat(61)}`, failures: 1, lastAt: first + 1000, blocked: null },
+    { address: '192.0.2.1', username: 'anna', failures: 4, lastAt: first, blocked: 'user' },
+  ])
+  clock.advance(59_000)
+  t.deepEqual(
+    guard.list().map(({ failures }) => failures),
+    [1],
+  )
 })

@@ -78,7 +78,9 @@ export async function furnish(house: House, id: string): Promise<void> {
   const { template } = await templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
   await templates.save(inside, template.id, { content: { ...content, text: 'again' } })
   await new Replays({ database, policies, writes, clock, traces, onJob() {} }).create(inside, { filter: {}, includeUnknown: false })
-  await house.submit({ projectId: id, scope: inside, mailFrom: 'a@elsewhere.example', facts: factsOf('a@elsewhere.example') }) // captured
+  const elsewhere = { mailFrom: 'a@elsewhere.example', facts: factsOf('a@elsewhere.example') }
+  await house.submit({ projectId: id, scope: inside, ...elsewhere }) // captured
+  await house.submit({ projectId: id, scope: inside, ...elsewhere, sendAt: clock.now() + 3_600_000 }) // to be captured
   await house.submit({ projectId: id, scope: inside, idempotencyKey: `key-${id}` })
   await house.submit({
     projectId: id,

@@ -1,7 +1,11 @@
 /** A deleted project leaves nothing behind and takes nothing else along, wherever the process ends meanwhile. */
 import test from 'ava'
 import type { Scope } from '#core/access/scope.ts'
+import { parseMailbox } from '#core/addresses.ts'
+import { Refusal } from '#core/refusals.ts'
 import { destinations } from '#core/routing/destination.ts'
+import { RefusedSends } from '#core/submission/refused-sends.ts'
+import { traces } from '#core/trace/trace.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { graceMs, organizationRemovalKey } from '#core/tenancy/removal-key.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
@@ -32,7 +36,7 @@ test('a deleted project and its partition leave no row, and other projects keep 
   t.deepEqual(await rowsNaming(house, 'prj_2', 'prj_3', 'hello-prj_2'), [])
   t.deepEqual(await others(house), before)
   t.deepEqual(await problems(house), [])
-  t.is(await house.queueLength(), 2, 'those of the first project')
+  t.is(await house.queueLength(), 3, 'those of the first project')
   t.is(await heldPeak(house.database, organizationId, 'smtp_credentials', '2030-01'), 3)
   t.is(await heldPeak(house.database, organizationId, 'smtp_credentials', '2030-02'), 1)
   house.clock.advance(25 * 3_600_000)
@@ -168,6 +172,23 @@ test('nothing is sent once a deletion is answered: attempts under way are broken
   await stopped
 })
 
+test('a scheduled send that waits to be captured is queued mail too: it keeps its project, or goes with it', async (t) => {
+  const house = await houseOf(t)
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const { projects: administered, removals } = officeOf(house)
+  const sent = await house.submit({ projectId: 'prj_2', scope: inside('prj_2'), sendAt: house.clock.now() + 3_600_000 })
+  t.is(sent.outcome, 'captured.no_route')
+  await t.throwsAsync(administered.remove(scope, 'prj_2', { discardQueued: false }), { code: 'conflict' })
+  await administered.remove(scope, 'prj_2', discard)
+  house.clock.advance(3_600_000)
+  await quiet(house)
+  await removals.idle()
+  t.deepEqual(house.captured, [])
+  t.deepEqual(await rowsNaming(house, 'prj_2'), [])
+  t.deepEqual(await problems(house), [])
+  t.deepEqual(house.errors, [])
+})
+
 test('a removal waits for an acceptance that was under way, and takes its rows too', async (t) => {
   const house = await houseOf(t, { deaf: true })
   await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
@@ -190,6 +211,38 @@ test('a removal waits for an acceptance that was under way, and takes its rows t
   await sent
   await idle
   t.deepEqual(await rowsNaming(house, 'prj_2'), [])
+  t.deepEqual(await problems(house), [])
+})
+
+test('a removal waits for a refused send that was being recorded, and takes its trace too', async (t) => {
+  const house = await houseOf(t, { deaf: true })
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const { projects: administered, removals } = officeOf(house)
+  const gate = Promise.withResolvers<void>()
+  let held = 0
+  house.kv.beforeWrite = ({ sets }) => {
+    if (!sets.some(({ key }) => Buffer.from(key).includes('\u0002trace\0'))) return undefined
+    held++
+    return gate.promise
+  }
+  const keys = { ofBearer: () => Promise.reject(new Error('no page')) }
+  const to = [parseMailbox('ada@example.ch')].filter((one) => one !== undefined)
+  const { database, policies, clock, accept } = house
+  const recorded = new RefusedSends({ database, policies, clock, accept, keys }).record(
+    inside('prj_2'),
+    { projectId: undefined, from: undefined, to, bcc: [] },
+    new Refusal('validation_failed', 'text: is wrong'),
+  )
+  await until('its write is held up', () => held === 1)
+  await administered.remove(scope, 'prj_2', discard)
+  let ended = false
+  const idle = removals.idle().then(() => (ended = true))
+  for (let turns = 0; turns < 3000 && !ended; turns++) await new Promise(setImmediate)
+  t.false(ended)
+  gate.resolve()
+  t.truthy((await recorded).details?.['trace_id'])
+  await idle
+  t.deepEqual(await house.database.all(traces, { organizationId }), [])
   t.deepEqual(await problems(house), [])
 })
 

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { captures } from '#core/capture/capture.ts'
 import { parsePattern } from '#core/capture/pattern.ts'
 import type { Since } from '#core/capture/inboxes.ts'
-import type { MessageReader, ReadMessage } from '#core/capture/message-reader.ts'
+import type { MessageReader, ReadMessage, WaitingMessage } from '#core/capture/message-reader.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Retention } from '#core/retention/retention.ts'
 import { verify } from '#store/verify.ts'
@@ -12,9 +12,13 @@ import { houseOf, organizationId, projectId, quiet, scope, until, type House, ty
 const dayMs = 86_400_000
 const never = new AbortController().signal
 
+const document = { html: '', styles: '', root: {}, body: {} }
+const nothing = { document, from: [], to: [], cc: [], bcc: [], replyTo: [], headers: [], text: '', html: '', attachments: [] }
+const found: ReadMessage = { ...nothing, subject: 'hi', addressesSeen: ['body@example.org'] }
+
 /** Finds one more address in every body. */
 const findingReader: MessageReader = {
-  read: async () => ({ ok: true, message: { subject: 'hi', addressesSeen: ['body@example.org'] } as unknown as ReadMessage }),
+  read: async () => ({ ok: true, message: found }),
   expect: () => () => {},
   attachment: async () => undefined,
   async [Symbol.asyncDispose]() {},
@@ -88,7 +92,7 @@ test('an address that only the body has brings the capture in, and wakes who wai
 
 test('an address that only the body has comes after what was in the inbox before it was found', async (t) => {
   const { promise: mayRead, resolve: read } = Promise.withResolvers<void>()
-  const reader = { ...findingReader, read: async (raw: Uint8Array) => (await mayRead, findingReader.read(raw)) }
+  const reader = { ...findingReader, read: async (message: WaitingMessage) => (await mayRead, findingReader.read(message)) }
   const house = await housed(t, ['@example.org', '*'], { reader })
   const inbox = (id: string, since?: Since) => house.inboxes.messages(scope, id, { limit: 9, since })
   const submit = async (to: string): Promise<string> => {
@@ -140,7 +144,7 @@ test('a message that was read late is gone from an inbox after its days, and hid
 
 test('who begins to wait between a capture and the reading of its body does not get it as new', async (t) => {
   const { promise: mayRead, resolve: read } = Promise.withResolvers<void>()
-  const reader = { ...findingReader, read: async (raw: Uint8Array) => (await mayRead, findingReader.read(raw)) }
+  const reader = { ...findingReader, read: async (message: WaitingMessage) => (await mayRead, findingReader.read(message)) }
   const house = await housed(t, ['*'], { reader })
   await house.submit()
   let woken = false

@@ -95,6 +95,7 @@ test('of three recipients only the one that was put off is tried again', async (
     `retry_scheduled: Attempt 2 for 1 recipient is due at ${new Date(startOfTime + minute).toISOString()}.`,
     'attempt: Attempt 2 to smtp.provider.test:587 took 0 ms: 1 accepted.',
     'partly_sent: The provider took the message for 2 of 3 recipients; the others failed.',
+    'bounced: Bounced for carl@example.net: The mailbox does not exist at that domain.',
   ])
 })
 

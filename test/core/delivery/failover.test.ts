@@ -235,3 +235,51 @@ test('what a crash left in doubt goes past an open breaker only after the wait o
   await until('sent', async () => (await next.trace(traceId)).status === 'sent')
   t.is((await next.trace(traceId)).destinationId, 'dst_2')
 })
+
+test('what a throttling provider puts off goes on by a policy for that, and so does what comes while it rests', async (t) => {
+  const throttled: Script = (call) => ({
+    ...report(call, 'transient'),
+    recipients: call.job.rcptTo.map((address) => ({
+      address,
+      verdict: 'transient' as const,
+      reply: { code: 421, enhanced: '4.7.28', text: 'Rate' },
+    })),
+  })
+  const house = await chain(t, { dst_1: throttled }, { on: ['rate_limited'] })
+  const first = await house.submit()
+  await until('it is sent', async () => (await house.trace(first.traceId)).status === 'sent')
+  const second = await house.submit()
+  await until('so is the next', async () => (await house.trace(second.traceId)).status === 'sent')
+  t.deepEqual(places(house), ['dst_1', 'dst_2', 'dst_2'])
+  const { attempts } = await house.traces.get({ organizationId: 'org_1' } as never, first.traceId)
+  t.like(attempts[0], { error: { code: 'provider_rate_limited' }, failover: { to: 'dst_2', cause: 'rate_limited' } })
+  t.like((await house.trace(second.traceId)).failover?.passes[0], { from: 'dst_1', to: 'dst_2', cause: 'rate_limited' })
+  house.clock.advance(5000)
+  const third = await house.submit()
+  await until('the third is sent', async () => (await house.trace(third.traceId)).status === 'sent')
+  t.deepEqual(places(house).slice(3), ['dst_1', 'dst_2'])
+})
+
+test('a provider that throttled takes one message at a time again, also where messages may pass it over', async (t) => {
+  const held: (() => void)[] = []
+  const script: Script = async (call) => {
+    if (call.target.destinationId !== 'dst_1') return take(call)
+    if (house.board.throttledMs('dst_1') === 0 && house.clock.now() === startOfTime)
+      return report(call, 'transient', 'provider_rate_limited')
+    await new Promise<void>((go) => held.push(go))
+    return take(call)
+  }
+  const house = await chain(t, { dst_1: script }, { on: ['rate_limited'] })
+  const first = await house.submit()
+  await until('it is sent', async () => (await house.trace(first.traceId)).status === 'sent')
+  t.is(house.board.throttledMs('dst_1'), 5000)
+  house.clock.advance(5000)
+  await Promise.all([1, 2, 3, 4].map(() => house.submit()))
+  await until('one is handed over', () => held.length === 1)
+  await quiet(house)
+  t.is(held.length, 1, 'the others wait for it')
+  held[0]?.()
+  await until('the others follow together', () => held.length === 4)
+  for (const go of held) go()
+  await until('all are sent', () => house.attempted.length === 6)
+})

@@ -119,3 +119,34 @@ test('latency is judged by the last five minutes and by ten attempts or more', a
   house.clock.advance(6 * minute)
   t.is(house.board.recentP95Ms('dst_9'), undefined)
 })
+
+const throttled: Script = (call) => ({
+  ...report(call, 'transient'),
+  recipients: call.job.rcptTo.map((address) => ({
+    address,
+    verdict: 'transient' as const,
+    reply: { code: 454, text: 'Throttling failure: Maximum sending rate exceeded.' },
+  })),
+})
+
+test('a provider that asks for fewer messages gets none for a pause that grows, then one at a time, and speeds up again', async (t) => {
+  const house = await broken(t, throttled, 1)
+  const { traceId } = await house.submit()
+  await quiet(house)
+  t.is(house.attempted.length, 1, 'the second message rests')
+  t.like(await house.trace(traceId), { status: 'queued', attempts: 0 })
+  t.is(house.board.throttledMs('dst_1'), 5 * second)
+  t.is(house.board.open, 0, 'no breaker is open')
+  house.clock.advance(5 * second)
+  await until('the second message is tried', () => house.attempted.length === 2)
+  await quiet(house)
+  t.is(house.board.throttledMs('dst_1'), 10 * second)
+  house.transport.script = take
+  const waiting = await Promise.all(Array.from({ length: 6 }, () => house.submit()))
+  await quiet(house)
+  t.is(house.attempted.length, 2)
+  house.clock.advance(10 * second)
+  await until('all that were never tried are sent', () => house.attempted.length === 8)
+  for (const one of waiting) t.like(await house.trace(one.traceId), { status: 'sent' })
+  t.is(house.board.gate({ id: 'dst_1', updatedAt: 0 }).onTrial, false)
+})

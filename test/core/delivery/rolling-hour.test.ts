@@ -5,7 +5,7 @@ import { RollingHour } from '#core/delivery/rolling-hour.ts'
 const minute = 60_000
 
 test('an empty hour has no percentiles and no errors', (t) => {
-  t.deepEqual(new RollingHour().figures(5 * minute), { attempts: 0, errors: 0, errorRate: 0, p50Ms: null, p95Ms: null })
+  t.deepEqual(new RollingHour().figures(5 * minute), { attempts: 0, errors: 0, errorRate: 0, p50Ms: null, p95Ms: null, lastMs: null })
 })
 
 test('an hour counts what a plain list counts, and its percentiles are at most half too long', (t) => {
@@ -42,4 +42,13 @@ test('after an hour without attempts nothing is left, and the last minutes can b
   t.is(hour.figures(30 * minute, 5).attempts, 1)
   t.is(hour.figures(60 * minute).attempts, 1)
   t.is(hour.figures(90 * minute).attempts, 0)
+})
+
+test('the last attempt is told exactly, for an hour', (t) => {
+  const hour = new RollingHour()
+  hour.add(0, 10, false)
+  hour.add(1000, 1234.4, true)
+  t.is(hour.figures(2000).lastMs, 1234)
+  t.is(hour.figures(59 * minute).lastMs, 1234)
+  t.is(hour.figures(60 * minute).lastMs, null)
 })

@@ -10,12 +10,13 @@ import type { Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../fake-clock.ts'
-import { organizationId, projectId, type House } from '../house.ts'
+import { organizationId, type House } from '../house.ts'
 import { take } from '../scripted-transport.ts'
 import {
   complaint,
   delivered,
   event,
+  hook,
   intakeOf,
   mailed,
   noClues,
@@ -345,8 +346,7 @@ test('the shared view tells of bounces, and neither of complaints nor of what fo
 test('webhooks hear of each fate once, in the write that makes it', async (t) => {
   const house = await sendingHouse(t)
   await switchFlag(house, 'bounce_auto_suppress', true)
-  const endpoint = { id: 'whk_1', projectId, name: 'Shop', targetUrl: 'https://hooks.example.net/', eventTypes: [], sealedSecret: '' }
-  await house.put(webhookEndpoints, { ...endpoint, createdAt: startOfTime, updatedAt: startOfTime })
+  await house.put(webhookEndpoints, hook)
   const trace = await sentMessage(house)
   const { feedback } = intakeOf(house)
   const clues = tokenOf(trace)
@@ -359,6 +359,25 @@ test('webhooks hear of each fate once, in the write that makes it', async (t) =>
   const bodies = rows.map(({ record }) => JSON.parse(record.body) as { data: Record<string, unknown> })
   for (const { data } of bodies)
     t.like(data, { trace_id: trace.id, recipient: 'anna@example.net', status: 'bounced', bounce: { class: 'hard' } })
+})
+
+test('webhooks hear nothing of what nobody vouches for', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  await house.put(webhookEndpoints, hook)
+  const trace = await sentMessage(house)
+  const { feedback } = intakeOf(house)
+  const clues = { messageIds: [`<${trace.messageId}>`] }
+  const forged = [event({ clues }), complaint({ clues }), delivered({ clues })]
+  const outcomes = await feedback.take(mailed, forged)
+  t.deepEqual(
+    outcomes.map(({ result, isUnverified }) => [result, isUnverified]),
+    forged.map(() => ['recorded', true]),
+  )
+  t.deepEqual(await house.database.all(webhookDeliveries, { organizationId }), [])
+  await feedback.take(signed, [event({ clues: tokenOf(trace) })])
+  const told = (await house.database.all(webhookDeliveries, { organizationId })).map(({ record }) => record.eventType)
+  t.deepEqual(told.toSorted(), ['auto_suppressed', 'bounced'])
 })
 
 test('a clock that tells nonsense leads to the message all the same', async (t) => {

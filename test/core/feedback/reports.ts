@@ -11,7 +11,9 @@ import { organizations } from '#core/tenancy/organization.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { verify } from '#store/verify.ts'
-import { houseOf, organizationId, secrets, until, type House } from '../house.ts'
+import type { WebhookEndpoint } from '#core/webhooks/endpoint.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { houseOf, organizationId, projectId, secrets, until, type House } from '../house.ts'
 
 export const noClues: FeedbackClues = { returnPaths: [], references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] }
 
@@ -57,6 +59,12 @@ export function intakeOf(house: House, room = new WaitingRoom()): Intake {
   const onError = (error: unknown): void => void house.errors.push(error)
   const pending: PendingReports = new PendingReports({ database, clock, feedback, room, onError })
   return { feedback, pending }
+}
+
+/** An endpoint that wants every event. */
+export const hook: WebhookEndpoint = {
+  ...{ id: 'whk_1', projectId, name: 'Shop', targetUrl: 'https://hooks.example.net/', eventTypes: [], sealedSecret: '' },
+  ...{ createdAt: startOfTime, updatedAt: startOfTime },
 }
 
 /** A message that the provider has taken. */

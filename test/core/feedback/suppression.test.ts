@@ -2,10 +2,12 @@
 import { Audit } from '#core/audit.ts'
 import test, { type ExecutionContext } from 'ava'
 import { placeSuppressions } from '#core/feedback/place.ts'
+import { SuppressionImport } from '#core/feedback/suppression-import.ts'
 import { suppressions } from '#core/feedback/suppression.ts'
 import { Suppressions, type NewSuppression } from '#core/feedback/suppressions.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import type { Trace } from '#core/trace/trace.ts'
+import { invalid } from '#core/refusals.ts'
 import { verify } from '#store/verify.ts'
 import { startOfTime } from '../fake-clock.ts'
 import { houseOf, organizationId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
@@ -99,7 +101,7 @@ test('a message whose last recipients failed names those that were suppressed ap
   const { traceId } = await house.submit({ rcptTo: three.slice(0, 2) })
   await until('failed', () => house.attempted.length === 1)
   t.is((await house.trace(traceId)).status, 'failed')
-  t.is((await house.story(traceId)).at(-1), 'failed: The message was given up for all recipients that are not suppressed.')
+  t.is((await house.story(traceId)).at(-2), 'failed: The message was given up for all recipients that are not suppressed.')
 })
 
 test('captures stay captures, whoever is suppressed', async (t) => {
@@ -170,4 +172,29 @@ test('placeSuppressions() never lets an entry end earlier than somebody asked fo
   t.is(await until(null), null)
   t.is(await until(startOfTime + hour), null)
   t.is((await add(house, 'anna@example.net')).reason, String(startOfTime + 2 * hour), 'the rest stays as it was')
+})
+
+test('an import of rows that are all refused lets others have their turn', async (t) => {
+  const { database, policies, clock } = await relaying(t, (call) => take(call))
+  const imports = new SuppressionImport({ database, policies, clock, audit: new Audit({ database, clock }) })
+  let [turns, isDone] = [0, false]
+  const toEntry = (): never => {
+    throw invalid([{ path: 'email', message: 'is none' }])
+  }
+  async function* rows(bytes: AsyncIterable<Uint8Array>) {
+    for await (const _ of bytes);
+    turns = 0
+    for (let row = 0; row < 20_000; row++) yield { fields: { email: 'x' } }
+  }
+  const counting = (async () => {
+    for (; !isDone; turns++) await new Promise(setImmediate)
+  })()
+  const bytes = (async function* () {
+    yield Buffer.from('x')
+  })()
+  const { counts } = await imports.run(scope, { bytes, rows, toEntry, signal: new AbortController().signal })
+  isDone = true
+  await counting
+  t.is(counts.refused, 20_000)
+  t.true(turns >= 40, `${turns} turns`)
 })

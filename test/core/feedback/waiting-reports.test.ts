@@ -163,7 +163,7 @@ test('a report about a recipient who still waits when its time is over is told a
     const [outcome] = await feedback.take(signed, [event({ clues: tokenOf(await house.trace(traceId)), ...changes })])
     return [outcome?.result, (await house.trace(traceId)).status]
   }
-  t.deepEqual(await tell({ occurredAt: updatedAt - 1, diagnostic: 'the first copy once more' }), ['duplicate', 'sent'])
+  t.deepEqual(await tell({ occurredAt: updatedAt - 1, diagnostic: 'the first copy once more' }), ['recorded', 'sent'])
   t.deepEqual(await tell({ occurredAt: updatedAt + 1, diagnostic: 'the second copy' }), ['duplicate', 'bounced'])
   t.is((await house.story(traceId)).filter((line) => line.startsWith('bounced: ')).length, 1)
   await sound(t, house)

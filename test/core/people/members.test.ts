@@ -5,7 +5,7 @@ import { ApiKeys } from '#core/access/api-keys.ts'
 import { Audit } from '#core/audit.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { Suppressions } from '#core/feedback/suppressions.ts'
-import { roles } from '#core/people/role.ts'
+import { roles } from '#core/access/role.ts'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import { organizationId, scope as keyScope, secrets } from '../house.ts'
 import { peopleHouse } from './rig.ts'
@@ -125,12 +125,12 @@ test('a developer mints keys of a project only, and reaches no others', async (t
   const { database, clock } = house
   const dev = await member('dev@example.ch', 'developer')
   const scope = await members.scopeOf(dev.id, organizationId)
-  const keys = new ApiKeys({ database, clock, policies, writes })
+  const keys = new ApiKeys({ database, clock, policies, writes, rightsOfMember: members.rightsOf, grantStands: async () => false })
   const wide = await keys.mint(keyScope, { name: 'wide', scopes: ['api:admin'] })
   await refusedWith(t, 'validation_failed', keys.mint(scope, { name: 'mine', scopes: ['api:admin'] }))
   const mine = await keys.mint(scope, { name: 'mine', scopes: ['api:send'], projectId: 'prj_1' })
   t.deepEqual(
-    (await keys.list(scope, { limit: 10 })).rows.map(({ name }) => name),
+    (await keys.list(scope, { limit: 10 })).rows.map(({ record }) => record.name),
     ['mine'],
   )
   await refusedWith(t, 'not_found', keys.rotate(scope, wide.record.id))

@@ -11,6 +11,7 @@ import { Seeded } from '../../support/seeded.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 
 const hour = 3_600_000
+const minute = 60_000
 const unlimited = { perIpHour: 0, perRecipientHour: 0, perKeyHour: 0, perKeyDay: 0 }
 const keyWith = (rates: PublishableKey['rates']): PublishableKey => ({
   ...{ id: 'pk_1', name: '', projectId: 'prj_1', tokenId: 't', preview: '', allowedOrigins: [], allowedTo: [], lockedFrom: '' },
@@ -28,7 +29,7 @@ function windowsOf(database: Database) {
       return await windows.during('org_1', key, counted, async (open) => {
         await written
         const change = new Change()
-        for (const window of open) change.add(window.key, 1, window.most)
+        for (const window of open) change.add(window.key, 1, window.most).add(window.group.key, 1)
         return (await database.commit(change)).ok
       })
     } catch {
@@ -39,12 +40,12 @@ function windowsOf(database: Database) {
 }
 
 for (const [rate, length, slice] of [
-  ['perIpHour', hour, hour / 12],
-  ['perRecipientHour', hour, hour / 12],
-  ['perKeyHour', hour, hour / 12],
-  ['perKeyDay', 24 * hour, hour],
+  ['perIpHour', hour, minute],
+  ['perRecipientHour', hour, minute],
+  ['perKeyHour', hour, minute],
+  ['perKeyDay', 24 * hour, 15 * minute],
 ] as const)
-  test(`${rate}: no stretch of its length sees more, and a slice later there is room again`, async (t) => {
+  test(`${rate}: no stretch of its length sees more, and ${slice / minute} minutes later there is room again`, async (t) => {
     await using folder = await temporaryFolder('windows')
     await using kv = await LevelKv.open(join(folder.path, 'store'))
     const { time, take } = windowsOf(new Database(kv))
@@ -83,7 +84,7 @@ test('the last place goes to one send, also when its slice ends while it is writ
   const key = keyWith({ perKeyHour: 1 })
   const written = Promise.withResolvers<void>()
   const first = take(key, written.promise)
-  time.nowMs += hour / 12
+  time.nowMs += minute
   const second = take(key)
   const ofOther = take({ ...key, id: 'pk_2' })
   t.true(await ofOther, 'other keys do not wait')
@@ -98,7 +99,7 @@ test('a send waits for an earlier one that then is not taken, and has its place'
   const key = keyWith({ perKeyHour: 1 })
   const broken = Promise.withResolvers<void>()
   const first = take(key, broken.promise)
-  time.nowMs += hour / 12
+  time.nowMs += minute
   const second = take(key)
   broken.reject(new Error('the client has gone'))
   t.deepEqual(await Promise.all([first, second]), [false, true])
@@ -112,6 +113,8 @@ test('of several full windows the one that opens last says when to come again', 
   t.true(await take(key))
   const refused = await t.throwsAsync(windows.check('org_1', key, counted), { instanceOf: Refusal })
   t.regex(refused?.message ?? '', /1 sends a day/)
+  t.is(refused?.code, 'quota_exhausted')
+  t.true((refused?.retryAfterSeconds ?? 0) <= 24 * 3600 + 15 * 60)
   time.nowMs += (refused?.retryAfterSeconds ?? 0) * 1000
   t.true(await take(key))
 })

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { captures, inboxes } from '#core/capture/capture.ts'
-import { suppressions } from '#core/feedback/suppression.ts'
+import { Audit } from '#core/audit.ts'
+import { optOuts } from '#core/feedback/opt-out.ts'
 import { Unsubscribes } from '#core/feedback/unsubscribes.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { routingRules } from '#core/routing/rule.ts'
@@ -206,16 +207,17 @@ test('an unsubscribe link works on when its message is gone, for a year', async 
     await house.put<Trace>(traces, { ...stored!.record, status: 'sent' })
   }
   const { database, clock } = house
-  const unsubscribes = new Unsubscribes({ database, clock, secrets, baseUrl: 'https://post.test' })
+  const audit = new Audit({ database, clock })
+  const unsubscribes = new Unsubscribes({ database, clock, secrets, audit, baseUrl: 'https://post.test' })
   const tokenOf = (one: string): string => unsubscribes.fieldsFor(one)[0]?.value.slice(1, -1).split('/').at(-1) ?? ''
   house.clock.advance(31 * dayMs)
   t.is(await retentionOf(house).round(), 2)
-  t.deepEqual(await unsubscribes.look(tokenOf(id)), { recipient: 'anna@example.net', sender: 'shop@example.com' })
+  t.like(await unsubscribes.look(tokenOf(id)), { recipient: 'anna@example.net', sender: 'shop@example.com', isUnsubscribed: false })
   await t.throwsAsync(unsubscribes.look(tokenOf(other)), { code: 'not_found' }, 'its message had no link')
   await unsubscribes.unsubscribe(tokenOf(id))
   t.deepEqual(
-    (await database.all(suppressions, scope)).map(({ record }) => record.email),
-    ['anna@example.net'],
+    (await database.all(optOuts, scope)).map(({ record }) => [record.email, record.name]),
+    [['anna@example.net', 'shop@example.com']],
   )
   house.clock.advance(334 * dayMs)
   await database.sweep(clock.now())

@@ -19,6 +19,8 @@ const rule = (id: string, match: RuleMatch, destinationId: string, changes: Part
   ...changes,
 })
 
+const healthy = { restMs: () => 0 }
+
 function route(
   rules: readonly RoutingRule[],
   question: Partial<RouteQuestion>,
@@ -31,7 +33,7 @@ function route(
     rules: Map.groupBy(orderRules(rules), (one) => one.projectId),
     orgDefault,
   }
-  return matchRoute(settings, { projectId, from: 'shop@example.com', ...question })
+  return matchRoute(settings, { projectId, from: 'shop@example.com', ...question }, healthy)
 }
 
 test('orderRules() puts the smaller priority first, then the more specific, the older, the smaller id', (t) => {
@@ -203,4 +205,75 @@ test('Policies.of() fails for an organization that is not there, and tries again
   const house = await houseOf(t)
   await t.throwsAsync(house.policies.of('org_2'), { message: 'organization org_2 is missing' })
   await t.throwsAsync(house.policies.of('org_2'), { message: 'organization org_2 is missing' })
+})
+
+/** Where a message goes that names the environment, and by whom it was named. */
+function inEnvironment(
+  all: readonly Destination[],
+  changes: Partial<Parameters<typeof matchRoute>[0]> = {},
+  asked?: RouteQuestion['asked'],
+  down: readonly string[] = [],
+) {
+  const settings = { destinations: new Map(all.map((one) => [one.id, one])), rules: new Map(), ...changes }
+  const health = { restMs: ({ id }: Destination) => (down.includes(id) ? 1000 : 0) }
+  return matchRoute(settings, { projectId, from: 'shop@example.com', asked }, health)
+}
+
+const production = { environment: 'production', priority: 10, createdAt: 5 }
+const byRequest = { by: 'request', environment: 'production' } as const
+
+test('matchRoute() takes the live, healthy destination of an environment with the smallest priority, among equals the older', (t) => {
+  const all = [
+    destination('other', { ...production, environment: 'staging', priority: 1 }),
+    destination('foreign', { ...production, projectId: 'prj_2', priority: 1 }),
+    destination('sandbox', { ...production, mode: 'sandbox', priority: 1 }),
+    destination('younger', { ...production, createdAt: 6 }),
+    destination('older', production),
+    destination('later', { ...production, priority: 20, createdAt: 1 }),
+    destination('shared', { ...production, projectId: 'prj_2', shared: 'org', priority: 30 }),
+  ]
+  const taken = (...down: string[]) => inEnvironment(all, {}, byRequest, down)
+  t.like(taken(), { by: 'request', environment: 'production', ruleId: null })
+  t.is(taken().reason, 'The request names the environment production; its destination OLDER (priority 10) takes it.')
+  t.is(taken('older').destination?.id, 'younger')
+  t.is(taken('older', 'younger').destination?.id, 'later')
+  t.regex(taken('older', 'younger').reason, /\(OLDER, YOUNGER are down now\)\.$/)
+  t.is(taken('older', 'younger', 'later').destination?.id, 'shared')
+  t.is(taken('older', 'younger', 'later', 'shared').destination?.id, 'older', 'when all are down, mail waits for the first')
+  const sandboxes = all.filter(({ mode }) => mode === 'sandbox')
+  t.is(inEnvironment(sandboxes, {}, byRequest).destination?.id, 'sandbox', 'where none is live, mail is captured')
+})
+
+test('matchRoute() asks the request, the login, the rules and the project for an environment, in this order', (t) => {
+  const all = [destination('d1', production), destination('d2', { ...production, environment: 'staging' }), destination('d3')]
+  const projects = new Map([[projectId, { environment: 'staging' }]])
+  const rules = (environment: string) =>
+    new Map([
+      [projectId, [{ ...rule('r1', { any: true }, ''), destinationId: null, environment }, rule('r2', { domain: 'example.ch' }, 'd3')]],
+    ])
+  t.like(inEnvironment(all, { projects }), { by: 'project', environment: 'staging', destination: { id: 'd2' } })
+  t.like(inEnvironment(all, { projects, rules: rules('production') }), {
+    by: 'rule',
+    ruleId: 'r1',
+    environment: 'production',
+    destination: { id: 'd1' },
+  })
+  t.like(
+    inEnvironment(all, { projects, rules: rules('gone') }),
+    { by: 'project', destination: { id: 'd2' } },
+    'a rule whose environment is empty is passed by',
+  )
+  const credential = { by: 'credential', environment: 'production' } as const
+  t.like(inEnvironment(all, { projects, rules: rules('staging') }, credential), { by: 'credential', destination: { id: 'd1' } })
+  const orgDefault = all[2]
+  const empty = inEnvironment(all, { projects: new Map([[projectId, { environment: 'gone' }]]), orgDefault })
+  t.like(empty, { by: 'org_default', destination: { id: 'd3' } })
+  t.regex(empty.reason, /no destination has the environment of the project; the organization's default sender takes it/)
+})
+
+test('matchRoute() refuses an environment that no destination of the project has, naming those there are', (t) => {
+  const all = [destination('d1', production), destination('foreign', { ...production, environment: 'secret', projectId: 'prj_2' })]
+  const asked = (by: 'request' | 'credential') => () => inEnvironment(all, {}, { by, environment: 'prod' })
+  t.throws(asked('request'), { message: /no destination of this project has the environment prod; there are production$/ })
+  t.throws(asked('credential'), { code: 'destination_misconfigured', message: /environment of this SMTP credential/ })
 })

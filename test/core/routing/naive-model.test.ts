@@ -7,28 +7,35 @@ import { destinations, type Destination } from '#core/routing/destination.ts'
 import { matchRoute, orderRules } from '#core/routing/match.ts'
 import { decideOutcome } from '#core/routing/outcome.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
+import { Simulate } from '#core/submission/simulate.ts'
 import { projects, type Project } from '#core/tenancy/organization.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { destinationDefaults, houseOf, projectDefaults, projectId as firstProject } from '../house.ts'
+import { destinationDefaults, houseOf, organizationId, projectDefaults, projectId as firstProject, scope, type House } from '../house.ts'
 
 const projectIds = [firstProject, 'prj_2', 'prj_3']
 /** Labels that nest, that begin alike, and one that is written in two ways. */
 const labels = ['a', 'b', 'shop', 'xshop', 'ch', 'müller']
 const asAscii: Readonly<Record<string, string>> = { müller: 'xn--mller-kva' }
 const locals = ['info', 'sales', 'b.ch']
+const environments = ['production', 'staging', 'empty']
 
 interface World {
   readonly projects: readonly Project[]
   readonly destinations: readonly Destination[]
   readonly rules: readonly RoutingRule[]
+  /** Destinations whose circuit breaker is open. */
+  readonly down: ReadonlySet<string>
 }
 
 interface Question {
   readonly projectId: string
   readonly local: string
   readonly labels: readonly string[]
-  readonly named: string | undefined
+  /** What the caller names. */
+  readonly named: Named | undefined
 }
+
+type Named = { readonly destinationId: string } | { readonly environment: string }
 
 const domainOf = (random: Seeded, least: number): string[] => Array.from({ length: random.between(least, 4) }, () => random.pick(labels))
 const kept = (parts: readonly string[]): string => parts.map((part) => asAscii[part] ?? part).join('.')
@@ -44,30 +51,35 @@ function matchOf(random: Seeded): RuleMatch {
 
 function worldOf(random: Seeded): World {
   const of = (): string => random.pick(projectIds)
-  const defaultAt = random.chance(0.5) ? random.between(0, 5) : undefined
-  const all = Array.from({ length: 6 }, (_, i): Destination => {
+  const defaultAt = random.chance(0.5) ? random.between(0, 11) : undefined
+  const all = Array.from({ length: 12 }, (_, i): Destination => {
     const shared = i === defaultAt ? 'org_default' : random.chance(0.3) ? 'org' : undefined
     const mode = random.chance(0.7) ? 'live' : 'sandbox'
-    return { ...destinationDefaults, id: `dst_${i}`, projectId: of(), mode, ...(shared && { shared }) }
+    const environment = random.chance(0.6) ? random.pick(['production', 'staging']) : null
+    const [priority, createdAt] = [random.between(1, 3), random.between(0, 2)]
+    return { ...destinationDefaults, id: `dst_${i}`, projectId: of(), mode, environment, priority, createdAt, ...(shared && { shared }) }
   })
   const rules = Array.from({ length: random.between(0, 25) }, (_, i): RoutingRule => {
-    const destinationId = random.chance(0.05) ? 'dst_gone' : random.pick(all).id
+    const id = random.chance(0.05) ? 'dst_gone' : random.pick(all).id
+    const leadsTo = random.chance(0.3) ? { destinationId: null, environment: random.pick(environments) } : { destinationId: id }
     const createdAt = random.between(0, 3)
     return {
       id: `rul_${random.between(0, 9)}_${i}`,
       projectId: of(),
       match: matchOf(random),
-      destinationId,
       priority: random.between(0, 3),
       createdAt,
+      ...leadsTo,
     }
   })
   const status = () => (random.chance(0.1) ? 'anonymous' : 'claimed')
+  const environment = () => (random.chance(0.5) ? random.pick(environments) : null)
   const policy = () => random.pick(['capture', 'reject', 'relay_default'] as const)
   return {
-    projects: projectIds.map((id) => ({ ...projectDefaults, id, status: status(), noRoutePolicy: policy() })),
+    projects: projectIds.map((id) => ({ ...projectDefaults, id, status: status(), noRoutePolicy: policy(), environment: environment() })),
     destinations: all,
     rules,
+    down: new Set(all.filter(() => random.chance(0.3)).map(({ id }) => id)),
   }
 }
 
@@ -75,8 +87,13 @@ const questionOf = (random: Seeded, world: World): Question => ({
   projectId: random.pick(projectIds),
   local: random.pick(locals),
   labels: domainOf(random, 1),
-  named: random.chance(0.2) ? random.pick([...world.destinations.map(({ id }) => id), 'dst_gone']) : undefined,
+  named: random.chance(0.3) ? namedOf(random, world) : undefined,
 })
+
+function namedOf(random: Seeded, world: World): Named {
+  if (random.chance(0.5)) return { environment: random.pick(environments) }
+  return { destinationId: random.pick([...world.destinations.map(({ id }) => id), 'dst_gone']) }
+}
 
 /** How well a rule fits, or undefined: whole address, whole domain, subdomain by the labels that it names, anything. */
 function fit(match: RuleMatch, { local, labels: parts }: Question): number | undefined {
@@ -90,22 +107,38 @@ function fit(match: RuleMatch, { local, labels: parts }: Question): number | und
   return more > 0 && below.every((label, i) => label === sender[more + i]) ? below.length : undefined
 }
 
+/** A destination that the project may use. */
+const reachable = ({ projectId }: Question, one: Destination): boolean => one.projectId === projectId || one.shared !== undefined
+
+/** Where a rule, a request or a project leads: to a destination, or to that of an environment which is best of all. */
+function target(world: World, question: Question, asked: { destinationId?: string | null; environment?: string | null | undefined }) {
+  const open = world.destinations.filter((one) => reachable(question, one))
+  if (asked.environment == null) return open.find(({ id }) => id === asked.destinationId)
+  let best: Destination | undefined
+  // live before sandbox, up before down among the live ones, then the smallest priority, then the oldest
+  const score = ({ id, mode, priority, createdAt }: Destination): readonly (number | string)[] =>
+    mode === 'live' ? [0, world.down.has(id) ? 1 : 0, priority, createdAt, id] : [1, 0, priority, createdAt, id]
+  for (const one of open) if (one.environment === asked.environment && (!best || isBefore(score(one), score(best)))) best = one
+  return best
+}
+
 /** What the specification says: who takes it and what is done, or that it is refused. */
 function expected(world: World, question: Question): string {
-  const reachable = (id: string): Destination | undefined =>
-    world.destinations.find((one) => one.id === id && (one.projectId === question.projectId || one.shared !== undefined))
   if (question.named !== undefined) {
-    const named = reachable(question.named)
+    const named = target(world, question, question.named)
     return named ? fate(world, question, 'request', null, named) : 'refused validation_failed'
   }
   let best: { readonly rule: RoutingRule; readonly score: readonly (number | string)[] } | undefined
   for (const rule of world.rules) {
-    const fits = rule.projectId === question.projectId && reachable(rule.destinationId) ? fit(rule.match, question) : undefined
+    const fits = rule.projectId === question.projectId && target(world, question, rule) ? fit(rule.match, question) : undefined
     if (fits === undefined) continue
     const score = [rule.priority, -fits, rule.createdAt, rule.id]
     if (!best || isBefore(score, best.score)) best = { rule, score }
   }
-  if (best) return fate(world, question, 'rule', best.rule.id, reachable(best.rule.destinationId))
+  if (best) return fate(world, question, 'rule', best.rule.id, target(world, question, best.rule))
+  const project = world.projects.find(({ id }) => id === question.projectId)
+  const own = project?.environment == null ? undefined : target(world, question, { environment: project.environment })
+  if (own) return fate(world, question, 'project', null, own)
   const fallback = world.destinations.find(({ shared }) => shared === 'org_default')
   return fate(world, question, fallback ? 'org_default' : 'none', null, fallback)
 }
@@ -129,12 +162,13 @@ function decided(world: World, question: Question, from: string): string {
     destinations: new Map(world.destinations.map((one) => [one.id, one])),
     rules: Map.groupBy(orderRules(world.rules), (rule) => rule.projectId),
     orgDefault: world.destinations.find(({ shared }) => shared === 'org_default'),
+    projects: new Map(world.projects.map((one) => [one.id, one])),
   }
   const project = world.projects.find(({ id }) => id === question.projectId)
   if (!project) throw new Error(`no project ${question.projectId}`)
-  const asked = question.named === undefined ? undefined : { by: 'request' as const, destinationId: question.named }
+  const asked = question.named && { by: 'request' as const, ...question.named }
   try {
-    const route = matchRoute(settings, { projectId: project.id, from, asked })
+    const route = matchRoute(settings, { projectId: project.id, from, asked }, { restMs: ({ id }) => (world.down.has(id) ? 1000 : 0) })
     const { outcome, destinationId } = decideOutcome(project, route)
     return [route.by, route.ruleId, outcome, destinationId].join(' ')
   } catch (error) {
@@ -161,7 +195,8 @@ for (const seed of seeds) {
         seen.set(by, (seen.get(by) ?? 0) + 1)
       }
     }
-    for (const by of ['request', 'rule', 'org_default', 'none', 'refused']) t.true((seen.get(by) ?? 0) > 50, `${by}: ${seen.get(by)}`)
+    for (const by of ['request', 'rule', 'project', 'org_default', 'none', 'refused'])
+      t.true((seen.get(by) ?? 0) > 50, `${by}: ${seen.get(by)}`)
   })
 
   test(`sends through the store are routed like the naive model, seed ${seed}`, async (t) => {
@@ -171,10 +206,14 @@ for (const seed of seeds) {
     for (const one of world.projects) await house.put(projects, one)
     for (const one of world.destinations) await house.put(destinations, one)
     for (const one of world.rules) await house.put(routingRules, one)
+    for (const one of world.destinations) if (world.down.has(one.id)) breakDown(house, one)
+    const { database, policies, clock, board: health } = house
+    for (const one of world.destinations) t.is(health.restMs(one) > 0, world.down.has(one.id))
+    const simulate = new Simulate({ database, policies, clock, health, recipientsMax: 100, messageBytesMax: 10_000_000 })
     for (let n = 0; n < 60; n++) {
       const question = questionOf(random, world)
       const headerFrom = `${typed(random, question.local)}@${spelled(random, question.labels)}`
-      const send = { projectId: question.projectId, destinationId: question.named, facts: { ...facts, headerFrom } }
+      const send = { projectId: question.projectId, ...question.named, facts: { ...facts, headerFrom } }
       const told = await house.submit(send).then(
         async ({ traceId }) => {
           const { route, outcome, destinationId } = await house.trace(traceId)
@@ -183,8 +222,24 @@ for (const seed of seeds) {
         (error: { code: string }) => `refused ${error.code}`,
       )
       t.is(told, expected(world, question), `seed ${seed}: ${headerFrom}`)
+      const asked = { from: headerFrom, rcptTo: ['anna@example.net'], projectId: question.projectId, smtpCredentialId: undefined }
+      const { route, decision, refusal } = await simulate.ofRequest(
+        { ...scope, bound: false },
+        { ...asked, destinationId: undefined, ...question.named, size: 100, attachments: 0 },
+      )
+      const simulated = [route?.by, route?.ruleId ?? null, decision?.outcome, decision?.destinationId ?? null].join(' ')
+      t.is(refusal ? `refused ${refusal.code}` : simulated, told, `seed ${seed}: ${headerFrom} is simulated as it is sent`)
     }
   })
+}
+
+/** As attempts that fail would have it. */
+function breakDown({ board }: House, destination: Destination): void {
+  const report = { error: { code: 'connect_timeout', message: 'x', phase: 'connect' }, milliseconds: {}, recipients: [] }
+  for (let n = 0; n < 5; n++) {
+    board.attempting(destination)
+    board.attempted(organizationId, destination, { ...report, recipients: [{ address: 'a@b.ch', verdict: 'transient' }] } as never)
+  }
 }
 
 const facts = { prefix: '', subject: 'hi', messageId: 'm@example.com', headerAddresses: [], eightBit: false, utf8Headers: false }

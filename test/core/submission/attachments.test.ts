@@ -4,6 +4,7 @@ import { attachmentsOf, type GivenAttachment } from '#core/submission/attachment
 import { Base64File } from '#core/submission/base64.ts'
 import { filePart } from '#core/submission/file-part.ts'
 import { Refusal } from '#core/refusals.ts'
+import { atOnce } from '#core/turns.ts'
 
 const base64 = (octets: string): Base64File => {
   const parsed = Base64File.parse(Buffer.from(octets, 'latin1').toString('base64'))
@@ -97,10 +98,10 @@ test('attachmentsOf() bounds the number of files', (t) => {
 const partOf = (changes: Partial<GivenAttachment>) => {
   const [file] = attachmentsOf([given(changes)])
   if (!file) throw new Error('no file')
-  const { headers, body } = filePart(file)
+  const { headers, body } = atOnce(filePart(file))
   return {
     headers: headers.map((field) => field.replace(/;.*/s, '')),
-    body: body.map((piece) => (typeof piece === 'string' ? piece : 'base64')),
+    body: body.map((piece) => (Buffer.isBuffer(piece) ? piece.toString('latin1') : 'base64')),
   }
 }
 const message = 'From: a@b.test\r\nSubject: x\r\n\r\n.\r\nFrom here\r\n'

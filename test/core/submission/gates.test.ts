@@ -103,12 +103,15 @@ test('a flag that is off closes SMTP, and leaves REST open', async (t) => {
   t.is((await house.submit()).outcome, 'captured.no_route')
 })
 
-test('attachments need a plan that has them, by REST', async (t) => {
-  const refused = { code: 'quota_exhausted', message: 'The plan basic sends no attachments; link to the files, or raise the plan.' }
+test('attachments need a plan that has them, by REST and by SMTP', async (t) => {
+  const refused = {
+    code: 'feature_disabled',
+    message: 'The plan basic sends no attachments; link to the files, or raise the plan to pro or enterprise.',
+  }
   const basic = await onPlan(t, 'basic')
   await t.throwsAsync(basic.submit({ attachments: 1 }), refused)
   t.is((await basic.submit({ attachments: 0 })).outcome, 'captured.no_route')
-  t.is((await basic.submit({ attachments: 1, door: 'smtp' })).outcome, 'captured.no_route')
+  await t.throwsAsync(basic.submit({ attachments: 1, door: 'smtp' }), refused)
   const pro = await onPlan(t, 'pro')
   t.is((await pro.submit({ attachments: 1 })).outcome, 'captured.no_route')
 })

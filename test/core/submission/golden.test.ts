@@ -3,8 +3,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { simpleParser, type AddressObject } from 'mailparser'
 import test from 'ava'
 import { parseAddress } from '#core/addresses.ts'
-import { attachmentsOf } from '#core/submission/attachments.ts'
+import { attachmentsOf, checkingFiles } from '#core/submission/attachments.ts'
 import type { SendRequest } from '#core/submission/compose.ts'
+import { atOnce } from '#core/turns.ts'
 import { check } from '../../../admin-api/validation.ts'
 import { sendBody, toSendOrder } from '../../../admin-api/wire/send.ts'
 import { readByPython, withPython, type PythonPart } from '../../support/python-email.ts'
@@ -24,7 +25,7 @@ interface Golden {
 const goldens: readonly Golden[] = Object.entries(goldenRequests).map(([name, body]) => {
   const { from, attachments, ...order } = toSendOrder(check(sendBody, body, 'body'), undefined)
   if (!from) throw new Error(`${name} names no sender`)
-  const request = { ...order, from, attachments: attachmentsOf(attachments) }
+  const request = { ...order, from, attachments: attachmentsOf(atOnce(checkingFiles(attachments))) }
   return { name, request, composed: composedOf(request) }
 })
 

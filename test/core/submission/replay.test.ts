@@ -213,8 +213,8 @@ test('create() refuses targets that cannot take mail, plans without replay, and 
     createdAt: startOfTime,
   })
   await t.throwsAsync(replays.preview(scope, everything), {
-    code: 'quota_exhausted',
-    message: 'The plan basic has no bulk replay; raise the plan.',
+    code: 'feature_disabled',
+    message: 'The plan basic has no bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',
   })
 })
 
@@ -250,4 +250,41 @@ test('a message that failed at a fallback begins at its primary again', async (t
   await ended(await replays.create(scope, everything))
   await until('sent', async () => (await house.trace(traceId)).status === 'sent')
   t.is((await house.trace(traceId)).destinationId, 'dst_1')
+})
+
+test('a replay sends nothing through a destination of another project', async (t) => {
+  const { house, replays, ended } = await failing(t, toOther)
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  await house.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', host: 'other.provider.test' })
+  const [id = ''] = await submitAll(house, 1)
+  const request = { ...everything, targetDestinationId: 'dst_2' }
+
+  // a key of the project cannot even name it
+  await t.throwsAsync(replays.create({ ...scope, bound: true }, request), {
+    code: 'validation_failed',
+    message: 'target_destination_id: no destination within your reach has this id',
+  })
+  await t.throwsAsync(replays.preview({ ...scope, bound: true }, request), { code: 'validation_failed' })
+
+  // one of the organization can, for the messages of that project alone
+  const job = await ended(await replays.create(scope, request))
+  t.like(job, { status: 'finished', counters: { examined: 1, replayed: 0, skipped: 0, refused: 1 } })
+  t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Foreign is of another project.' }])
+  t.is((await house.trace(id)).status, 'failed')
+  t.true(house.transport.calls.every(({ target }) => target.destinationId === 'dst_1'))
+
+  // opened to all projects it takes them
+  await house.destination({ id: 'dst_2', projectId: 'prj_2', name: 'Foreign', shared: 'org' })
+  t.like(await ended(await replays.create(scope, request)), { counters: { replayed: 1, refused: 0 } })
+  t.is((await house.trace(id)).status, 'sent')
+})
+
+test('a destination that becomes another project’s while a replay runs takes no more of it', async (t) => {
+  const { house, replays, ended } = await failing(t, toOther)
+  await house.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const [id = ''] = await submitAll(house, 1)
+  await house.destination({ projectId: 'prj_2' })
+  const job = await ended(await replays.create(scope, everything))
+  t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Provider is of another project.' }])
+  t.is((await house.trace(id)).status, 'failed')
 })

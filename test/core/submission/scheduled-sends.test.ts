@@ -38,6 +38,58 @@ test('a scheduled send leaves at its time and not before, beside mail that leave
   t.is(house.clock.pending, 0)
 })
 
+test('a scheduled send that is to be captured waits for its time, survives restarts and is then seen like any capture', async (t) => {
+  const first = await houseOf(t)
+  const { traceId, outcome, status } = await first.submit({ sendAt: startOfTime + hour })
+  t.deepEqual([outcome, status], ['captured.no_route', 'queued'])
+  t.deepEqual([first.captured.length, await first.queueLength()], [0, 1])
+  t.like(await first.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + hour })
+  const listed = (await new ScheduledSends(first).list(scope, { status: 'queued', limit: 10 })).rows
+  t.deepEqual(
+    listed.map(({ id }) => id),
+    [traceId],
+  )
+
+  const house = await first.crash()
+  await house.queue.start()
+  house.clock.advance(hour - 1)
+  await quiet(house)
+  t.is(house.captured.length, 0)
+  house.clock.advance(1)
+  await until('it is captured', () => house.captured.length === 1)
+  t.like(house.captured[0], { traceId, captureReason: 'captured.no_route', capturedAt: startOfTime + hour })
+  t.true(house.captured[0]?.addressesSeen.includes('anna@example.net'))
+  const trace = await house.trace(traceId)
+  t.like(trace, { status: 'captured', begunAt: startOfTime + hour, nextAttemptAt: null, recipients: [{ status: 'captured' }] })
+  t.false('scheduledAddresses' in trace)
+  t.is(await house.queueLength(), 0)
+  await t.throwsAsync(cancelIn(house, traceId), { code: 'conflict', message: 'It is too late: the message has been captured.' })
+  t.deepEqual((await new ScheduledSends(house).list(scope, { limit: 10 })).rows, [])
+  t.is(house.transport.calls.length, 0)
+})
+
+test('a cancel of a scheduled capture wins or loses as a whole', async (t) => {
+  const house = await houseOf(t)
+  let canceled = 0
+  for (let round = 0; round < 20; round++) {
+    const { traceId } = await house.submit({ sendAt: house.clock.now() + 10 })
+    const before = house.captured.length
+    house.clock.advance(10)
+    for (let turns = round % 10; turns > 0; turns--) await new Promise(setImmediate)
+    const isCanceled = await cancelIn(house, traceId).then(
+      () => true,
+      () => false,
+    )
+    await until('it is decided', async () => (await house.queueLength()) === 0)
+    await quiet(house)
+    t.is((await house.trace(traceId)).status, isCanceled ? 'canceled' : 'captured')
+    t.is(house.captured.length - before, isCanceled ? 0 : 1)
+    canceled += isCanceled ? 1 : 0
+  }
+  t.true(canceled > 0)
+  t.deepEqual(house.errors, [])
+})
+
 test('scheduled sends leave in the order of their times, whatever the order in which they came, also after restarts', async (t) => {
   let house = await scheduling(t, { readyMax: 3 })
   const hours = Array.from({ length: 40 }, (_, i) => ((i * 17) % 40) + 1)

@@ -3,10 +3,11 @@ import test from 'ava'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { Refusal } from '#core/refusals.ts'
-import type { SmtpLogin, SmtpMessage } from '#core/submission/smtp-door.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import { readWholeContent } from '#store/content.ts'
-import { houseOf, organizationId, secrets, until, type House, type HouseOptions } from '../house.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { organizationId, projectId, secrets, until, type House } from '../house.ts'
+import { content, doorOf, login, submit } from './smtp-rig.ts'
 import { startOfTime } from '../fake-clock.ts'
 import { contentOf } from '../scripted-transport.ts'
 
@@ -14,30 +15,6 @@ const refusedLogin = { code: 'unauthorized', message: 'Login refused; check user
 const refusedSession = {
   code: 'unauthorized',
   message: 'This SMTP credential was revoked, rotated or has expired; log in with a current one.',
-}
-const content = 'From: shop@example.com\r\nTo: anna@example.net\r\nSubject: hi\r\nMessage-ID: <a@b>\r\nDate: now\r\n\r\nhello\r\n'
-
-async function doorOf(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
-  const house = await houseOf(t, { deaf: true, ...options })
-  await house.destination()
-  await house.credential('right')
-  return house
-}
-
-const login = (house: House, password = 'right', username = 'cms-user', from = '192.0.2.1') => house.door.login(username, password, from)
-
-async function submit(live: SmtpLogin, text = content, changes: Partial<SmtpMessage> = {}) {
-  const draft = live.openDraft()
-  const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length; at += 65_536) await draft.write(bytes.subarray(at, at + 65_536))
-  const envelope = {
-    mailFrom: 'shop@example.com',
-    rcptTo: ['anna@example.net'],
-    eightBit: false,
-    helo: 'cms.example',
-    protocol: 'ESMTPSA',
-  } as const
-  return live.submit({ ...envelope, draft, head: bytes.subarray(0, 262_144), ...changes })
 }
 
 test('SubmissionDoor.login() answers alike for an unknown user, a wrong password and an expired credential', async (t) => {
@@ -85,6 +62,14 @@ test('LiveLogin.submit() takes a message for the default destination of the cred
   t.is(Buffer.from(await readWholeContent(house.database, organizationId, trace.content)).toString(), content)
 })
 
+test('LiveLogin.submit() takes a message for the environment of the credential', async (t) => {
+  const house = await doorOf(t)
+  await house.destination({ id: 'dst_2', name: 'Second', environment: 'production', priority: 5 })
+  await house.credential('right', { defaultDestinationId: null, environment: 'production' })
+  const { traceId } = await submit(await login(house), content)
+  t.like(await house.trace(traceId), { destinationId: 'dst_2', route: { by: 'credential', environment: 'production' } })
+})
+
 test('LiveLogin.submit() puts Received before the message, and Message-ID and Date only where they are missing', async (t) => {
   const house = await doorOf(t, { deaf: false })
   const live = await login(house)
@@ -109,16 +94,9 @@ test('LiveLogin.submit() puts Received before the message, and Message-ID and Da
   t.is((await prefixOf(content, '')).prefix.split('\r\n')[0], 'Received: from unknown')
 })
 
-test('LiveLogin refuses to send without a default destination, and for one that was deleted', async (t) => {
+test('LiveLogin refuses to send for a default destination that was deleted', async (t) => {
   const house = await doorOf(t)
   const live = await login(house)
-  await house.credential('right', { defaultDestinationId: null })
-  await t.throwsAsync(submit(live), {
-    code: 'destination_misconfigured',
-    message: 'This SMTP credential has no default destination; set default_destination_id before sending.',
-  })
-  t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'destination_misconfigured' })
-  await house.credential('right')
   t.is((await submit(live)).outcome, 'relayed')
   await house.remove(destinations, 'dst_1')
   await t.throwsAsync(submit(live), {
@@ -127,11 +105,12 @@ test('LiveLogin refuses to send without a default destination, and for one that 
   })
 })
 
-test('LiveLogin without a default destination sends by the rules and the default sender of the organization', async (t) => {
+test('LiveLogin without a default destination sends by the rules, the default sender of the organization, and the no-route policy', async (t) => {
   const house = await doorOf(t)
   await house.credential('right', { defaultDestinationId: null })
   const live = await login(house)
-  t.throws(() => live.checkMailFrom('shop@example.com'), { code: 'destination_misconfigured' })
+  t.notThrows(() => live.checkMailFrom('shop@example.com'))
+  t.like(await submit(live), { outcome: 'captured.no_route' })
   await house.destination({ id: 'dst_2', name: 'House', projectId: 'prj_2', shared: 'org_default' })
   await house.rule({ from: 'billing@example.com' })
   const byDefault = await house.trace((await submit(live)).traceId)
@@ -139,7 +118,9 @@ test('LiveLogin without a default destination sends by the rules and the default
   const billing = content.replace('shop@', 'billing@')
   t.like(await house.trace((await submit(live, billing)).traceId), { destinationId: 'dst_1', route: { by: 'rule' } })
   await house.destination({ id: 'dst_2', projectId: 'prj_2', shared: 'org' })
-  await t.throwsAsync(submit(live), { code: 'destination_misconfigured' })
+  t.like(await submit(live), { outcome: 'captured.no_route' })
+  await house.project({ noRoutePolicy: 'reject' })
+  await t.throwsAsync(submit(live), { code: 'no_route' })
   await house.credential('right', { defaultDestinationId: 'dst_2' })
   t.like(await house.trace((await submit(await login(house))).traceId), { destinationId: 'dst_2', route: { by: 'credential' } })
 })
@@ -193,7 +174,7 @@ test('LiveLogin.checkMailFrom() keeps to the whitelist of the credential', async
     message:
       'MAIL FROM shop@sub.example.com is not allowed for this SMTP credential; use an address at example.com, xn--bcher-kva.example, d0.example, d1.example, d2.example.',
   })
-  for (const bad of ['', 'shop@example.com.evil.test', 'shop@notexample.com', '"shop@example.com"@evil.test']) {
+  for (const bad of ['shop@example.com.evil.test', 'shop@notexample.com', '"shop@example.com"@evil.test']) {
     t.throws(() => live.checkMailFrom(bad), { code: 'sender_not_allowed' }, bad)
   }
 })
@@ -257,7 +238,14 @@ test('LiveLogin.openDraft() gives a draft that its door cannot take back once it
   await draft.write(bytes)
   t.is(draft.size, bytes.length)
   const head = bytes.subarray(0, 200)
-  const envelope = { mailFrom: 'shop@example.com', rcptTo: ['anna@example.net'], eightBit: false, helo: 'x', protocol: 'ESMTPA' } as const
+  const envelope = {
+    mailFrom: 'shop@example.com',
+    rcptTo: ['anna@example.net'],
+    eightBit: false,
+    helo: 'x',
+    remoteAddress: '192.0.2.1',
+    protocol: 'ESMTPA',
+  } as const
   const submitted = live.submit({ ...envelope, draft, head })
   await draft.discard() // the client left while its message was being accepted
   const { traceId } = await submitted
@@ -274,4 +262,39 @@ test('LiveLogin.openDraft() gives a draft that leaves nothing when it is discard
   await draft.discard()
   t.deepEqual(await house.keys(''), before)
   t.true(secrets.matches('right', secrets.fingerprint('right')))
+})
+
+test('SubmissionDoor.login() takes the user name as people copy it', async (t) => {
+  const house = await doorOf(t)
+  const { username } = await login(house)
+  for (const given of [` ${username}`, `${username}\t`, username.toUpperCase()])
+    t.is((await house.door.login(given, 'right', '192.0.2.1')).username, username, JSON.stringify(given))
+  await t.throwsAsync(house.door.login(username, ' right', '192.0.2.1'), { code: 'unauthorized' })
+})
+
+test('SubmissionDoor.login() lets every other site behind an address in after wrong logins from it, the first time too', async (t) => {
+  const house = await doorOf(t)
+  await house.credential('right')
+  for (let wrong = 0; wrong < 60; wrong++) {
+    const code = wrong < 50 ? 'unauthorized' : 'rate_limit_exceeded'
+    await t.throwsAsync(house.door.login(`smtp_wrong${wrong % 30}`, 'x', '192.0.2.1'), { code }, String(wrong))
+  }
+  t.is((await login(house)).credentialId, 'crd_1')
+})
+
+const withFile = `${content.slice(0, content.indexOf('\r\n\r\n'))}\r\nContent-Type: application/pdf; name=bill.pdf\r\n\r\nJVBERi0=\r\n`
+
+test('LiveLogin.submit() takes files where the plan has them, and else refuses them for good and keeps nothing', async (t) => {
+  const house = await doorOf(t)
+  const live = await login(house)
+  const onPlan = (plan: 'basic' | 'pro') =>
+    house.put(organizations, { id: organizationId, name: 'Acme', plan, defaultProjectId: projectId, createdAt: startOfTime })
+  await onPlan('pro')
+  t.is((await submit(live, withFile)).outcome, 'relayed')
+  await onPlan('basic')
+  const before = await house.keys('')
+  const message = 'The plan basic sends no attachments; link to the files, or raise the plan to pro or enterprise.'
+  await t.throwsAsync(submit(live, withFile), { code: 'feature_disabled', message })
+  t.deepEqual(await house.keys(''), before)
+  t.is((await submit(live)).outcome, 'relayed')
 })

@@ -110,7 +110,7 @@ test('a login asks for VERP as its credential says now, and MAIL FROM keeps to i
     const content = Buffer.from('From: shop@example.com\r\nSubject: hi\r\n\r\nhello\r\n')
     const draft = live.openDraft()
     await draft.write(content)
-    const session = { helo: 'cms.example', protocol: 'ESMTPSA', eightBit: false } as const
+    const session = { helo: 'cms.example', remoteAddress: '192.0.2.1', protocol: 'ESMTPSA', eightBit: false } as const
     const { traceId } = await live.submit({ mailFrom: 'shop@example.com', rcptTo: two, draft, head: content, ...session })
     return house.trace(traceId)
   }

@@ -159,6 +159,7 @@ test('The toggles of an SMTP credential are what its login asks for', async (t) 
       rcptTo: ['anna@example.net'],
       eightBit: false,
       helo: 'cms',
+      remoteAddress: '192.0.2.1',
       protocol: 'ESMTPSA',
     } as const
     return (await live.submit({ ...envelope, draft, head: Buffer.from(html) })).traceId

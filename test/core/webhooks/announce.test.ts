@@ -33,7 +33,7 @@ test('each recipient that a message was given up for is an event of its own, wit
       status: 'failed',
       reason: 'The last reply was 550 no such user',
       reply: { code: 550, enhanced: '5.1.1', text: 'no such user' },
-      bounce: null,
+      bounce: { class: 'hard', category: 'recipient_unknown', status: '5.1.1', smtp_code: 550, diagnostic: '550 5.1.1 no such user' },
     },
   })
   t.like(deliveries[0], { status: 'pending', attemptCount: 0, projectId, traceId })

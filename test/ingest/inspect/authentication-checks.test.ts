@@ -129,6 +129,30 @@ prove([
     changes: { header: { From: null }, sign: () => '' },
   })),
   {
+    ...{ what: 'two From fields', check: 'dmarc', status: 'fail', points: 0, says: /2 From fields/ },
+    changes: { header: { From: ['A <orders@example.com>', 'B <orders@example.com>'] } },
+  },
+  {
+    ...{ what: 'two From fields of two domains', check: 'dmarc', status: 'fail', points: 0, says: /2 From fields/ },
+    changes: { header: { From: ['A <orders@example.com>', 'B <boss@bank.test>'] } },
+  },
+  {
+    ...{ what: 'authors of two domains', check: 'dmarc', status: 'fail', points: 0, says: /authors of 2 domains/ },
+    changes: { header: { From: 'A <orders@example.com>, B <boss@bank.test>', Sender: 'orders@example.com' } },
+  },
+  {
+    ...{ what: 'two authors of one domain', check: 'dmarc', status: 'pass', points: 12 },
+    changes: { header: { From: 'A <a@example.com>, B <b@example.com>', Sender: 'a@example.com' } },
+  },
+  {
+    ...{ what: 'two records, aligned', check: 'dmarc', status: 'warn', points: 5, says: /_dmarc\.example\.com has 2 records/ },
+    changes: { zone: { '_dmarc.example.com TXT': [['v=DMARC1; p=reject'], ['v=DMARC1; p=none']] } },
+  },
+  {
+    ...{ what: 'two records, not aligned', check: 'dmarc', status: 'fail', points: 0, says: /has 2 records/ },
+    changes: { ...stranger, zone: { '_dmarc.example.com TXT': [['v=DMARC1; p=reject'], ['v=DMARC1; p=none']] } },
+  },
+  {
     what: 'neither aligned, and no record',
     check: 'dmarc',
     status: 'fail',

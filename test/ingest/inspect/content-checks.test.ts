@@ -312,6 +312,13 @@ const bad: readonly (readonly [string, string])[] = [
   ['a host that mixes alphabets', `<a href="https://${mixed}/">Shop</a>`],
   ['a text that shows another domain', '<a href="https://evil.test/">https://www.bank.com/login</a>'],
   ['a bare host that is another domain', '<a href="https://evil.test/">www.bank.com</a>'],
+  ['a text that shows a host of a company network', '<a href="https://evil.test/">https://wiki.corp/login</a>'],
+  ['a bare host outside the public DNS', '<a href="https://evil.test/">portal.bank.internal</a>'],
+  ['a host of a documentation domain', '<a href="https://evil.test/">login.bank.example</a>'],
+  ['an address below a top-level domain that does not exist', '<a href="https://evil.test/">https://bank.notatld</a>'],
+  ['a path below a top-level domain that does not exist', '<a href="https://evil.test/">bank.notatld/login</a>'],
+  ['www below a top-level domain that does not exist', '<a href="https://evil.test/">www.bank.notatld</a>'],
+  ['a numeric address', '<a href="https://evil.test/">http://192.0.2.7/pay</a>'],
 ]
 
 prove([
@@ -336,6 +343,20 @@ prove([
     status: 'pass',
     points: 4,
     changes: html('<a href="https://other.test/x">Version 1.2.3</a>'),
+  },
+  ...['Node.js', 'README.txt', 'v1.2.3/4', 'and/or', 'Invoice.pdf.v2', '12.50/kg', 'e.g.'].map((words): Fixture => ({
+    what: `the words ${words}`,
+    check: 'links',
+    status: 'pass',
+    points: 4,
+    changes: html(`<a href="https://other.test/x">${words}</a>`),
+  })),
+  {
+    what: 'a host of a company network that is the target',
+    check: 'links',
+    status: 'pass',
+    points: 4,
+    changes: html('<a href="https://wiki.corp.internal/x">docs.corp.internal</a>'),
   },
   { what: 'http', check: 'links', status: 'warn', points: 3, changes: html('<a href="http://www.example.com/">Shop</a>') },
   {

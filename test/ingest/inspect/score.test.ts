@@ -119,7 +119,7 @@ const mutations: readonly Mutation[] = [
   {
     what: 'double the From',
     changes: { header: { From: ['Example Shop <orders@example.com>', 'Example Shop <orders@example.com>'] } },
-    lacking: { headers: 0 },
+    lacking: { dmarc: 0, headers: 0 },
   },
   { what: 'drop the Message-ID', changes: { header: { 'Message-ID': null } }, lacking: { headers: 6 } },
   { what: 'empty the subject', changes: { header: { Subject: '' } }, lacking: { subject_and_sender: 3 } },

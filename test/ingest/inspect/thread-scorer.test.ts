@@ -26,10 +26,24 @@ test('a DNS that never answers holds no report up beyond its deadline', async (t
   const hanging: Resolve = () => new Promise(() => {})
   await using scorer = new ThreadScorer({
     ...{ clock: systemClock, resolve: hanging, lists: input.lists },
-    limits: { dnsMs: 300, allMs: 60_000, most: 1 },
+    limits: { dnsMs: 300, allMs: 60_000, startMs: 60_000, most: 1 },
   })
   const score = await scorer.score(input.raw, input.session)
   t.true(score.ok && score.report.checks.filter(({ status }) => status === 'na').length >= 8)
+  const unanswered = score.ok ? score.report.unanswered : []
+  for (const id of ['spf', 'dkim', 'dmarc', 'fcrdns', 'ip_blocklist', 'sender_domain']) t.true(unanswered?.includes(id), id)
+})
+
+test('the time for DNS runs from the first question, however long the thread takes to begin', async (t) => {
+  const input = await letter()
+  const clock = new ManualClock()
+  const limits = { dnsMs: 8500, allMs: 20_000, startMs: 60_000, most: 1 }
+  await using scorer = new ThreadScorer({ clock, resolve: input.resolve, lists: input.lists, limits })
+  const scoring = scorer.score(input.raw, input.session)
+  await Promise.resolve()
+  clock.advance(59_000) // no message of the thread can have come yet
+  const score = await scoring
+  t.deepEqual(score.ok && score.report.unanswered, [])
 })
 
 test('a policy is fetched for the thread where that is wanted, in the time that is left', async (t) => {
@@ -102,7 +116,7 @@ test('a scorer that is closed gives no report and waits for no DNS, neither for 
     asked.resolve()
     return new Promise(() => {})
   }
-  const scorer = new ThreadScorer({ clock, resolve, lists: input.lists, limits: { dnsMs: 5000, allMs: 60_000, most: 1 } })
+  const scorer = new ThreadScorer({ clock, resolve, lists: input.lists, limits: { dnsMs: 5000, allMs: 60_000, startMs: 60_000, most: 1 } })
   const scores = [1, 2].map(() => scorer.score(input.raw, input.session))
   await asked.promise
   await scorer[Symbol.asyncDispose]()
@@ -116,7 +130,7 @@ test('mails beyond the number at a time wait for their turn, and all of them are
     clock: systemClock,
     resolve: input.resolve,
     lists: [],
-    limits: { dnsMs: 5000, allMs: 60_000, most: 1 },
+    limits: { dnsMs: 5000, allMs: 60_000, startMs: 60_000, most: 1 },
   })
   const scores = await Promise.all([1, 2, 3].map(() => scorer.score(input.raw, input.session)))
   t.true(scores.every(({ ok }) => ok))
@@ -148,10 +162,15 @@ test('large mail that is made to cost time and memory gets a report, or a reason
   const filled = (start: string, unit: string): Buffer => Buffer.from(start + unit.repeat(Math.floor(20_000_000 / unit.length)))
   for (const mail of [filled(`${head}\r\n`, '<b>'), filled(`${head}Content-Transfer-Encoding: quoted-printable\r\n\r\n`, '=0A')])
     t.true((await scorer.score(mail, session)).ok, mail.toString('latin1', 0, 200))
-  for (const unit of ['a: b\r\n', ' x@y.test,\r\n', 'DKIM-Signature: v=1; d=a.test; s=b; h=from; bh=x; b=y\r\n'])
-    t.like(await scorer.score(filled('From: a\r\n', unit), session), { ok: false, problem: hugeHeader })
+  for (const [unit, problem] of [
+    ['a: b\r\n', manyLines],
+    [' x\n', manyLines],
+    [`DKIM-Signature: v=1; d=a.test; s=b; h=from; bh=x; b=y; z=${'x'.repeat(500)}\r\n`, hugeHeader],
+  ] as const)
+    t.deepEqual(await scorer.score(filled('From: a\r\n', unit), session), { ok: false, problem })
 })
 const hugeHeader = 'The header of the mail has more than 1 MiB; no receiver takes such mail.'
+const manyLines = 'The header of the mail has more than 5,000 lines; no receiver takes such mail.'
 
 const zen = dnsListOf('ip/major/zen.spamhaus.org')
 const dbl = dnsListOf('domain/major/dbl.spamhaus.org')

@@ -101,7 +101,7 @@ test('MessageIntake.feed() keeps nothing beyond the limit, and counts the conten
   t.true(draft.discarded)
   t.is(intake.verdict()?.responseCode, 552)
   t.false(intake.overrun)
-  await intake.feed(Buffer.from('z'.repeat(100)))
+  await intake.feed(Buffer.from('z'.repeat(300)))
   t.true(intake.overrun)
   t.deepEqual(draft.pieces, [])
 

@@ -26,6 +26,7 @@ test('smtp-server still has every method that we override', (t) => {
     '_onClose',
     '_onCommand',
     '_parseAddressCommand',
+    'close',
     'handler_AUTH',
     'handler_DATA',
     'handler_EHLO',

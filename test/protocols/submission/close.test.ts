@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, createServer } from 'node:net'
 import test from 'ava'
+import { Refusal } from '#core/refusals.ts'
 import { within } from '../../support/deadline.ts'
 import type { LineClient } from './line-client.ts'
 import { startRig } from './rig.ts'
@@ -67,6 +68,28 @@ test('SubmissionServer.close() cuts what is left at the deadline, and the messag
     rig.door.drafts.map(({ discarded }) => discarded),
     [true],
   )
+})
+
+test('a message whose write is held back past every deadline gets the reply that tells its outcome', async (t) => {
+  const outcomes = [undefined, new Refusal('storage_full', 'There is no room.')]
+  for (const submitFails of outcomes) {
+    const rig = await startRig(t)
+    const client = await rig.session()
+    await beginMessage(client)
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    const submitted = new Promise<void>((resolve) => (rig.door.onSubmit = resolve))
+    Object.assign(rig.door, { held, submitFails })
+    client.send(Buffer.from('Three\r\n.\r\n'))
+    await submitted
+    rig.clock.advance(24 * 3_600_000)
+    const closed = rig.server.close(30_000)
+    rig.clock.advance(30_000)
+    release()
+    t.regex(await client.reply(), submitFails ? /^452 4\.3\.1/ : /^250 2\.0\.0 Ok: queued/)
+    t.regex(await client.reply(), /^421 4\.3\.2/)
+    client.destroy()
+    await within(30_000, 'the close', closed)
+  }
 })
 
 test('SubmissionServer.close() ends handshakes that are under way', async (t) => {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import test from 'ava'
 import { within } from '../../support/deadline.ts'
+import { plainToken } from './door-double.ts'
 import { startRig } from './rig.ts'
 
 test('ConnectionCaps refuse one connection too many from an address with 421 4.7.0, and take one again when one has ended', async (t) => {
@@ -17,6 +18,60 @@ test('ConnectionCaps refuse one connection too many from an address with 421 4.7
   await rig.events.seen('closed')
   const fourth = await rig.connect()
   t.is(await fourth.reply(), '220 mail.test ESMTP')
+})
+
+test('ConnectionCaps let any number of sessions of an address come that are logged in, on both kinds of port', async (t) => {
+  const rig = await startRig(t, { maxConnectionsPerAddress: 2 })
+  for (let i = 0; i < 4; i++) {
+    await rig.session()
+    const inTls = await rig.connect(true)
+    await inTls.reply()
+    await inTls.command('EHLO client.test')
+    t.regex(await inTls.command(`AUTH PLAIN ${plainToken}`), /^235/)
+  }
+  for (let i = 0; i < 2; i++) t.regex(await (await rig.connect()).reply(), /^220/)
+  t.regex(await (await rig.connect()).reply(), /^421 4\.7\.0 Too many connections from your address/)
+})
+
+test('ConnectionCaps do not count what has ended: sessions that open and close one after the other are all let in', async (t) => {
+  const rig = await startRig(t, { maxConnectionsPerAddress: 1 })
+  for (let i = 0; i < 60; i++) {
+    const client = await rig.connect(i % 3 === 2)
+    t.regex(await client.reply(), /^220/, `session ${i}`)
+    if (i % 2 === 0) client.destroy()
+    else t.regex(await client.command('QUIT'), /^221/) // and the client does not hang up
+  }
+})
+
+test('ConnectionCaps let no address fill all places by sessions that it ends and keeps', async (t) => {
+  const rig = await startRig(t, { maxConnections: 12, maxConnectionsPerAddress: 3 })
+  for (let i = 0; i < 30; i++) {
+    // does not hang up when the server does
+    const socket = connect({ port: rig.port, host: '127.0.0.1', allowHalfOpen: true })
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => undefined)
+    let heard = ''
+    socket.on('data', (chunk: Buffer) => (heard += String(chunk)))
+    socket.write('QUIT\r\n')
+    await within(5000, 'the end', new Promise((resolve) => socket.once('end', resolve)))
+    t.regex(heard, /^220 .*\r\n221 /, `session ${i}`)
+  }
+  // those of others, and of this address, find a place
+  for (let i = 0; i < 3; i++) t.regex(await (await rig.connect()).reply(), /^220/)
+})
+
+test('ConnectionCaps leave half of all connections to others than one user', async (t) => {
+  const rig = await startRig(t, { maxConnections: 4 })
+  await rig.session()
+  const second = await rig.session()
+  const third = await rig.connect(true)
+  await third.reply()
+  await third.command('EHLO client.test')
+  t.regex(await third.command(`AUTH PLAIN ${plainToken}`), /^421 4\.7\.0 Too many sessions of this user/)
+  await third.closed()
+  second.destroy()
+  await rig.events.seen('closed', 2)
+  t.regex(await (await rig.connect()).logIn(), /^235/)
 })
 
 test('ConnectionCaps count all listeners together, a handshake that does not end included', async (t) => {
@@ -49,6 +104,25 @@ test('SubmissionConnection bounds commands without a message, and an accepted me
   t.is(answers.length, 103)
   t.regex(answers.at(-1) ?? '', /^421 4\.7\.0 Too many commands/)
   t.is(await client.closed(), '')
+})
+
+test('SubmissionConnection tells a client that sends far too much so, and lets it read that before the end, without a reset', async (t) => {
+  const rig = await startRig(t, {}, { cleartextAuth: 'loopback' })
+  rig.door.maxMessageBytes = 100_000
+  const socket = connect(rig.port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  const failed: Error[] = []
+  socket.on('error', (error) => failed.push(error))
+  let heard = ''
+  socket.on('data', (chunk: Buffer) => (heard += String(chunk)))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  const opening = `EHLO client.test\r\nAUTH PLAIN ${plainToken}\r\nMAIL FROM:<a@site.test>\r\nRCPT TO:<b@example.test>\r\nDATA\r\n`
+  socket.write(opening)
+  socket.end(Buffer.alloc(30_000_000, `${'x'.repeat(998)}\r\n`))
+  await within(60_000, 'the end of the connection', closed)
+  t.regex(heard, /^552 5\.3\.4 The message is far larger/m)
+  t.deepEqual(failed, [])
+  t.deepEqual(rig.door.taken, [])
 })
 
 test('SubmissionConnection forgets a message when the client goes away in the middle', async (t) => {

@@ -13,7 +13,7 @@ async function listener(cleartextAuth: 'never' | 'loopback' = 'never'): Promise<
   const common = { listen: [], tlsListen: [], hostname: 'mail.test', tls: await certificate(), cleartextAuth, limits }
   const options = { ...common, door: new DoorDouble(), events: new EventLog(), clock: new StepClock() }
   const context = new SubmissionContext(options)
-  return new SubmissionListener(context, new LoginGate(context), options, false)
+  return new SubmissionListener(context, new LoginGate(context), options, { host: '127.0.0.1', port: 0 }, false)
 }
 
 const sessionWith = (facts: object): SMTPServerSession =>

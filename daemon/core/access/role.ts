@@ -1,6 +1,7 @@
 /** What each role of a member may do. The one table; sessions and access tokens read it at every call. */
-import type { Right } from '../access/scope.ts'
+import type { Right } from './right.ts'
 
+/** From the one that allows most; for keys, each allows no more than the one before it. */
 export const roles = ['owner', 'admin', 'developer', 'viewer', 'billing'] as const
 export type Role = (typeof roles)[number]
 
@@ -26,3 +27,6 @@ const table: Readonly<Record<Role, RoleRights>> = {
 }
 
 export const rightsOfRole = (role: Role): RoleRights => table[role]
+
+/** The role that allows less: the ceiling of what was made by one and is held under the other. */
+export const lowerRole = (a: Role, b: Role): Role => (roles.indexOf(a) > roles.indexOf(b) ? a : b)

@@ -1,0 +1,83 @@
+/**
+ * How much one client may have open at a time: connections, and behind a trusted proxy, whose connections carry many clients,
+ * requests under way. An IPv6 /64 counts as one client.
+ */
+import type { Socket } from 'node:net'
+import { clientAddress, clientNetwork } from '#core/access/client-network.ts'
+import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
+import { Refusal } from '#core/refusals.ts'
+
+const retryAfterSeconds = 5
+
+export interface ClientLoadOptions {
+  /** For connections and for requests. */
+  readonly max: number
+  /** Proxies whose connections stand for many clients. */
+  readonly trustProxy: readonly string[]
+  /** Connections from this machine are a proxy's or the operator's. */
+  readonly countsLoopback: boolean
+}
+
+export class ClientLoad {
+  readonly #options: ClientLoadOptions
+  readonly #connections = new Counts()
+  readonly #requests = new Counts()
+
+  constructor(options: ClientLoadOptions) {
+    this.#options = options
+  }
+
+  /** Counts a connection in until it closes. False when its client has too many. */
+  admit(socket: Socket): boolean {
+    const { max, trustProxy, countsLoopback } = this.#options
+    const address = clientAddress(socket.remoteAddress ?? '')
+    if (trustProxy.includes(address) || (!countsLoopback && isLoopbackAddress(address))) return true
+    const leave = this.#connections.enter(clientNetwork(address), max)
+    if (leave) socket.once('close', leave)
+    return leave !== undefined
+  }
+
+  /**
+   * Counts a request in that came over a trusted proxy; others are bounded by their connections. Returns what ends the count.
+   * Throws `overloaded` when the client has too many under way.
+   */
+  begin(socket: Pick<Socket, 'remoteAddress'>, client: string): () => void {
+    const { max, trustProxy } = this.#options
+    const proxy = clientAddress(socket.remoteAddress ?? '')
+    if (!trustProxy.includes(proxy) || client === proxy || trustProxy.includes(client)) return nothing
+    const leave = this.#requests.enter(clientNetwork(client), max)
+    if (!leave) throw tooMany(max, 'requests')
+    return leave
+  }
+
+  /** What a connection that was not admitted is told. */
+  refusal(): Refusal {
+    return tooMany(this.#options.max, 'connections')
+  }
+}
+
+class Counts {
+  readonly #counts = new Map<string, number>()
+
+  /** Counts one in, and returns what counts it out again; undefined when there are `max` already. */
+  enter(name: string, max: number): (() => void) | undefined {
+    const before = this.#counts.get(name) ?? 0
+    if (before >= max) return undefined
+    this.#counts.set(name, before + 1)
+    return () => {
+      const left = (this.#counts.get(name) ?? 1) - 1
+      if (left > 0) this.#counts.set(name, left)
+      else this.#counts.delete(name)
+    }
+  }
+}
+
+const nothing = (): void => {}
+
+function tooMany(max: number, what: string): Refusal {
+  const message = `At most ${max} ${what} at a time from one address; close some, or use fewer for more. The operator sets this (POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS).`
+  return new Refusal('overloaded', message, {
+    retryAfterSeconds,
+    details: { max, setting: 'POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS' },
+  })
+}

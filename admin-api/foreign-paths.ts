@@ -1,0 +1,35 @@
+/** The addresses at which other mail products take a message: who asks for one here is told ours, instead of that there is nothing. */
+import { Refusal } from '#core/refusals.ts'
+
+const sendPaths: readonly (readonly [product: string, ...paths: string[]])[] = [
+  ['Resend', '/emails', '/emails/batch'],
+  ['SendGrid', '/v3/mail/send', '/mail/send'],
+  ['Mailgun', '/v3/{domain}/messages', '/v3/{domain}/messages.mime', '/messages'],
+  ['Postmark', '/email', '/email/batch', '/email/withTemplate', '/email/batchWithTemplates'],
+  ['Amazon SES', '/v2/email/outbound-emails', '/v2/email/outbound-bulk-emails'],
+  ['Brevo', '/v3/smtp/email'],
+  ['Mailjet', '/v3/send', '/v3.1/send'],
+  ['SparkPost', '/api/v1/transmissions', '/api/v1/transmissions/'],
+  ['Mandrill', '/api/1.0/messages/send', '/api/1.0/messages/send.json', '/api/1.0/messages/send-template'],
+  ['MailerSend', '/v1/email', '/v1/bulk-email'],
+  ['Mailtrap', '/api/send', '/api/send/{inbox}'],
+  ['Elastic Email', '/v4/emails', '/v4/emails/transactional', '/v2/email/send'],
+  ['SMTP2GO', '/v3/email/send'],
+  ['ZeptoMail', '/v1.1/email'],
+  ['Postal', '/api/v1/send/message', '/api/v1/send/raw'],
+  ['Loops', '/api/v1/transactional'],
+  ['Plunk', '/v1/send', '/api/v1/send'],
+  ['another product', '/v1/emails', '/v1/emails/batch', '/api/emails', '/api/v1/emails', '/api/messages', '/api/v1/messages'],
+  ['another product', '/send', '/v1/message', '/v1/messages/send', '/v1/mail/send', '/v1/send-email', '/send-email'],
+]
+
+/** Every foreign path, as operations write theirs, with its refusal. */
+export const foreignPaths: ReadonlyMap<string, () => Refusal> = new Map(
+  sendPaths.flatMap(([product, ...paths]) => paths.map((path) => [path, () => refusalOf(product, path)] as const)),
+)
+
+const refusalOf = (product: string, path: string): Refusal =>
+  new Refusal('not_found', `${path} is the address of ${product}; here POST /v1/messages sends a message. /openapi.json has its fields.`, {
+    nextAction: 'use_send_operation',
+    details: { send: { method: 'POST', path: '/v1/messages' }, openapi: '/openapi.json' },
+  })

@@ -1,0 +1,49 @@
+/** One address, two readers: a page for browsers, JSON for programs. RFC 9110 §12.5.1. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Refusal } from '#core/refusals.ts'
+import { raw, type Answer } from './answer.ts'
+import type { RefusalForm } from './operation.ts'
+import { envelope } from './rendering.ts'
+
+/** Caches keep the two answers apart. */
+export const varies = { vary: 'Accept' } as const
+
+/** Whether the client prefers HTML to JSON. Without `Accept`, with a wildcard alone, and where both are equal, JSON it is. */
+export function prefersPage({ accept = '' }: IncomingHttpHeaders): boolean {
+  const ranges = accept.split(',', rangesMax).map(readRange)
+  return quality(ranges, 'text/html') > quality(ranges, 'application/json')
+}
+
+const rangesMax = 50
+
+interface MediaRange {
+  readonly type: string
+  readonly quality: number
+}
+
+function readRange(text: string): MediaRange {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+  const value = weight === undefined ? 1 : Number(weight)
+  return { type, quality: value >= 0 && value <= 1 ? value : 0 }
+}
+
+/** The most specific range that fits decides. */
+function quality(ranges: readonly MediaRange[], type: string): number {
+  for (const wanted of [type, `${type.split('/')[0]}/*`, '*/*']) {
+    const range = ranges.find((one) => one.type === wanted)
+    if (range) return range.quality
+  }
+  return 0
+}
+
+/** Refusals as a page for browsers and as the error envelope for programs. */
+export const negotiatedRefusal =
+  (page: (refusal: Refusal) => Answer): RefusalForm =>
+  (refusal, headers) => {
+    const { retryAfterSeconds } = refusal
+    const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) }
+    if (!prefersPage(headers)) return raw(envelope(refusal), { contentType: 'application/json', headers: { ...varies, ...retry } })
+    const { body, contentType, headers: own } = page(refusal)
+    return raw(body, { contentType, headers: { ...own, ...varies } })
+  }

@@ -1,0 +1,16 @@
+/** What pages say where the service sends no mail of its own, and what to do instead. */
+import { html, type Html } from './html.ts'
+
+/** `email`: whose way in it is, where it is known. It is the same for addresses that have an account and those that have none. */
+export const withoutMail = (email?: string): Html =>
+  html`<p class="note">
+    This service sends no mail of its own yet. Use a passkey, or ask its operator to run
+    <code class="token">postern login-link ${email ?? 'name@example.org'}</code> and to hand you the link.
+  </p>`
+
+/** An invitation that its maker has to pass on. */
+export const handOver = (email: string, link: string): Html =>
+  html`<div class="note" role="status">
+    <p><b>Hand this link over to ${email}.</b> This service sends no mail of its own, so nobody else does. It is shown this once.</p>
+    <p class="target"><code class="token">${link}</code></p>
+  </div>`

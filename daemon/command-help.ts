@@ -1,0 +1,85 @@
+/** What `postern --help` and `postern COMMAND --help` print. */
+
+const elsewhere = `  --url URL    another daemon than the one of this data folder
+  --key KEY    an API key for it; POSTERN_API_KEY where it is not given`
+
+const texts: Readonly<Record<string, string>> = {
+  serve: `Usage: postern serve [--ready-file PATH]
+
+Runs the daemon in the foreground until SIGTERM or SIGINT.
+
+  --ready-file PATH  receives the real addresses as JSON once everything listens
+
+Until the service has an owner, each start prints a link to become it, an API key and an SMTP login.
+Exit codes: 0 stopped, 1 cannot start, 64 wrong words, 70 the store failed (start again), 78 wrong settings.
+`,
+  send: `Usage: postern send --from ADDRESS --to ADDRESS [--to ADDRESS]... [OPTIONS]
+
+Sends one message through a running daemon and prints what was decided. The text comes from the standard
+input unless --text gives it.
+
+  --subject TEXT   "Test" by default
+  --text TEXT      the body
+  --html HTML      the body as HTML, beside the text
+  --json           the answer as JSON
+${elsewhere}
+`,
+  tail: `Usage: postern tail [--json]
+
+Shows what the running daemon of this data folder decides, as it happens: messages that are accepted or
+refused, delivery attempts, and destinations that break or recover. Ends with Ctrl-C.
+
+  --json   one JSON object a line
+`,
+  key: `Usage: postern key create NAME [OPTIONS]
+
+Makes an API key and prints it, this once.
+
+  --scope SCOPE     api:read, api:send (by default) or api:admin; each includes those before it
+  --project ID      bind the key to one project
+  --send-only       the key sends and reads nothing; for sites
+  --json            the answer as JSON
+${elsewhere}
+`,
+  'login-link': `Usage: postern login-link ADDRESS
+
+Prints a link that signs this mail address in, once, within 15 minutes. Asks the running daemon, or opens
+the data of a stopped one. Whoever signs in first owns the service.
+`,
+  verify: `Usage: postern verify
+
+Checks that records, indexes, contents, counters and queue of a stopped daemon's data agree.
+Exit code 1 when anything does not.
+`,
+  doctor: `Usage: postern doctor
+
+Checks this machine and the configuration: Node, data folder, master key, certificate, name servers, clock
+and ports. It can run beside the daemon. Exit code 1 when something is wrong.
+`,
+  config: `Usage: postern config
+
+Prints the effective configuration as JSON, with secrets masked. config/settings.md describes every setting.
+`,
+}
+
+/** Printed for `--help`. */
+export const helpText = `Usage: postern COMMAND
+
+  serve               run the daemon in the foreground until SIGTERM
+  send                send one message and print what was decided
+  tail                show what the daemon decides, as it happens
+  key create NAME     make an API key
+  login-link ADDRESS  print a link that signs this mail address in
+  verify              check that records and indexes of a stopped daemon's data agree
+  doctor              check this machine and the configuration
+  config              print the effective configuration, secrets masked
+  operator WHAT       plans, flags, prices and invoices of all organizations
+
+  --help, --version
+
+postern COMMAND --help tells more about each.
+Settings come from the JSON file that POSTERN_CONFIG names and from POSTERN_* variables; see config/settings.md.
+`
+
+/** Of one command that there is. */
+export const commandHelp = (name: string): string => texts[name] ?? helpText

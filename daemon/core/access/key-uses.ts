@@ -1,0 +1,60 @@
+/** When each API key was used last, to within some minutes: a request never waits for this, and most write nothing. */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { defineRecord } from '#store/record-kind.ts'
+import * as z from 'zod'
+import type { Clock } from '../clock.ts'
+
+/** Beside the key and not in it: a use is no change of settings, and nothing for the audit log. */
+export interface KeyUse {
+  /** Of the key. */
+  readonly id: string
+  readonly projectId: string | null
+  readonly usedAt: number
+}
+
+export const keyUses = defineRecord<KeyUse>({
+  name: 'api_key_use',
+  schema: z.strictObject({ id: z.string(), projectId: z.string().nullable(), usedAt: z.int() }),
+  projectOf: (use) => use.projectId ?? '',
+})
+
+/** A key in use is written down at most once in so many milliseconds, by each process. */
+export const useStepMs = 300_000
+const knownMax = 10_000
+
+export interface KeyUseOptions {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+export class KeyUses {
+  readonly #options: KeyUseOptions
+  /** When the last use was written down, by id of the key. */
+  readonly #written = new Map<string, number>()
+
+  constructor(options: KeyUseOptions) {
+    this.#options = options
+  }
+
+  /** Writes the use down when it is time to. */
+  note(organizationId: string, { id, projectId }: Pick<KeyUse, 'id' | 'projectId'>): void {
+    const now = this.#options.clock.now()
+    const before = this.#written.get(id)
+    if (before !== undefined && now < before + useStepMs) return
+    this.#written.delete(id)
+    this.#written.set(id, now)
+    const oldest = this.#written.keys().next().value
+    if (this.#written.size > knownMax && oldest !== undefined) this.#written.delete(oldest)
+    const change = new Change().insertUnchecked(keyUses, organizationId, { id, projectId, usedAt: now })
+    // a store that cannot write ends the process by itself, and one that is closing needs no such row
+    this.#options.database.commit(change).catch(() => this.#written.delete(id))
+  }
+
+  /** Milliseconds since the epoch, or null for a key that was never used since uses are written down. */
+  async last(organizationId: string, id: string): Promise<number | null> {
+    const stored = (await this.#options.database.get(keyUses, { organizationId }, id))?.record.usedAt
+    const here = this.#written.get(id) // its write may still be under way
+    return stored === undefined && here === undefined ? null : Math.max(stored ?? 0, here ?? 0)
+  }
+}

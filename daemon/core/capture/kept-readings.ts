@@ -1,0 +1,102 @@
+/** Messages as they were read, in memory: who looks at a message again does not have it read again. */
+import type { Clock } from '../clock.ts'
+import type { ReadMessage, ReadResult } from './message-reader.ts'
+
+/** Octets of all that is kept, of one organization, and of one message. */
+export interface KeptLimits {
+  readonly all: number
+  readonly organization: number
+  readonly message: number
+}
+
+const usual: KeptLimits = { all: 24 * 1024 * 1024, organization: 6 * 1024 * 1024, message: 3 * 1024 * 1024 }
+
+interface Kept {
+  readonly result: ReadResult
+  /** Of the monotonic clock; a failure may be one of the moment, such as a machine that stood still. */
+  readonly until: number
+  readonly octets: number
+}
+
+/** The longest unused goes first, of an organization that has more than its part, and of all. */
+export class KeptReadings {
+  readonly #clock: Clock
+  readonly #limits: KeptLimits
+  /** By organization, then by message; both in the order of use. */
+  readonly #organizations = new Map<string, Map<string, Kept>>()
+  readonly #octetsOf = new Map<string, number>()
+  #octets = 0
+
+  constructor(clock: Clock, limits: KeptLimits = usual) {
+    this.#clock = clock
+    this.#limits = limits
+  }
+
+  get(organizationId: string, messageId: string): ReadResult | undefined {
+    const own = this.#organizations.get(organizationId)
+    const kept = own?.get(messageId)
+    if (!own || !kept || kept.until < this.#clock.monotonic()) return undefined
+    own.delete(messageId)
+    own.set(messageId, kept)
+    this.#organizations.delete(organizationId)
+    this.#organizations.set(organizationId, own)
+    return kept.result
+  }
+
+  /** Returns the result, kept or not: failures that another try may mend are not. */
+  keep(organizationId: string, messageId: string, result: ReadResult): ReadResult {
+    const octets = result.ok ? octetsOf(result.message) : failureOctets
+    if (octets <= this.#limits.message && (result.ok || result.isLasting)) this.#put(organizationId, messageId, { result, octets })
+    return result
+  }
+
+  #put(organizationId: string, messageId: string, { result, octets }: Pick<Kept, 'result' | 'octets'>): void {
+    const own = this.#organizations.get(organizationId) ?? new Map<string, Kept>()
+    this.#organizations.delete(organizationId)
+    this.#organizations.set(organizationId, own)
+    this.#count(organizationId, octets - (own.get(messageId)?.octets ?? 0))
+    own.delete(messageId)
+    own.set(messageId, { result, octets, until: result.ok ? Infinity : this.#clock.monotonic() + failureMs })
+    while ((this.#octetsOf.get(organizationId) ?? 0) > this.#limits.organization) this.#dropOldest(organizationId, own)
+    for (const [oldest, its] of this.#organizations) {
+      while (this.#octets > this.#limits.all && its.size > 0) this.#dropOldest(oldest, its)
+      if (this.#octets <= this.#limits.all) return
+    }
+  }
+
+  #dropOldest(organizationId: string, own: Map<string, Kept>): void {
+    for (const [messageId, { octets }] of own) {
+      own.delete(messageId)
+      this.#count(organizationId, -octets)
+      break
+    }
+    if (own.size > 0) return
+    this.#organizations.delete(organizationId)
+    this.#octetsOf.delete(organizationId)
+  }
+
+  #count(organizationId: string, octets: number): void {
+    this.#octets += octets
+    this.#octetsOf.set(organizationId, (this.#octetsOf.get(organizationId) ?? 0) + octets)
+  }
+}
+
+const failureOctets = 512
+const failureMs = 600_000
+
+/** About what a message takes in memory, as if every character took two octets. */
+function octetsOf({ subject, text, html, document, headers, addressesSeen, attachments, from, to, cc, bcc, replyTo }: ReadMessage): number {
+  const around = [document.root, document.body].flatMap((attributes) => Object.values(attributes))
+  const strings = [
+    subject,
+    text,
+    html,
+    document.html,
+    document.styles,
+    ...around,
+    ...addressesSeen,
+    ...headers.flatMap(({ name, value }) => [name, value]),
+  ]
+  const entries = strings.length + attachments.length + from.length + to.length + cc.length + bcc.length + replyTo.length
+  return 512 + 2 * strings.reduce((sum, { length }) => sum + length, 0) + 128 * entries
+}

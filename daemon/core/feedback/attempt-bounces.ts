@@ -1,0 +1,121 @@
+/**
+ * Recipients that a server refused for good while we were handing the message over, or put off until we gave up. For people that is a bounce: it has
+ * a class and stands in the trace as one, and a refusal for good suppresses like one; the state stays `failed`, as the message never left.
+ */
+import type { Change } from '#store/change.ts'
+import type { Stored } from '#store/record-kind.ts'
+import type { AttemptError, PeerReply, RecipientReport } from '../trace/attempt-record.ts'
+import { reportId, traceReports, type TraceReport } from '../trace/trace-report.ts'
+import type { Trace } from '../trace/trace.ts'
+import { announce } from '../webhooks/announce.ts'
+import type { WebhookEndpoints } from '../webhooks/endpoint.ts'
+import { classify } from './classify.ts'
+import { countBounce } from './counts.ts'
+import { settleSuppressions, type News, type Settling } from './consequences.ts'
+
+/** As much of an attempt as is looked at. */
+export interface AttemptSeen {
+  readonly provider?: string | undefined
+  readonly host?: string | undefined
+  readonly recipients?: readonly RecipientReport[] | undefined
+  readonly error?: AttemptError | undefined
+}
+
+/**
+ * The bounces among what an attempt saw: replies of SMTP servers to recipients that have failed with it. Not refusals of the sender, answers of
+ * providers with an API, which are no SMTP replies, what no server was asked for, and what went wrong with the whole connection. Pure.
+ */
+export function bouncesIn(before: Trace, after: Trace, attempt: AttemptSeen, nowMs: number): readonly TraceReport[] {
+  const { recipients = [], host, provider = 'smtp', error } = attempt
+  if (provider !== 'smtp' || recipients.every(({ verdict }) => verdict === 'accepted')) return []
+  const waiting = new Set(before.recipients.flatMap(({ address, status }) => (status === 'queued' ? [address] : [])))
+  const failed = new Set(after.recipients.flatMap(({ address, status }) => (status === 'failed' && waiting.has(address) ? [address] : [])))
+  // one reply to the content does not tell which of several recipients it is about
+  const isShared = recipients.filter(({ ofMessage }) => ofMessage).length > 1
+  return recipients.flatMap(({ address, verdict, reply, ofSender, ofMessage, isUnasked }) => {
+    if (!failed.has(address) || !reply || ofSender || isUnasked) return []
+    if (verdict !== 'permanent' && (verdict !== 'transient' || error)) return []
+    const isFinal = verdict === 'permanent'
+    return [reportOf(after, address, reply, { host, maySuppress: isFinal && !(ofMessage && isShared) }, nowMs)]
+  })
+}
+
+function reportOf(
+  { id: traceId, projectId }: Trace,
+  recipient: string,
+  { code, enhanced, text }: PeerReply,
+  { host, maySuppress }: { readonly host: string | undefined; readonly maySuppress: boolean },
+  nowMs: number,
+): TraceReport {
+  const words = text.replaceAll(/\s+/g, ' ')
+  const facts = {
+    status: enhanced ?? null,
+    smtpCode: code,
+    diagnostic: `${code} ${enhanced === undefined || words.startsWith(enhanced) ? '' : `${enhanced} `}${words}`.slice(0, 2000),
+    remoteMta: host ?? null,
+    recipient,
+  }
+  const { bounce, category, reason } = classify(facts) // never hard for a reply of 4xx
+  return {
+    ...facts,
+    ...{ id: reportId(traceId, recipient, 'bounced', false), traceId, projectId, type: 'bounced', at: nowMs, occurredAt: nowMs },
+    ...{ finalRecipient: null, format: 'smtp', sourceId: null, proof: 'attempt', isUnverified: false, bounce, category, reason },
+    ...{ action: 'failed', reportingMta: null, feedbackType: null, suppression: null, rawBytes: 0, isStructured: true },
+    maySuppress,
+  }
+}
+
+/** The trace with its bounces; the same trace without any. Pure. */
+export function withBounces(trace: Trace, bounces: readonly TraceReport[]): Trace {
+  if (bounces.length === 0) return trace
+  const byAddress = new Map(bounces.map((report) => [report.recipient, report]))
+  const recipients = trace.recipients.map((recipient) => {
+    const told = byAddress.get(recipient.address)
+    if (!told) return recipient
+    const { type, at, reason, bounce } = told
+    return { ...recipient, report: { type, at, reason, bounce }, bounce }
+  })
+  return { ...trace, recipients }
+}
+
+/** Adds the bounces, what follows from them for the suppression list, and its webhook events, to the write that ends the attempt. */
+export async function stageBounces(
+  change: Change,
+  settling: Settling & { readonly webhooks: WebhookEndpoints },
+  trace: Trace,
+  bounces: readonly TraceReport[],
+): Promise<void> {
+  if (bounces.length === 0) return
+  const { database, organizationId, webhooks, nowMs } = settling
+  const slots: { readonly stored: Stored<TraceReport> | undefined; readonly replaced: undefined; readonly news: News }[] = []
+  for (const report of bounces) {
+    const stored = await database.get(traceReports, { organizationId }, report.id)
+    // a bounce that stands there is of an earlier copy: this one is no better evidence of it, and means what it means by itself
+    slots.push({ stored, replaced: undefined, news: { report, suppressed: false } })
+  }
+  await settleSuppressions(change, settling, slots)
+  for (const { stored, news } of slots) {
+    const { report, suppressed } = news
+    if (stored) change.replace(traceReports, organizationId, stored, { ...report, ...keptOf(stored.record) })
+    else countBounce(change.insert(traceReports, organizationId, report), report.id, report.bounce)
+    const { suppression, recipient } = report
+    if (!suppressed || !suppression || recipient === null) continue
+    const entry = { ...suppression, expiresAt: null }
+    const event = { organizationId, trace, recipient, reason: suppression.reason, at: nowMs, bounce: bounceTold(report) }
+    announce(change, webhooks, { ...event, type: 'auto_suppressed', suppression: entry })
+  }
+}
+
+/** A bounce of an earlier round of attempts gives way; the mails that it came as go with the trace. */
+const keptOf = ({ revisions, rawBytes, suppression }: TraceReport): Partial<TraceReport> => ({
+  ...((revisions !== undefined || rawBytes > 0) && { revisions: (revisions ?? 0) + 1 }),
+  ...(suppression && { suppression }),
+})
+
+/** As events tell it. */
+export const bounceTold = ({ bounce, category, status, smtpCode, diagnostic, remoteMta }: TraceReport) =>
+  bounce === null ? undefined : { class: bounce, category, status, smtpCode, diagnostic, remoteMta }
+
+/** By recipient, for the events that tell of the failures. */
+export const toldOf = (bounces: readonly TraceReport[]): ReadonlyMap<string, ReturnType<typeof bounceTold>> =>
+  new Map(bounces.map((report) => [report.recipient ?? '', bounceTold(report)]))

@@ -1,0 +1,49 @@
+/** What reports mean for the suppression list, in the write that records them. */
+import type { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { isSwitchedOn, type FeatureSettings } from '../features.ts'
+import type { TraceReport } from '../trace/trace-report.ts'
+import { causeOfSuppression, consequenceOf } from './auto-suppression.ts'
+import { stageSuppressions } from './place.ts'
+
+/** A report that is new, or better evidence than what stood in its place. */
+export interface News {
+  report: TraceReport
+  suppressed: boolean
+}
+
+export interface Settling {
+  readonly database: Database
+  readonly organizationId: string
+  readonly organization: FeatureSettings
+  readonly nowMs: number
+}
+
+/**
+ * `replaced` is the worse evidence of the same fate. Puts on the list whom the reports call for, takes off it who was there because of evidence that was wrong, and says so in the reports.
+ * Once for each write.
+ */
+export async function settleSuppressions(
+  change: Change,
+  { database, organizationId, organization, nowMs }: Settling,
+  slots: readonly { readonly replaced: TraceReport | undefined; readonly news: News }[],
+): Promise<void> {
+  const isOn = isSwitchedOn(organization, 'bounce_auto_suppress')
+  const all = await Promise.all(
+    slots.map(async ({ replaced, news }) => {
+      const cause = await causeOfSuppression(database, change, organizationId, news.report, replaced)
+      return { news, cause, ...consequenceOf(news.report, replaced, cause, nowMs) }
+    }),
+  )
+  const meant = all.flatMap(({ news, entry, cause }) => (isOn && entry && cause !== undefined ? [{ news, entry, cause }] : []))
+  const corrections = all.flatMap(({ correction }) => correction ?? [])
+  for (const { news, correction } of all) if (correction?.reason === null) news.report = { ...news.report, suppression: null }
+  if (meant.length + corrections.length === 0) return
+  const entries = meant.map(({ entry }) => entry)
+  const placed = await stageSuppressions(database, change, organizationId, entries, nowMs, corrections)
+  for (const [i, { news, cause }] of meant.entries()) {
+    if (!placed[i]?.added) continue
+    news.suppressed = true
+    news.report = { ...news.report, suppression: { id: placed[i].suppression.id, reason: cause } }
+  }
+}

@@ -1,0 +1,37 @@
+/** What of feedback is counted for metrics, said in the write that makes it happen: counted when that is durable, and once. */
+import type { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import type { BounceClass } from './event.ts'
+import type { SuppressionSource } from './suppression.ts'
+
+/** Hears of what became durable. */
+export interface FeedbackCounts {
+  bounced(bounceClass: BounceClass | 'unclassified'): void
+  complained(): void
+  suppressed(source: SuppressionSource): void
+}
+
+/** See `Database.onWork`. */
+const countedWork = 'feedback.counted'
+
+/** A recipient bounced: a report that is vouched for and the first of its kind, or a refusal for good. */
+export const countBounce = (change: Change, reportId: string, bounceClass: BounceClass | null): Change =>
+  change.leave(countedWork, `bounced ${bounceClass ?? 'unclassified'} ${reportId}`)
+
+export const countComplaint = (change: Change, reportId: string): Change => change.leave(countedWork, `complained - ${reportId}`)
+
+/** An entry came on the list, where none in force stood. */
+export const countSuppression = (change: Change, id: string, source: SuppressionSource): Change =>
+  change.leave(countedWork, `suppressed ${source} ${id}`)
+
+/** Tells everything that happens from now on. */
+export function tellCounts(database: Database, counts: FeedbackCounts): void {
+  database.onWork(countedWork, (places) => {
+    for (const place of places) {
+      const [what, label = ''] = place.split(' ')
+      if (what === 'bounced') counts.bounced(label as BounceClass)
+      else if (what === 'complained') counts.complained()
+      else counts.suppressed(label as SuppressionSource)
+    }
+  })
+}

@@ -1,0 +1,68 @@
+/** Moves unsubscribes of before 2026-11-22 from the suppression list to the opt-outs. */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { indexPrefix, type Stored } from '#store/record-kind.ts'
+import { pack, unpack, within, type Element } from '#store/tuple.ts'
+import { isSwitchedOn, type FeatureSettings } from '../features.ts'
+import { readReports, type TraceReport } from '../trace/trace-report.ts'
+import { traces } from '../trace/trace.ts'
+import { causeAtOnce, consequenceOf } from './auto-suppression.ts'
+import { isEarlierUnsubscribe, optOutOf } from './earlier-unsubscribes.ts'
+import { optOuts } from './opt-out.ts'
+import { placeSuppressions } from './place.ts'
+import { foldEmail, suppressions, type Suppression } from './suppression.ts'
+
+const pageRows = 200
+/** Of one address, so many messages are looked at, the latest first. */
+const messagesMax = 50
+const doneKey = (organizationId: string): readonly Element[] => [organizationId, 'unsubscribe.moved']
+
+interface Moving {
+  readonly database: Database
+  readonly organization: FeatureSettings & { readonly id: string }
+  readonly nowMs: number
+}
+
+/** Moves those of an organization, once; in small writes, so that a crash leaves nothing half moved. Those with an end stay, as opt-outs have none. */
+export async function moveEarlierUnsubscribes(moving: Moving, stopping: () => boolean): Promise<void> {
+  const { database, organization } = moving
+  const organizationId = organization.id
+  if (await database.isEmpty(suppressions, organizationId)) return
+  if (await database.kv.get(pack(doneKey(organizationId)))) return
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+    if (stopping()) return
+    const page = await database.list(suppressions, { organizationId }, { limit: pageRows, cursor, ascending: true })
+    for (const stored of page.rows) if (isEarlierUnsubscribe(stored.record) && stored.record.expiresAt === null) await move(moving, stored)
+    cursor = page.nextCursor
+  }
+  await database.commit(new Change().set(doneKey(organizationId)))
+}
+
+async function move(moving: Moving, stored: Stored<Suppression>): Promise<void> {
+  const { database, organization, nowMs } = moving
+  const entry = await swallowedBy(moving, stored.record)
+  if (entry) return void (await placeSuppressions(database, organization.id, [entry], nowMs)) // which moves what it takes the place of
+  const change = new Change().remove(suppressions, organization.id, stored)
+  await database.commit(change.insert(optOuts, organization.id, optOutOf(stored.record))) // else it was changed meanwhile: see place.ts
+}
+
+/** The suppression that a bounce or complaint after the unsubscribe called for, and that was not made, as the address was on the list already. */
+async function swallowedBy({ database, organization, nowMs }: Moving, { email, createdAt }: Suppression): Promise<Suppression | undefined> {
+  if (!isSwitchedOn(organization, 'bounce_auto_suppress')) return undefined
+  const range = within([...indexPrefix(traces.name, organization.id, 'recipient'), email])
+  for await (const { key } of database.kv.range({ ...range, limit: messagesMax, reverse: true })) {
+    const stored = await database.get(traces, { organizationId: organization.id }, String(unpack(key).at(-1)))
+    if (!stored) continue
+    for (const { record } of await readReports(database, organization.id, stored.record.id)) {
+      if (record.at < createdAt || foldEmail(record.recipient ?? '') !== email) continue
+      const report = { ...record, maySuppress: couldSuppress(record, stored.record.recipients.length) }
+      const { entry } = consequenceOf(report, undefined, causeAtOnce(report), nowMs)
+      if (entry) return entry
+    }
+  }
+  return undefined
+}
+
+/** Records of that time do not say it. */
+const couldSuppress = ({ isUnverified, proof, maySuppress }: TraceReport, recipients: number): boolean =>
+  maySuppress ?? (!isUnverified && (proof === 'return_path' || proof === 'queue_id' || (proof === 'reference' && recipients === 1)))

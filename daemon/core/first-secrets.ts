@@ -1,0 +1,74 @@
+/** What the first start made to begin with, sealed, so that it can be shown again until somebody owns the organization. */
+import type { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { defineRecord, type Stored } from '#store/record-kind.ts'
+import * as z from 'zod'
+import { apiKeys, hashApiKey } from './access/api-key.ts'
+import { statusOf } from './access/api-keys.ts'
+import type { SealedSecret, SecretBox } from './access/secret-box.ts'
+import { smtpCredentials } from './access/smtp-credential.ts'
+
+/** What a CMS logs in with; the password is nowhere else in clear. */
+export interface FirstSmtpLogin {
+  readonly username: string
+  readonly password: string
+}
+
+/** Undefined is what was not made, or does not work any more. */
+export interface FirstSecrets {
+  readonly apiKey: string | undefined
+  readonly smtpLogin: FirstSmtpLogin | undefined
+}
+
+interface SealedRecord {
+  readonly id: string
+  readonly sealedSecrets: SealedSecret
+}
+type StoredSecrets = Stored<SealedRecord>
+
+const schema = z.strictObject({ id: z.string(), sealedSecrets: z.string() })
+
+/** One for the first organization; gone once it has an owner. */
+export const firstSecrets = defineRecord<SealedRecord>({ name: 'first_secrets', schema })
+
+const id = 'first'
+const sealPlace = `first_secrets/${id}/secrets`
+const contents = z.object({
+  apiKey: z.string().optional(),
+  smtpLogin: z.object({ username: z.string(), password: z.string() }).optional(),
+})
+
+/** Keeps what was made just now in the same write. */
+export function keepFirstSecrets(
+  change: Change,
+  secrets: SecretBox,
+  organizationId: string,
+  { stored, made }: { readonly stored: StoredSecrets | undefined; readonly made: FirstSecrets },
+): void {
+  const record = { id, sealedSecrets: secrets.seal(JSON.stringify(made), sealPlace) }
+  if (stored) change.replace(firstSecrets, organizationId, stored, record)
+  else change.insert(firstSecrets, organizationId, record)
+}
+
+export const storedFirstSecrets = (database: Database, organizationId: string): Promise<StoredSecrets | undefined> =>
+  database.get(firstSecrets, { organizationId }, id)
+
+/** What of it still works: a key that was revoked and a login that was rotated or revoked are left out. */
+export async function openFirstSecrets(database: Database, secrets: SecretBox, sealed: SealedSecret, now: number): Promise<FirstSecrets> {
+  const text = secrets.open(sealed, sealPlace)
+  const { apiKey, smtpLogin } = text === undefined ? {} : contents.parse(JSON.parse(text))
+  return {
+    apiKey: apiKey !== undefined && (await isActiveKey(database, apiKey, now)) ? apiKey : undefined,
+    smtpLogin: smtpLogin && (await isActiveLogin(database, smtpLogin.username, now)) ? smtpLogin : undefined,
+  }
+}
+
+async function isActiveKey(database: Database, key: string, now: number): Promise<boolean> {
+  const stored = await database.lookup(apiKeys, 'sha256', [hashApiKey(key)])
+  return stored !== undefined && statusOf(stored.record, now) === 'active'
+}
+
+async function isActiveLogin(database: Database, username: string, now: number): Promise<boolean> {
+  const stored = await database.lookup(smtpCredentials, 'username', [username])
+  return stored !== undefined && (stored.record.expiresAt ?? Infinity) > now
+}

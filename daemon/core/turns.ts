@@ -1,0 +1,24 @@
+/**
+ * Work in steps. Whoever does long work on the main thread does it in steps of a few milliseconds and lets others have their turn
+ * of the event loop in between.
+ */
+
+/** Work that stops after every step, and returns what came of it. */
+export type Steps<T> = Generator<void, T, void>
+
+/** Does all steps without a pause: for work that is known to be small. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Does a step in each turn of the event loop; work of one step takes no turn at all. */
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    await new Promise(setImmediate)
+  }
+}

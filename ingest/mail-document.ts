@@ -1,0 +1,88 @@
+/** The HTML of a message as a document of its own: its content, its style sheets, and what its `html` and `body` elements say. */
+import { Parser } from 'htmlparser2'
+import type { MailDocument } from '#core/capture/message-reader.ts'
+import { safeDeclarations, safeStylesheet } from './mail-styles.ts'
+import { documentHtml, readablePart } from './sanitize-html.ts'
+
+/** Characters of all style sheets together. */
+const stylesMax = 256 * 1024
+const attributeMax = 2000
+const color = /^#?[a-z0-9]{1,30}$/i
+const language = /^[a-z0-9-]{1,35}$/i
+const mediaQuery = /^[a-z0-9 (),:.-]{1,300}$/i
+
+const shownAttributes = ['style', 'bgcolor', 'text', 'background', 'class', 'id', 'lang', 'dir']
+
+type Attributes = Readonly<Record<string, string>>
+
+export function mailDocument(html: string): MailDocument {
+  const found = new Surroundings()
+  if (/<(?:style|body|html)\b/i.test(html)) found.read(readablePart(html))
+  return {
+    html: documentHtml(html),
+    styles: found.sheets.map(safeStylesheet).join('\n'),
+    root: elementAttributes(found.root),
+    body: elementAttributes(found.body),
+  }
+}
+
+/** What stands around the content. */
+class Surroundings {
+  /** Each is read by itself, as an open brace of one is no business of the next. */
+  readonly sheets: string[] = []
+  #room = stylesMax
+  readonly root: Record<string, string> = {}
+  readonly body: Record<string, string> = {}
+
+  read(html: string): void {
+    let sheet: string | undefined
+    let media = ''
+    const parser = new Parser({
+      onopentag: (name, attributes) => {
+        // a second one adds what the first does not say, as in browsers (WHATWG HTML, "in body")
+        if (name === 'html') addMissing(this.root, attributes)
+        else if (name === 'body') addMissing(this.body, attributes)
+        else if (name === 'style') [sheet, media] = ['', attributes['media'] ?? '']
+      },
+      ontext: (text) => {
+        if (sheet !== undefined && sheet.length < this.#room) sheet += text
+      },
+      onclosetag: (name) => {
+        if (name !== 'style' || sheet === undefined) return
+        this.#add(sheet, media.trim())
+        sheet = undefined
+      },
+    })
+    parser.end(html)
+  }
+
+  #add(sheet: string, media: string): void {
+    const text = sheet.slice(0, this.#room)
+    this.#room -= text.length
+    if (media === '' || media.toLowerCase() === 'all') this.sheets.push(text)
+    else if (mediaQuery.test(media)) this.sheets.push(`@media ${media}{${text}\n}`)
+  }
+}
+
+/** Of what is shown alone: names are the sender's, and a message may repeat these elements without end. */
+function addMissing(known: Record<string, string>, attributes: Attributes): void {
+  for (const name of shownAttributes) {
+    const value = attributes[name]
+    if (value !== undefined) known[name] ??= value
+  }
+}
+
+/** Names and values are safe, and the values are yet to be escaped. */
+function elementAttributes({ style = '', bgcolor, text, background, ...rest }: Attributes): Record<string, string> {
+  const old = [
+    ...(color.test(bgcolor ?? '') ? [`background-color:${bgcolor}`] : []),
+    ...(color.test(text ?? '') ? [`color:${text}`] : []),
+    ...(background === undefined ? [] : [`background-image:url("${background.replaceAll(/["\\\n\r\f]/g, '')}")`]),
+  ]
+  const safe = safeDeclarations([...old, style.slice(0, attributeMax)].join(';'))
+  const kept: Record<string, string> = safe === '' ? {} : { style: safe }
+  for (const name of ['class', 'id']) if (rest[name] !== undefined) kept[name] = rest[name].slice(0, attributeMax)
+  if (language.test(rest['lang'] ?? '')) kept['lang'] = rest['lang'] ?? ''
+  if (/^(?:ltr|rtl|auto)$/i.test(rest['dir'] ?? '')) kept['dir'] = rest['dir'] ?? ''
+  return kept
+}

@@ -1,0 +1,139 @@
+/**
+ * The CSS of a message made safe for a document of its own: parsed by css-tree, then only what can neither load, run nor end
+ * its element is written again. Layout is free, as the document is shown in a frame that nothing leaves.
+ */
+import { createRequire } from 'node:module'
+import type { CssNode, Declaration, generate, parse, Url, Value, walk } from 'css-tree'
+
+const require = createRequire(import.meta.url)
+
+/** Loaded with the first style: most daemons meet one in their threads alone, and without the parts that know properties. */
+const css = (): { parse: typeof parse; walk: typeof walk; generate: typeof generate } => ({
+  parse: require('css-tree/parser') as typeof parse,
+  walk: require('css-tree/walker') as typeof walk,
+  generate: require('css-tree/generator') as typeof generate,
+})
+
+const addressMax = 8192
+const embeddedImage = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=]*$/i
+const contentImage = /^cid:[^\s"'<>`()\\]{1,998}$/i
+
+const atRules = new Set(['media', 'supports', 'keyframes', '-webkit-keyframes'])
+/** What old browsers ran, or bound code by. */
+const deniedProperties = new Set(['behavior', '-moz-binding', '-ms-behavior'])
+const propertyName = /^-{0,2}[a-z][a-z0-9-]{0,60}$/i
+const imageProperties = /^(?:background|background-image|list-style|list-style-image|border-image|border-image-source|content)$/i
+
+/** Functions that calculate a value; every other one could load something. */
+const functions = new Set([
+  ...[
+    'rgb',
+    'rgba',
+    'hsl',
+    'hsla',
+    'hwb',
+    'lab',
+    'lch',
+    'oklab',
+    'oklch',
+    'color',
+    'color-mix',
+    'light-dark',
+    'calc',
+    'min',
+    'max',
+    'clamp',
+  ],
+  ...['var', 'env', 'linear-gradient', 'radial-gradient', 'conic-gradient', 'repeating-linear-gradient', 'repeating-radial-gradient'],
+  ...['-webkit-linear-gradient', '-moz-linear-gradient', '-webkit-gradient', 'from', 'to', 'color-stop', 'counter', 'counters', 'attr'],
+  ...['translate', 'translatex', 'translatey', 'translate3d', 'scale', 'scalex', 'scaley', 'rotate', 'skew', 'skewx', 'skewy', 'matrix'],
+  ...['cubic-bezier', 'steps', 'minmax', 'repeat', 'fit-content', 'blur', 'brightness', 'contrast', 'drop-shadow', 'grayscale', 'opacity'],
+  ...['saturate', 'sepia', 'invert', 'hue-rotate', 'inset', 'circle', 'ellipse', 'polygon', 'rect'],
+])
+
+/** Answers the rules of a style sheet that are safe; empty for one that cannot be read, such as one nested without end. */
+export const safeStylesheet = (text: string): string => cleaned(text, 'stylesheet').replaceAll('</', '<\\/')
+
+/** Answers the declarations of a `style` attribute that are safe. */
+export const safeDeclarations = (text: string): string => cleaned(text, 'declarationList')
+
+/**
+ * Every address in safe CSS stands as `url(…)` with nothing in it that could end it. Answers the CSS with others in their
+ * place; `undefined` is no image, apart from what may follow without a blank.
+ */
+export const withAddresses = (safe: string, addressFor: (address: string) => string | undefined): string =>
+  safe.replaceAll(/url\(((?:https?|cid|data):[^()"'\\\s]*)\)/g, (_, address: string) => {
+    const other = addressFor(address)
+    return other === undefined ? ' none ' : `url(${other})`
+  })
+
+function cleaned(text: string, context: 'stylesheet' | 'declarationList'): string {
+  const { parse: read, walk: visit, generate: write } = css()
+  try {
+    const tree = read(text, { context, parseCustomProperty: true })
+    visit(tree, (node, item, list) => {
+      if (list && !isSafe(node)) list.remove(item)
+    })
+    return write(tree)
+  } catch (error) {
+    // nested deeper than the parser can follow
+    if (error instanceof RangeError) return ''
+    throw error
+  }
+}
+
+/** Of whatever stands in a list: rules, declarations, and what the parser could not read. */
+function isSafe(node: CssNode): boolean {
+  switch (node.type) {
+    case 'Atrule':
+      return (
+        atRules.has(node.name.toLowerCase()) && node.prelude?.type === 'AtrulePrelude' && node.block != null && !names(node.prelude, 'Url')
+      )
+    case 'Rule':
+      return node.prelude.type === 'SelectorList'
+    case 'Declaration':
+      return isSafeDeclaration(node)
+    case 'Raw':
+    case 'Comment':
+    case 'CDO':
+    case 'CDC':
+      return false
+    default:
+      return true
+  }
+}
+
+const names = (tree: CssNode, type: CssNode['type']): boolean => {
+  let found = false
+  css().walk(tree, (node) => void (found ||= node.type === type))
+  return found
+}
+
+function isSafeDeclaration({ property, value }: Declaration): boolean {
+  if (!propertyName.test(property) || deniedProperties.has(property.toLowerCase()) || value.type !== 'Value') return false
+  return isSafeValue(value, imageProperties.test(property))
+}
+
+function isSafeValue(value: Value, mayShowImage: boolean): boolean {
+  let safe = true
+  css().walk(value, (node) => {
+    if (node.type === 'Raw') safe = false
+    else if (node.type === 'Function') safe &&= functions.has(node.name.toLowerCase())
+    else if (node.type === 'Url') safe &&= mayShowImage && takesAddress(node)
+  })
+  return safe
+}
+
+/** Writes the address as a browser would read it. */
+function takesAddress(node: Url): boolean {
+  const text = node.value.trim()
+  const packed = text.replaceAll(/\s+/g, '')
+  if (embeddedImage.test(packed) || contentImage.test(text)) {
+    node.value = packed.replace(/^cid:/i, 'cid:').replace(/^data:/i, 'data:')
+    return true
+  }
+  const url = text.length <= addressMax ? URL.parse(text) : null
+  if (!url || !/^https?:$/.test(url.protocol)) return false
+  node.value = url.href.replaceAll(/[()'"\\\s]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  return true
+}

@@ -1,0 +1,125 @@
+/**
+ * Every operation with the store's commit held back past every deadline: once a write is under way, its outcome alone answers
+ * (architecture, promise 2).
+ */
+import test, { type ExecutionContext } from 'ava'
+import * as z from 'zod'
+import type { Write } from '#store/kv.ts'
+import { bearerAuthentication } from '../../../admin-api/authentication.ts'
+import { noBody } from '../../../admin-api/answer.ts'
+import { operation, type Operation } from '../../../admin-api/operation.ts'
+import { CuttableKv } from '../../core/cuttable-kv.ts'
+import { within } from '../../support/deadline.ts'
+import type { RestAnswer, RestClient } from '../../support/rest.ts'
+import { makeOneOfEach, requestsOf, type Request } from './requests.ts'
+import { startRig, type Rig } from './rig.ts'
+
+const hour = 3_600_000
+/** Waits by themselves, or takes what JSON cannot say. */
+const leftOut = new Set(['waitForInboxMessage', 'unsubscribe'])
+
+interface HeldRig {
+  readonly rig: Rig
+  /** Holds back every write from now on; resolves when one is there. */
+  hold(): Promise<void>
+  release(): void
+  /** Lets every deadline pass, and resolves when the server has looked at them. */
+  passDeadlines(): Promise<void>
+}
+
+/** Reads for ever, so that it is ended by its deadline. */
+const endless = operation({
+  method: 'GET',
+  path: '/endless',
+  operationId: 'endless',
+  summary: 'Read for ever',
+  tags: ['test'],
+  right: 'none',
+  deadlineSeconds: 1,
+  query: z.strictObject({}),
+  response: noBody,
+  handle: () => new Promise<never>(() => {}),
+})
+
+async function startHeld(t: ExecutionContext): Promise<HeldRig> {
+  let skippedMs = 0
+  let gate: { readonly reached: () => void; readonly opened: Promise<void>; readonly open: () => void } | undefined
+  const rig = await startRig(t, {
+    kv(kv) {
+      const held = new CuttableKv(kv)
+      held.beforeWrite = (_write: Write) => {
+        gate?.reached()
+        return gate?.opened
+      }
+      return held
+    },
+    server: {
+      monotonic: () => performance.now() + skippedMs,
+      limits: { deadlineCheckMs: 5, frozenMsMin: Infinity },
+    },
+    besides: ({ apiKeys }) => ({
+      operations: [endless],
+      authenticate: bearerAuthentication((key) => apiKeys.authenticate(key)),
+    }),
+  })
+  t.teardown(() => gate?.open())
+  return {
+    rig,
+    hold() {
+      const reached = Promise.withResolvers<void>()
+      const opened = Promise.withResolvers<void>()
+      gate = { reached: reached.resolve, opened: opened.promise, open: opened.resolve }
+      return reached.promise
+    },
+    release() {
+      gate?.open()
+      gate = undefined
+    },
+    async passDeadlines() {
+      const { status } = await jumping(rig.rest.call('GET', '/endless'), () => void (skippedMs += hour))
+      if (status !== 503) throw new Error(`the endless read was answered ${status}`)
+    },
+  }
+}
+
+/** Lets time jump until the answer is there: the request must have arrived before its deadline can pass. */
+async function jumping(answer: Promise<RestAnswer>, jump: () => void): Promise<RestAnswer> {
+  const timer = setInterval(jump, 5)
+  try {
+    return await within(60_000, 'the deadline of a read', answer)
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+function ask(client: RestClient, { method, path }: Operation, { params = {}, query, body, headers }: Request): Promise<RestAnswer> {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'missing')
+  return client.call(method, query === undefined ? filled : `${filled}?${query}`, body, headers)
+}
+
+test('a request whose write is held back past every deadline is answered by its outcome alone', async (t) => {
+  const { rig, hold, release, passDeadlines } = await startHeld(t)
+  const requests = requestsOf(await makeOneOfEach(rig))
+  const names = Object.keys(requests)
+  const walk = rig.operations
+    .filter(({ operationId }) => operationId in requests && !leftOut.has(operationId))
+    .toSorted((a, b) => names.indexOf(a.operationId) - names.indexOf(b.operationId))
+  const writing: string[] = []
+  for (const one of walk) {
+    const held = hold()
+    let early: RestAnswer | undefined
+    const answered = ask(one.right === 'operator' ? rig.operator : rig.rest, one, requests[one.operationId] ?? { stranger: 'own' })
+    void answered.then((answer) => (early = answer))
+    await Promise.race([held, answered])
+    if (!early) {
+      writing.push(one.operationId)
+      await passDeadlines()
+    }
+    release()
+    const { status, bytes } = await answered // a write of the background holds nothing up
+    t.true(status < 400, `${one.operationId} answered ${status}: ${bytes.toString().slice(0, 300)}`)
+  }
+  for (const name of ['sendMessage', 'ingestStalwart', 'createDestination', 'importSuppressions', 'cancelScheduledSend'])
+    t.true(writing.includes(name), `${name} was to be held at its write`)
+  t.log(`${writing.length} operations wrote`)
+})

@@ -1,0 +1,34 @@
+import test from 'ava'
+import { check } from '../../../admin-api/validation.ts'
+import { messageHeaders } from '../../../admin-api/wire/message-headers.ts'
+import { Refusal } from '#core/refusals.ts'
+import { growsLinearly } from '../../support/growth.ts'
+
+const names = (count: number): Record<string, string> => Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, 'v']))
+
+function problemOf(given: object): string {
+  try {
+    check(messageHeaders, given, 'body')
+    return ''
+  } catch (error) {
+    return error instanceof Refusal ? error.message : String(error)
+  }
+}
+
+test('messageHeaders take fifty fields and refuse more with one sentence', (t) => {
+  t.is(problemOf(names(50)), '')
+  t.is(problemOf({ ...names(50), Bcc: 'x', 'x-0': 'v' }), 'body: at most 50 fields')
+})
+
+test('messageHeaders name a field that is there twice, in other letters of case', (t) => {
+  t.is(problemOf({ 'X-A': '1', 'X-B': '1', 'x-a': '2' }), 'x-a: is there twice, in other letters of case')
+})
+
+test('messageHeaders look at none of too many', (t) => {
+  t.is(problemOf(Object.fromEntries(Object.entries(names(51)).map(([name]) => [name, 1]))), 'body: at most 50 fields')
+  t.is(problemOf([]), 'body: expected an object, got a list')
+})
+
+test('messageHeaders cost in proportion to what is given', (t) => {
+  t.true(growsLinearly((size) => void problemOf(names(size)), 10_000))
+})

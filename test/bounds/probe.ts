@@ -1,0 +1,137 @@
+/**
+ * Loaded into a daemon before its own code (`--import`): measures, on order, the processor time of the process and the longest
+ * stretch of it that its main thread took without a turn of the event loop, and tells which operations are served. Time on the
+ * processor and not on the clock, so that a busy machine changes nothing.
+ */
+import { createServer, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { isMainThread } from 'node:worker_threads'
+import * as z from 'zod'
+import { isStreamed } from '../../admin-api/body-stream.ts'
+import type { Operation } from '../../admin-api/operation.ts'
+import { AdminApi } from '../../admin-api/server.ts'
+
+/** The path of the socket on which it is asked. */
+export const probeVariable = 'BOUNDS_PROBE'
+
+/** An operation as the walk sees it. Schemas are JSON Schema. */
+export interface Served {
+  readonly operationId: string
+  readonly method: string
+  readonly path: string
+  readonly right: string
+  readonly maxBodyBytes: number
+  /** It may keep its caller waiting when it is asked rightly. */
+  readonly waits: boolean
+  /** Of a streamed body, its media types. */
+  readonly streams?: readonly string[]
+  readonly body?: Schema
+  readonly query?: Schema
+  readonly example?: unknown
+  /** The largest body with a publishable key, where one is taken. */
+  readonly publishableBytes?: number
+}
+
+/** As much of JSON Schema as is looked at. */
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly additionalProperties?: Schema | boolean
+  readonly maxLength?: number
+  readonly maxItems?: number
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+}
+
+/** Milliseconds of processor time. */
+export interface Cost {
+  /** Of all threads of the process. */
+  readonly all: number
+  /** The longest that the main thread took in one piece. */
+  readonly piece: number
+}
+
+export type Order = 'operations' | 'begin' | 'end' | 'settle'
+
+const sampleMs = 4
+const bodyBytesDefault = 65_536
+
+class Meter {
+  #timer: NodeJS.Timeout | undefined
+  #main = process.threadCpuUsage()
+  #all = process.cpuUsage()
+  #piece = 0
+
+  begin(): void {
+    this.#piece = 0
+    this.#all = process.cpuUsage()
+    this.#main = process.threadCpuUsage()
+    this.#timer ??= setInterval(() => this.#sample(), sampleMs)
+  }
+
+  end(): Cost {
+    this.#sample()
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    const { user, system } = process.cpuUsage(this.#all)
+    return { all: (user + system) / 1000, piece: this.#piece / 1000 }
+  }
+
+  /** Between two timers lies a turn of the event loop or more, so what a turn took is in one of the differences. */
+  #sample(): void {
+    const now = process.threadCpuUsage()
+    this.#piece = Math.max(this.#piece, now.user + now.system - this.#main.user - this.#main.system)
+    this.#main = now
+  }
+}
+
+/** Resolves when the process has come to rest: hardly any processor time in three looks. */
+async function settled(): Promise<void> {
+  const lookMs = 15
+  for (let quiet = 0, looks = 0; quiet < 3 && looks < 4000; looks++) {
+    const before = process.cpuUsage()
+    await new Promise((resolve) => setTimeout(resolve, lookMs))
+    const { user, system } = process.cpuUsage(before)
+    quiet = user + system < 2500 ? quiet + 1 : 0
+  }
+}
+
+function described(operation: Operation): Served {
+  const { operationId, method, path, right, maxBodyBytes = bodyBytesDefault, waits = false, body, query, examples, pageKeys } = operation
+  const schemaOf = (schema: z.ZodType): Schema =>
+    z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as Schema
+  return {
+    ...{ operationId, method, path, right, maxBodyBytes, waits, query: schemaOf(query), example: examples.body },
+    ...(isStreamed(body) ? { streams: Object.keys(body.mediaTypes) } : body && { body: schemaOf(body) }),
+    ...(pageKeys && { publishableBytes: pageKeys.maxBodyBytes }),
+  }
+}
+
+function serve(path: string): void {
+  let operations: readonly Operation[] = []
+  const listen = AdminApi.prototype.listen
+  AdminApi.prototype.listen = function (this: AdminApi) {
+    operations = this.operations
+    return listen.call(this)
+  }
+  const meter = new Meter()
+  const obey = async (order: Order): Promise<unknown> => {
+    if (order === 'operations') return operations.map(described)
+    if (order === 'settle') return settled()
+    if (order === 'end') return meter.end()
+    return meter.begin()
+  }
+  const answer = (socket: Socket): void => {
+    createInterface(socket).on('line', (order) => {
+      void obey(order as Order).then((result) => socket.write(`${JSON.stringify(result ?? null)}\n`))
+    })
+    socket.on('error', () => socket.destroy())
+  }
+  createServer(answer).listen(path).unref()
+}
+
+const path = process.env[probeVariable]
+if (isMainThread && path !== undefined) serve(path)

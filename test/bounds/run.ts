@@ -1,0 +1,38 @@
+/**
+ * The walk by hand, at any size: `npm run bounds -- --full`, `--only sendMessage`, `--body 1000000 --session 8000000 --texts 8`.
+ * Prints what cost most, and ends with 1 when anything is beyond the bounds.
+ */
+import { parseArgs } from 'node:util'
+import { temporaryFolder } from '../support/workspace.ts'
+import { MeasuredDaemon } from './daemon.ts'
+import { operatorKey } from './requests.ts'
+import { told } from './told.ts'
+import { isBeyond, walk, walkEnvironment } from './walk.ts'
+
+const mebi = 1024 * 1024
+const { values } = parseArgs({
+  options: {
+    full: { type: 'boolean' },
+    only: { type: 'string' },
+    body: { type: 'string' },
+    session: { type: 'string' },
+    texts: { type: 'string' },
+  },
+})
+const usual = values.full
+  ? { bodyBytes: 8 * mebi, sessionBytes: 8 * mebi, texts: 12 }
+  : { bodyBytes: 262_144, sessionBytes: mebi, texts: 2 }
+await using folder = await temporaryFolder('bounds')
+await using measured = await MeasuredDaemon.start(folder.path, walkEnvironment(operatorKey))
+const walked = await walk(measured, {
+  bodyBytes: Number(values.body ?? usual.bodyBytes),
+  sessionBytes: Number(values.session ?? usual.sessionBytes),
+  texts: Number(values.texts ?? usual.texts),
+  only: values.only,
+  onWalked: (one) => isBeyond(one) && console.log(told(one)),
+})
+console.log(walked.length, 'attacks; the worst:')
+const worst = walked.toSorted((a, b) => b.piece - a.piece).slice(0, 10)
+const dearest = walked.toSorted((a, b) => b.all - b.bytes / 1049 - (a.all - a.bytes / 1049)).slice(0, 10)
+for (const one of [...worst, ...dearest]) console.log(told(one))
+process.exitCode = walked.some(isBeyond) ? 1 : 0

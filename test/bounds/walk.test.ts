@@ -1,0 +1,35 @@
+import test from 'ava'
+import { temporaryFolder } from '../support/workspace.ts'
+import { MeasuredDaemon } from './daemon.ts'
+import { operatorKey } from './requests.ts'
+import { told } from './told.ts'
+import { allowed, bounds, isBeyond, walk, walkEnvironment } from './walk.ts'
+
+/** Bodies of all operations but six are walked at their full limit; `npm run bounds -- --full` walks larger ones. */
+const extent = { bodyBytes: 131_072, sessionBytes: 262_144, texts: 1 }
+
+test('no operation and no mail command costs more than a second of processor time per MiB, or holds the event loop', async (t) => {
+  t.timeout(3_600_000, 'a walk of some 3,500 requests')
+  await using folder = await temporaryFolder('bounds')
+  await using measured = await MeasuredDaemon.start(folder.path, walkEnvironment(operatorKey))
+  const walked = await walk(measured, extent)
+  const served = (await measured.operations()).map(({ operationId }) => operationId)
+  const names = new Set(walked.map(({ what }) => what.slice(0, what.indexOf(':'))))
+  t.deepEqual(
+    [...served, 'submission', 'mx'].filter((name) => !names.has(name)),
+    [],
+    'not walked',
+  )
+  const accepted = walked.filter(({ what, answer }) => /^(?:submission|mx): a message/.test(what) && answer.includes('250 2.0.0 Ok'))
+  t.true(accepted.length > 30, `${accepted.length} messages were accepted, so that what follows was measured`)
+  const [longest] = walked.toSorted((a, b) => b.piece - a.piece)
+  const [dearest] = walked.toSorted((a, b) => b.all / allowed(b.bytes) - a.all / allowed(a.bytes))
+  t.log(`${walked.length} attacks. Longest piece: ${longest && told(longest)}. Dearest: ${dearest && told(dearest)}`)
+  t.deepEqual(walked.filter(isBeyond).map(told), [])
+})
+
+test('isBeyond() tells a request that costs too much in all, and one that holds the event loop', (t) => {
+  t.false(isBeyond({ bytes: 1_048_576, all: bounds.request + bounds.mebibyte, piece: bounds.piece }))
+  t.true(isBeyond({ bytes: 1_048_576, all: bounds.request + bounds.mebibyte + 1, piece: 0 }))
+  t.true(isBeyond({ bytes: 25_000_000, all: 200, piece: bounds.piece + 1 }))
+})

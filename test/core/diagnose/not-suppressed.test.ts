@@ -1,0 +1,36 @@
+/** Advice that was not followed by itself says why. */
+import test from 'ava'
+import { whyNotSuppressed } from '#core/diagnose/not-suppressed.ts'
+import type { TraceReport } from '#core/trace/trace-report.ts'
+
+const advice = { recommended: true, done: false, flag: true, report: undefined, recipients: 1 }
+const told = (facts: Partial<TraceReport>): TraceReport => ({ proof: 'return_path', suppression: null, ...facts }) as TraceReport
+
+test('there is a reason exactly when something is recommended and not done', (t) => {
+  for (const flag of [true, false])
+    for (const recipients of [1, 2])
+      for (const report of [
+        undefined,
+        ...(['attempt', 'return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const).map((proof) => told({ proof })),
+      ])
+        for (const recommended of [true, false])
+          for (const done of [true, false]) {
+            const reason = whyNotSuppressed({ recommended, done, flag, report, recipients })
+            t.is(typeof reason === 'string', recommended && !done)
+            if (reason !== null) t.regex(reason, /^[A-Z].{20,}\.$/)
+          }
+})
+
+test('the reason is the one that holds', (t) => {
+  t.regex(whyNotSuppressed({ ...advice, flag: false }) ?? '', /bounce_auto_suppress is off/)
+  t.regex(whyNotSuppressed(advice) ?? '', /No server refused this recipient over SMTP/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'attempt', maySuppress: false }) }) ?? '', /one reply for all/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ maySuppress: false }) }) ?? '', /words that somebody wrote/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'message_id', maySuppress: true }) }) ?? '', /off when this came/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'message_id' }) }) ?? '', /its Message-ID alone/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'subject' }) }) ?? '', /subject and time alone/)
+  t.regex(whyNotSuppressed({ ...advice, recipients: 2, report: told({ proof: 'reference' }) }) ?? '', /every recipient/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'reference' }) }) ?? '', /off when this came/)
+  const suppression = { id: 'sup_1', reason: 'it bounced' }
+  t.regex(whyNotSuppressed({ ...advice, report: told({ suppression }) }) ?? '', /taken off since/)
+})

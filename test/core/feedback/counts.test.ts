@@ -1,0 +1,58 @@
+/** What metrics count of feedback: once, and only what became durable. */
+import test from 'ava'
+import { Audit } from '#core/audit.ts'
+import { tellCounts } from '#core/feedback/counts.ts'
+import { Suppressions } from '#core/feedback/suppressions.ts'
+import { scope, until, type House } from '../house.ts'
+import { report, take } from '../scripted-transport.ts'
+import { complaint, event, intakeOf, mailed, sendingHouse, signed, switchFlag, tokenOf } from './reports.ts'
+
+function counting(house: House): string[] {
+  const counted: string[] = []
+  tellCounts(house.database, {
+    bounced: (bounceClass) => void counted.push(`bounced ${bounceClass}`),
+    complained: () => void counted.push('complained'),
+    suppressed: (source) => void counted.push(`suppressed ${source}`),
+  })
+  return counted
+}
+
+test('bounces, complaints and suppressions are counted once, however often and by how many they are told', async (t) => {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  const counted = counting(house)
+  const { feedback } = intakeOf(house)
+  const { traceId } = await house.submit({ destinationId: 'dst_1' })
+  await until('sent', async () => (await house.trace(traceId)).status === 'sent')
+  const trace = await house.trace(traceId)
+  const vague = event({ clues: tokenOf(trace), status: null, diagnostic: 'mailbox is full', isStructured: false })
+  await feedback.take(mailed, [vague])
+  await feedback.take(signed, [event({ clues: tokenOf(trace) })])
+  await feedback.take(signed, [event({ clues: tokenOf(trace), remoteMta: 'other.example.net' })])
+  t.is(counted.filter((one) => one.startsWith('bounced')).length, 1, counted.join())
+  await feedback.take(signed, [complaint({ clues: tokenOf(trace) }), complaint({ clues: tokenOf(trace), key: 'again' })])
+  t.is(counted.filter((one) => one === 'complained').length, 1)
+  t.is(counted.filter((one) => one.startsWith('suppressed')).length, 1, counted.join())
+})
+
+test('what is refused for good while it is handed over is a bounce of its class', async (t) => {
+  const house = await sendingHouse(t)
+  const counted = counting(house)
+  house.transport.script = async (call) => (await take(call), { ...report(call, 'permanent'), milliseconds: { mail: 1, rcpt: 1 } })
+  const { traceId } = await house.submit({ destinationId: 'dst_1' })
+  await until('failed', async () => (await house.trace(traceId)).status === 'failed')
+  t.deepEqual(counted, ['bounced hard'])
+  await intakeOf(house).feedback.take(signed, [event({ clues: tokenOf(await house.trace(traceId)) })])
+  t.deepEqual(counted, ['bounced hard'])
+})
+
+test('an entry by hand counts when it is new, and not again', async (t) => {
+  const house = await sendingHouse(t)
+  const counted = counting(house)
+  const { database, policies, clock } = house
+  const list = new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
+  const twice = { email: 'gone@example.net' }
+  await Promise.all([list.add(scope, twice), list.add(scope, twice)])
+  await list.add(scope, { ...twice, expiresAt: null })
+  t.deepEqual(counted, ['suppressed manual'])
+})

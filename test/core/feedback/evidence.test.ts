@@ -1,0 +1,344 @@
+/** Several reports of one fate: the best evidence decides, in whatever order they come, and whoever was notified is notified again. */
+import test, { type ExecutionContext } from 'ava'
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import type { FeedbackOrigin } from '#core/feedback/origin.ts'
+import { suppressions } from '#core/feedback/suppression.ts'
+import { Suppressions } from '#core/feedback/suppressions.ts'
+import { Audit } from '#core/audit.ts'
+import { removeTrace } from '#core/retention/remove-trace.ts'
+import { readKeptReport } from '#core/trace/kept-report.ts'
+import { keptMailId, readReports, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
+import { bounceOf, traces, type Trace } from '#core/trace/trace.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { startOfTime } from '../fake-clock.ts'
+import { organizationId, scope, type House } from '../house.ts'
+import {
+  complaint,
+  delivered,
+  event,
+  hook,
+  intakeOf,
+  mailed,
+  sendingHouse,
+  sentMessage,
+  signed,
+  sound,
+  switchFlag,
+  tokenOf,
+} from './reports.ts'
+
+/** One report, about the nth recipient. */
+type Telling = (trace: Trace) => { readonly origin: FeedbackOrigin; readonly told: FeedbackEvent }
+
+const vagueWords = { isStructured: false, status: null, smtpCode: null, diagnostic: 'Sorry, your message could not be delivered.' }
+const full = { status: '5.2.2', smtpCode: 552, diagnostic: '552 5.2.2 mailbox full' }
+const blocked = { status: '5.7.1', smtpCode: 554, diagnostic: '554 5.7.1 blocked because of poor reputation' }
+const addressOf = ({ recipients }: Trace, at: number): string => recipients[at]?.address ?? ''
+
+/** To the return path of the recipient, where there is one. */
+const returned =
+  (changes: Parameters<typeof event>[0] = {}, at = 0, make = event): Telling =>
+  (trace) => {
+    const returnPath = trace.recipients[at]?.verp ?? ''
+    const origin = { organizationId: null, sourceId: null, channel: 'bounce_domain', returnPath, hasNullSender: true } as const
+    return { origin, told: make({ recipient: addressOf(trace, at), ...changes }) }
+  }
+
+/** By the token in the message, from a mailbox unless told. */
+const byToken =
+  (changes: Parameters<typeof event>[0] = {}, at = 0, origin: FeedbackOrigin = mailed, make = event): Telling =>
+  (trace) => ({ origin, told: make({ recipient: addressOf(trace, at), clues: tokenOf(trace), ...changes }) })
+
+/** By who knows the Message-ID alone. */
+const forged =
+  (changes: Parameters<typeof event>[0] = {}): Telling =>
+  (trace) => ({
+    origin: mailed,
+    told: event({ recipient: addressOf(trace, 0), clues: { messageIds: [`<${trace.messageId}>`] }, ...changes }),
+  })
+
+const log = (changes: Parameters<typeof event>[0] = {}, at = 0): Telling => byToken({ format: 'postfix', ...changes }, at, signed)
+
+function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
+  if (items.length === 0) yield []
+  for (const [i, item] of items.entries()) for (const rest of ordersOf(items.toSpliced(i, 1))) yield [item, ...rest]
+}
+
+/** What is left of the reports: the state and class of each recipient, what stands in the trace, the list, and the latest events. */
+async function endOf(house: House, { id }: Trace) {
+  const { trace, reports } = await house.traces.get(scope, id)
+  const plain = (value: unknown): unknown =>
+    JSON.parse(
+      JSON.stringify(value)
+        .replaceAll(id, 'ID')
+        .replaceAll(/(anna|ben)\d+@/g, '$1@'),
+    )
+  const addresses = trace.recipients.map(({ address }) => address)
+  const list = (await house.database.all(suppressions, { organizationId })).map(({ record }) => record)
+  const events = (await house.database.all(webhookDeliveries, { organizationId }))
+    .map(
+      ({ record }) =>
+        JSON.parse(record.body) as {
+          id: string
+          type: string
+          data: {
+            trace_id: string
+            recipient: string
+            corrects: string | null
+            bounce: { class: string; category: string; status: string } | null
+          }
+        },
+    )
+    .filter(({ data }) => data.trace_id === id && data.recipient !== '')
+  const corrected = new Set(events.map(({ data }) => data.corrects))
+  const standing = events.filter((one) => one.type !== 'auto_suppressed' && !corrected.has(one.id))
+  return plain({
+    recipients: trace.recipients.map((one) => ({
+      address: one.address,
+      status: one.status,
+      bounce: bounceOf(one),
+      reason: one.report?.reason,
+    })),
+    reports: reports
+      .map((one) => ({ ...one, id: '', at: 0, suppression: null, revisions: 0, eventId: '', sourceId: '' }))
+      .toSorted((a, b) => `${a.type}${a.recipient ?? ''}`.localeCompare(`${b.type}${b.recipient ?? ''}`)),
+    list: list
+      .filter(({ email }) => addresses.includes(email))
+      .map(({ email, source, reason }) => ({ email, source, reason }))
+      .toSorted((a, b) => a.email.localeCompare(b.email)),
+    soft: (await house.keys(`feedback.soft`)).filter(
+      (key) => addresses.some((address) => key.includes(address)) && !key.includes('expire'),
+    ),
+    events: standing
+      .map(({ type, data: { recipient, bounce } }) => ({
+        type,
+        recipient,
+        bounce: bounce && [bounce.class, bounce.category, bounce.status],
+      }))
+      .toSorted((a, b) => `${a.type}${a.recipient}`.localeCompare(`${b.type}${b.recipient}`)),
+  }) as {
+    readonly recipients: readonly { readonly bounce: string | null }[]
+    readonly list: readonly { readonly source: string }[]
+    readonly reports: readonly unknown[]
+  }
+}
+
+let messages = 0
+
+async function prepared(t: ExecutionContext): Promise<House> {
+  const house = await sendingHouse(t)
+  await switchFlag(house, 'bounce_auto_suppress', true)
+  await house.put(webhookEndpoints, hook)
+  return house
+}
+
+const messageTo = (house: House, recipients: number, verp: boolean): Promise<Trace> => {
+  const n = ++messages
+  const rcptTo = ['anna', 'ben'].slice(0, recipients).map((name) => `${name}${n}@example.net`)
+  return sentMessage(house, { rcptTo, facts: { ...facts, messageId: `m${n}@example.com` }, ...(verp && { verp: { bounceDomain: null } }) })
+}
+const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false, utf8Headers: false }
+
+/** Tells every order of the same reports of a message of its own, and finds the same end each time; gives that back. */
+async function sameEnd(t: ExecutionContext, tellings: readonly Telling[], { recipients = 1, verp = false, isStatusOpen = false } = {}) {
+  const house = await prepared(t)
+  const ends = new Map<string, Awaited<ReturnType<typeof endOf>>>()
+  for (const order of ordersOf(tellings)) {
+    const trace = await messageTo(house, recipients, verp)
+    for (const telling of order) {
+      const { origin, told } = telling(trace)
+      await intakeOf(house).feedback.take(origin, [told])
+    }
+    const end = await endOf(house, trace)
+    const shown = isStatusOpen ? { ...end, recipients: end.recipients.map(({ bounce }) => bounce) } : end
+    ends.set(JSON.stringify(shown), end)
+  }
+  t.deepEqual([...ends.keys()].slice(1), [], `one end, and not ${ends.size}`)
+  await sound(t, house)
+  const [end] = ends.values()
+  if (!end) throw new Error('no end')
+  return end
+}
+
+test('a vague notice before or after a DSN and a log line: hard, suppressed, and told so', async (t) => {
+  const end = await sameEnd(t, [returned(vagueWords), returned(), log({ occurredAt: startOfTime - 5000 }), forged()], { verp: true })
+  t.like(end, { recipients: [{ status: 'bounced', bounce: 'hard' }], list: [{ source: 'bounce' }], reports: { length: 1 } })
+})
+
+test('of two recipients each is suppressed by the log, whether the DSN comes before it or after it', async (t) => {
+  const end = await sameEnd(t, [byToken({}, 0), byToken({}, 1), log({}, 0), log({}, 1)], { recipients: 2 })
+  t.is(end.list.length, 2)
+  t.deepEqual(
+    end.recipients.map(({ bounce }) => bounce),
+    ['hard', 'hard'],
+  )
+})
+
+test('prose that reads like a bad address gives way to a DSN that tells of a full mailbox, and nobody stays on the list for it', async (t) => {
+  const end = await sameEnd(t, [returned({ isStructured: false }), returned(full), returned(vagueWords)], { verp: true })
+  t.like(end, { recipients: [{ bounce: 'soft' }], list: { length: 0 } })
+})
+
+test('equal evidence that says different things comes to one end', async (t) => {
+  const tellings = [
+    returned(full),
+    returned(blocked),
+    returned({ diagnostic: '550 5.1.1 unknown' }),
+    returned({ occurredAt: startOfTime - 1000 }),
+  ]
+  await sameEnd(t, tellings, { verp: true })
+})
+
+test('complaints, bounces and deliveries of one recipient: the list says the weightiest cause', async (t) => {
+  const spam = returned({}, 0, complaint)
+  const notSpam = returned({ feedbackType: 'not-spam' }, 0, complaint)
+  const end = await sameEnd(t, [spam, notSpam, returned(), returned({}, 0, delivered)], { verp: true, isStatusOpen: true })
+  t.like(end, { list: [{ source: 'complaint' }] })
+})
+
+test('delays and the bounce at last', async (t) => {
+  const delay = { type: 'deferred', action: 'delayed', status: '4.2.2', smtpCode: 452, diagnostic: '452 4.2.2 full' } as const
+  await sameEnd(
+    t,
+    [
+      log({ ...delay, occurredAt: startOfTime - 9000 }),
+      log({ ...delay, occurredAt: startOfTime - 8000, remoteMta: 'mx2.example.net' }),
+      returned(),
+      log(),
+    ],
+    { verp: true },
+  )
+})
+
+test('reports in one batch come to the same end as one by one', async (t) => {
+  const house = await prepared(t)
+  const ends = new Set<string>()
+  for (const order of ordersOf([log(full), log(), log({ status: '5.0.0', diagnostic: null, smtpCode: null }), byToken({}, 0, signed)])) {
+    for (const isBatch of [true, false]) {
+      const trace = await messageTo(house, 2, false)
+      const told = order.map((telling) => telling(trace).told)
+      for (const batch of isBatch ? [told] : told.map((one) => [one])) await intakeOf(house).feedback.take(signed, batch)
+      ends.add(JSON.stringify(await endOf(house, trace)))
+    }
+  }
+  t.is(ends.size, 1, [...ends].join('\n'))
+  await sound(t, house)
+})
+
+test('soft bounces of three days suppress, and a day whose bounce was none does not count', async (t) => {
+  const house = await prepared(t)
+  const rcptTo = ['anna@example.net']
+  const bounce = async (...changes: Parameters<typeof event>[0][]): Promise<void> => {
+    const trace = await sentMessage(house, { rcptTo })
+    for (const one of changes) await intakeOf(house).feedback.take(signed, [event({ ...one, format: 'stalwart', clues: tokenOf(trace) })])
+    house.clock.step(86_400_000)
+  }
+  await bounce({ ...vagueWords }, blocked)
+  await bounce(full)
+  await bounce(full, { ...full, diagnostic: '552 5.2.2 a' })
+  t.deepEqual(await house.database.all(suppressions, { organizationId }), [])
+  await bounce(full)
+  t.is((await house.database.all(suppressions, { organizationId })).length, 1)
+  await sound(t, house)
+})
+
+test('an entry that somebody else called for as well, or that was changed or removed by hand, is left alone', async (t) => {
+  const house = await prepared(t)
+  const { database, policies, clock } = house
+  const lists = new Suppressions({ database, policies, clock, audit: new Audit({ database, clock }) })
+  const prose = returned({ isStructured: false })
+  const tell = async (trace: Trace, telling: Telling): Promise<void> => {
+    const { origin, told } = telling(trace)
+    await intakeOf(house).feedback.take(origin, [told])
+  }
+  const entries = async () => (await database.all(suppressions, { organizationId })).map(({ record }) => record)
+  const known = await messageTo(house, 1, true)
+  await tell(known, prose)
+  await lists.add(scope, { email: addressOf(known, 0) })
+  await tell(known, returned(full))
+  t.like(await entries(), [{ email: addressOf(known, 0) }])
+  const edited = await messageTo(house, 1, true)
+  await tell(edited, prose)
+  const [, entry] = await entries()
+  await lists.update(scope, entry?.id ?? '', { reason: 'gone, says his office' })
+  await tell(edited, returned(full))
+  t.is((await entries()).length, 2)
+  const removed = await messageTo(house, 1, true)
+  await tell(removed, prose)
+  const [, , third] = await entries()
+  await lists.remove(scope, third?.id ?? '')
+  await tell(removed, returned())
+  t.is((await entries()).length, 2, 'better evidence of the same puts nobody on the list again')
+  await sound(t, house)
+})
+
+test('a correction is an event of its own that names the one it corrects, and the entry says the better reason', async (t) => {
+  const house = await prepared(t)
+  const trace = await messageTo(house, 1, true)
+  for (const telling of [returned(vagueWords), returned(), returned()]) {
+    const { origin, told } = telling(trace)
+    await intakeOf(house).feedback.take(origin, [told])
+  }
+  const rows = await house.database.all(webhookDeliveries, { organizationId })
+  const bodies = rows.map(({ record }) => JSON.parse(record.body) as { id: string; type: string; data: Record<string, unknown> })
+  const bounces = bodies.filter(({ type }) => type === 'bounced')
+  t.is(bodies.length, 3)
+  const first = bounces.find(({ data }) => data['corrects'] === null)
+  const second = bounces.find(({ data }) => data['corrects'] !== null)
+  t.like(first, { data: { bounce: { class: 'soft' } } })
+  t.like(second, { data: { bounce: { class: 'hard', status: '5.1.1' }, corrects: first?.id } })
+  t.like(
+    bodies.find(({ type }) => type === 'auto_suppressed'),
+    { data: { bounce: { class: 'hard' }, corrects: null } },
+  )
+  t.is((await house.story(trace.id)).filter((line) => line.startsWith('bounced')).length, 1)
+})
+
+test('each mail is kept with what it says, and goes with the trace', async (t) => {
+  const house = await prepared(t)
+  const trace = await messageTo(house, 2, false)
+  const both = [0, 1].map((at) => byToken({ ...vagueWords }, at)(trace).told)
+  await intakeOf(house).feedback.take({ ...mailed, raw: Buffer.from('vague') }, both)
+  await intakeOf(house).feedback.take({ ...mailed, raw: Buffer.from('clear') }, [byToken({}, 0)(trace).told])
+  const { reports } = await house.traces.get(scope, trace.id)
+  const mails = await Promise.all(reports.map((one) => house.traces.reportMail(scope, trace.id, keptMailId(one))))
+  t.deepEqual(Object.fromEntries(reports.map((one, i) => [one.bounce, String(mails[i])])), { hard: 'clear', soft: 'vague' })
+  t.is(await readKeptReport(house.database, organizationId, `${trace.id}/none`), undefined)
+  await sound(t, house)
+  t.true(await removeTrace(house.database, organizationId, trace.id, house.clock.now()))
+  t.deepEqual(await house.keys('feedback.raw'), [])
+})
+
+test('somebody who has a token can replace what stands only so often', async (t) => {
+  const house = await prepared(t)
+  const trace = await messageTo(house, 2, false)
+  const results: (string | undefined)[] = []
+  for (let i = 0; i < 20; i++) {
+    const told = byToken({ occurredAt: startOfTime - i * 1000, diagnostic: `550 5.1.1 ${i}` })(trace).told
+    results.push((await intakeOf(house).feedback.take({ ...mailed, raw: Buffer.from(String(i)) }, [told]))[0]?.result)
+  }
+  t.is(results.filter((result) => result === 'recorded').length, 11)
+  // and keeps nobody's stronger evidence out by it
+  const { origin, told } = log({ status: '5.2.2', diagnostic: '552 5.2.2 mailbox full', smtpCode: 552 })(trace)
+  t.like((await intakeOf(house).feedback.take(origin, [told]))[0], { result: 'recorded', bounce: 'soft' })
+  await sound(t, house)
+})
+
+test('records of before evidence was compared give way to better evidence, and are found by their class', async (t) => {
+  const house = await prepared(t)
+  const trace = await messageTo(house, 1, true)
+  const vague = returned(vagueWords)(trace)
+  await intakeOf(house).feedback.take(vague.origin, [vague.told])
+  const [stored] = await readReports(house.database, organizationId, trace.id)
+  const { isStructured: _, maySuppress: __, eventId: ___, ...old } = stored?.record ?? ({} as TraceReport)
+  await house.put<TraceReport>(traceReports, old)
+  const before = await house.trace(trace.id)
+  await house.put<Trace>(traces, { ...before, recipients: before.recipients.map(({ bounce: ____, ...one }) => one) })
+  const found = async (bounce: 'soft' | 'hard') => (await house.traces.list(scope, { bounce }, 10, undefined)).rows.length
+  t.deepEqual([await found('soft'), await found('hard')], [1, 0])
+  const clear = returned()(trace)
+  t.like((await intakeOf(house).feedback.take(clear.origin, [clear.told]))[0], { result: 'recorded', bounce: 'hard', suppressed: true })
+  t.deepEqual([await found('soft'), await found('hard')], [0, 1])
+  await sound(t, house)
+})

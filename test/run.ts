@@ -1,0 +1,67 @@
+/**
+ * `npm test`: gets the peers that are missing where it may, says what to expect, and runs AVA with a line of progress now and then.
+ * Words after `npm test --` go to AVA. With `CI=true` a missing peer is an error instead of a skipped test.
+ */
+import { spawn } from 'node:child_process'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { installPackages, whyNotInstallable } from './support/install-packages.ts'
+import { missingPackages } from './support/peer-packages.ts'
+import { Progress } from './support/progress.ts'
+
+const root = join(fileURLToPath(import.meta.url), '../..')
+const words = process.argv.slice(2)
+const isCi = process.env['CI'] === 'true'
+const isWhole = words.every((word) => word.startsWith('-'))
+const progressMs = 30_000
+
+function prepare(): boolean {
+  const before = missingPackages()
+  if (before.length === 0) return true
+  const reason = whyNotInstallable()
+  if (reason === undefined) {
+    console.log(`Installing what tests run against: ${before.join(' ')}`)
+    installPackages(before)
+  }
+  const missing = missingPackages()
+  if (missing.length === 0) return true
+  const packages = missing.join(' ')
+  if (isCi) {
+    console.error(`These packages are missing and could not be installed (${reason ?? 'apt-get failed'}): ${packages}`)
+    return false
+  }
+  console.log(`Not installed${reason === undefined ? '' : `, as ${reason}`}: ${packages}`)
+  console.log('Tests against them are skipped. To run all: sudo apt-get install --no-install-recommends ' + packages)
+  return true
+}
+
+async function run(): Promise<number> {
+  const ava = join(root, 'node_modules/.bin/ava')
+  const colors = process.stdout.isTTY && process.env['NO_COLOR'] === undefined ? { FORCE_COLOR: '1' } : {}
+  const child = spawn(process.execPath, [ava, ...words], {
+    cwd: root,
+    env: { ...process.env, ...colors },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const progress = new Progress((text) => process.stdout.write(text))
+  child.stdout.on('data', (text: Buffer) => progress.read(text))
+  const timer = setInterval(() => progress.report(), progressMs)
+  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal)
+  process.on('SIGINT', passOn).on('SIGTERM', passOn)
+  const { promise, resolve } = Promise.withResolvers<number>()
+  child.on('error', (error) => {
+    console.error(error.message)
+    resolve(1)
+  })
+  child.on('close', (code) => resolve(code ?? 1))
+  const code = await promise
+  clearInterval(timer)
+  progress.end()
+  return code
+}
+
+if (prepare()) {
+  if (isWhole) console.log(`About 4,300 tests, which take about 8 minutes on two processors (this machine has ${String(cpus().length)}).\n`)
+  process.exitCode = await run()
+} else process.exitCode = 1

@@ -1,0 +1,29 @@
+/** How long work holds the event loop of this thread, as processor time, which no load of the machine changes. */
+
+export interface HeldLoop {
+  /** The longest turn of the event loop, in milliseconds of this thread's processor time. */
+  readonly longestMs: number
+  /** All turns together. */
+  readonly totalMs: number
+}
+
+/** Watches every turn of the event loop until `work` is done. */
+export async function heldLoop(work: () => Promise<unknown>): Promise<HeldLoop> {
+  const begun = process.threadCpuUsage()
+  let last = begun
+  let longestMs = 0
+  let isDone = false
+  const watching = (async () => {
+    while (!isDone) {
+      await new Promise(setImmediate)
+      const now = process.threadCpuUsage()
+      longestMs = Math.max(longestMs, milliseconds(now, last))
+      last = now
+    }
+  })()
+  await work().finally(() => (isDone = true))
+  await watching
+  return { longestMs, totalMs: milliseconds(process.threadCpuUsage(), begun) }
+}
+
+const milliseconds = (now: NodeJS.CpuUsage, before: NodeJS.CpuUsage): number => (now.user + now.system - before.user - before.system) / 1000

@@ -1,0 +1,64 @@
+/** Installs Debian's packages for the tests, where this process may. Nothing is started by them, and nothing asked. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+
+const policy = '/usr/sbin/policy-rc.d'
+const installMinutes = 8
+
+const isRoot = process.getuid?.() === 0
+
+/** A reason in words that go behind "as"; undefined when packages can be installed. */
+export function whyNotInstallable(): string | undefined {
+  if (!isDebian()) return 'this is neither Debian nor Ubuntu'
+  if (!isRoot && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status !== 0) return 'that needs root, or sudo without a password'
+  return undefined
+}
+
+function isDebian(): boolean {
+  if (!existsSync('/usr/bin/apt-get') || !existsSync('/etc/os-release')) return false
+  return /^(?:ID|ID_LIKE)=.*\b(?:debian|ubuntu)\b/m.test(readFileSync('/etc/os-release', 'utf8'))
+}
+
+/** Never throws; what is missing afterwards could not be installed. */
+export function installPackages(packages: readonly string[]): void {
+  // The tests start postfix and dovecot from folders of their own, so the packages must not start theirs.
+  const isOurs = !existsSync(policy)
+  try {
+    if (isOurs) {
+      asRoot(['tee', policy], '#!/bin/sh\nexit 101\n')
+      asRoot(['chmod', '755', policy])
+    }
+    asRoot(['debconf-set-selections'], 'postfix postfix/main_mailer_type select No configuration\n')
+    aptGet('update')
+    aptGet('install', '--no-install-recommends', ...packages)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+  } finally {
+    if (isOurs) rmIfThere()
+  }
+}
+
+const aptGet = (...words: readonly string[]): void =>
+  asRoot([
+    'env',
+    'DEBIAN_FRONTEND=noninteractive',
+    'apt-get',
+    '-q',
+    '-y',
+    '-o',
+    'DPkg::Lock::Timeout=120',
+    '-o',
+    'Dpkg::Use-Pty=0',
+    ...words,
+  ])
+
+/** With its output on the standard error, as the standard output belongs to the tests. */
+function asRoot(words: readonly string[], input = ''): void {
+  const [command = '', ...rest] = isRoot ? words : ['sudo', '-n', ...words]
+  execFileSync(command, rest, { input, stdio: ['pipe', words[0] === 'tee' ? 'ignore' : 2, 2], timeout: installMinutes * 60_000 })
+}
+
+function rmIfThere(): void {
+  if (isRoot) rmSync(policy, { force: true })
+  else spawnSync('sudo', ['-n', 'rm', '-f', policy], { stdio: 'ignore' })
+}

@@ -1,0 +1,63 @@
+/**
+ * The programs of other people that tests run against: which there are, which Debian package has each, and which this machine lacks.
+ */
+import { execFileSync } from 'node:child_process'
+import { globSync } from 'node:fs'
+
+interface Peer {
+  /** Debian's package. */
+  readonly package: string
+  /** A file of the package, or a pattern of its name, by which it is known to be installed. */
+  readonly file: string
+  /** What it takes besides the package; a reason when it cannot be had. */
+  readonly alsoNeeds?: () => string | undefined
+}
+
+const isThere = (pattern: string): boolean => globSync(pattern).length > 0
+
+const modules = '/usr/lib/python3/dist-packages'
+
+const root = (): string | undefined => (process.getuid?.() === 0 ? undefined : 'the right to start it as root')
+
+/** Containers may forbid tracing; without it the package is of no use. */
+function tracing(): string | undefined {
+  try {
+    execFileSync('strace', ['-f', '-e', 'trace=none', '/bin/true'], { stdio: 'ignore' })
+    return undefined
+  } catch {
+    return 'the right to trace processes'
+  }
+}
+
+const peers = {
+  chromium: { package: 'chromium', file: '/usr/bin/chromium' },
+  curl: { package: 'curl', file: '/usr/bin/curl' },
+  django: { package: 'python3-django', file: `${modules}/django/__init__.py` },
+  dkimpy: { package: 'python3-dkim', file: `${modules}/dkim/__init__.py` },
+  dovecot: { package: 'dovecot-imapd', file: '/usr/lib/dovecot/imap' },
+  go: { package: 'golang-go', file: '/usr/bin/go' },
+  nacl: { package: 'python3-nacl', file: `${modules}/nacl/__init__.py` },
+  php: { package: 'php-cli', file: '/usr/bin/php' },
+  phpmailer: { package: 'libphp-phpmailer', file: '/usr/share/php/libphp-phpmailer/autoload.php' },
+  postfix: { package: 'postfix', file: '/usr/sbin/postfix', alsoNeeds: root },
+  python: { package: 'python3', file: '/usr/bin/python3' },
+  sasl: { package: 'libsasl2-modules', file: '/usr/lib/*/sasl2/libplain.so' },
+  ssleay: { package: 'libnet-ssleay-perl', file: '/usr/lib/*/perl5/*/Net/SSLeay.pm' },
+  strace: { package: 'strace', file: '/usr/bin/strace', alsoNeeds: tracing },
+  swaks: { package: 'swaks', file: '/usr/bin/swaks' },
+} as const satisfies Readonly<Record<string, Peer>>
+
+export type PeerName = keyof typeof peers
+
+/** Debian's packages that this machine lacks. */
+export const missingPackages = (): string[] =>
+  Object.values(peers)
+    .filter(({ file }) => !isThere(file))
+    .map((peer) => peer.package)
+
+/** What this machine lacks to run against the peer; undefined when it lacks nothing. */
+export function reasonAgainst(name: PeerName): string | undefined {
+  const peer: Peer = peers[name]
+  if (!isThere(peer.file)) return `the package ${peer.package}`
+  return peer.alsoNeeds?.()
+}
