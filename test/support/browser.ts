@@ -1,6 +1,7 @@
 /** Chromium as people use it, driven over its debugging protocol, and axe-core as the judge of every page. */
 import axe from 'axe-core'
 import { chromium, type Browser, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
+import { patience } from './deadline.ts'
 
 /** Debian's package `chromium`. */
 const executablePath = '/usr/bin/chromium'
@@ -14,8 +15,20 @@ const args = [
   '--disable-sync',
 ]
 
-/** Starts Chromium; a machine without it fails the test. */
-export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath, args })
+/** Half a minute of a quiet machine: what Playwright itself takes for long, and a slow machine does not keep. */
+const timeout = 30_000 * patience
+
+/** Starts Chromium; a machine without it fails the test. Every page it opens has the patience of our other deadlines. */
+export async function launchBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath, args, timeout })
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async (options) => {
+    const context = await newContext(options)
+    context.setDefaultTimeout(timeout)
+    return context
+  }
+  return browser
+}
 
 /** The widths at which every page is judged: a small phone and a desk. */
 export const widths = [320, 1280] as const

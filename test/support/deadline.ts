@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** How much slower than the machine the deadlines were written on another may be. */
-const patience = 10
+export const patience = 10
 
 /** The promise's value, or an error that says what did not happen within `milliseconds`, times `patience`. */
 export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ import { hostileHtml } from '../../ingest/hostile-html.ts'
 import { launchBrowser, type Browser } from '../../support/browser.ts'
 import { WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { startSite, type Site } from './site.ts'
-import { openTab, titleOf, type TabOptions } from './tab.ts'
+import { openTab, settled, titleOf, type TabOptions } from './tab.ts'
 import { testWith } from '../../support/peers.ts'
 
 const test = testWith('chromium')
@@ -179,7 +179,7 @@ test('hostile HTML runs nothing, asks nobody for anything, and opens nothing', a
     tab.page.on('console', (message) => failed.push(message.text()))
     await tab.page.goto(`${view}/html`)
     await tab.page.goto(view + query)
-    await tab.page.waitForLoadState('networkidle')
+    await settled(tab.page)
     const frame = tab.page.frames().find((one) => one.url().includes('/html'))
     t.truthy(frame)
     t.is(await frame?.locator('script, iframe, form, input, object, embed, meta[http-equiv], link, svg, base').count(), 0)
@@ -313,7 +313,7 @@ test('the HTML of a message keeps its style sheets, classes and body, and none o
   const { view } = await captured(site, designed(new URL(server.url).origin))
   const tab = await watchedTab(t, site)
   await tab.open(view)
-  await tab.page.waitForLoadState('networkidle')
+  await settled(tab.page)
   const frame = tab.page.frameLocator('iframe')
   const styleOf = (selector: string, property: string): Promise<string> =>
     frame
@@ -332,10 +332,10 @@ test('the HTML of a message keeps its style sheets, classes and body, and none o
   t.deepEqual([server.connections, tab.away], [0, []])
   t.regex(await tab.page.innerText('.remote'), /^3 images of other servers were not loaded/)
   await tab.press('text=Show remote images')
-  await tab.page.waitForLoadState('networkidle')
+  await settled(tab.page)
   t.regex(await styleOf('.hero', 'background-image'), /\/view\/[^/]+\/image\?u=http/)
   t.deepEqual(
-    server.received.map(({ path }) => path).toSorted((a, b) => a.localeCompare(b)),
+    (await server.hasReceived(3)).map(({ path }) => path).toSorted((a, b) => a.localeCompare(b)),
     ['/cell.png', '/hero.png', '/table.png'],
   )
   t.deepEqual(tab.away, [])

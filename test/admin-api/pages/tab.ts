@@ -50,5 +50,15 @@ export async function openTab(
   }
 }
 
+/**
+ * Everything that the page and its frames load has been loaded and drawn, so what they ask for by themselves has been asked for.
+ * (Chromium's "network idle" is not to be waited for: a request of a frame in a process of its own may never be told as ended.)
+ */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForLoadState('load')
+  const twoDrawings = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(document.readyState))))'
+  if ((await page.evaluate(twoDrawings)) !== 'complete') throw new Error(`${page.url()} is loading again`)
+}
+
 /** The title of the page, without the name of the product. */
 export const titleOf = async ({ page }: Tab): Promise<string> => (await page.title()).replace(/ – Postern$/, '')
