@@ -194,8 +194,10 @@ export class Dispatcher {
     const { resumed } = lane
     try {
       const result = await attempts.run(row, this.#abort.signal)
-      if (result === 'paused') lane.isPaused = lane.resumed === resumed
-      else if (result?.isGood) lane.succeeded()
+      if (result === 'paused') {
+        lane.isPaused = lane.resumed === resumed
+        lane.forget() // so that what was passed over comes first
+      } else if (result?.isGood) lane.succeeded()
       else if (result) lane.failed(clock.monotonic(), result.milliseconds)
     } catch (error) {
       onError(error, row.id)

@@ -57,6 +57,12 @@ export class Lane {
     if (!isWhole) this.hasUnread = true
   }
 
+  /** What was read is left to the store, and read again from its beginning when it is time. */
+  forget(): void {
+    this.ready.length = 0
+    this.hasUnread = true
+  }
+
   succeeded(): void {
     this.#failures = 0
     this.#width = Math.min(widthMax, this.#width + 1)

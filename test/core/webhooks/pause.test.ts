@@ -75,6 +75,22 @@ test('a paused endpoint is still paused for the next process, other endpoints go
   await rig.reaches('succeeded', 4)
 })
 
+test('what waited since an earlier process goes in order too when the endpoint is resumed', async (t) => {
+  const first = await webhookRig(t)
+  const receiver = await receiverOf(t, { answer: () => undefined }) // answers nothing, so that those under way are the first
+  const { id } = await first.endpoint(receiver.url, { isPaused: true })
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    await first.announce([`${name}@example.net`])
+    await first.pass(1)
+  }
+  const rig = await first.crash()
+  await rig.core.webhookDispatcher.idle()
+  await pause(rig, id, false)
+  await receiver.hasReceived(2)
+  const told = receiver.received.map(({ body }) => (JSON.parse(body) as { data: { recipient: string } }).data.recipient)
+  t.deepEqual(told.toSorted(), ['a@example.net', 'b@example.net'])
+})
+
 test('nobody reads or attempts anything for a paused endpoint, however many events and however long it is', async (t) => {
   const rig = await webhookRig(t)
   const receiver = await receiverOf(t)
