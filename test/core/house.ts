@@ -35,13 +35,11 @@ import { Accept } from '#core/submission/accept.ts'
 import { SubmissionDoor } from '#core/submission/smtp-login.ts'
 import type { Acceptance, ContentFacts, Submission } from '#core/submission/submission.ts'
 import { organizations, projects, type Project } from '#core/tenancy/organization.ts'
-import { engagementEntries } from '#core/trace/engagement.ts'
 import { TraceReader } from '#core/trace/read.ts'
-import { reportEntries } from '#core/trace/report-entries.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
-import { timelineOf } from '#core/trace/timeline.ts'
+import { storyEntries } from '#core/trace/story.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
@@ -268,9 +266,7 @@ export class House {
 
   /** The timeline's events and messages. */
   async story(traceId: string): Promise<string[]> {
-    const { trace, attempts, engagement, reports } = await this.traces.get(scope, traceId)
-    const entries = [...timelineOf(trace, attempts), ...reportEntries(trace, reports), ...engagementEntries(trace, engagement)]
-    return entries.map(({ event, message }) => `${event}: ${message}`)
+    return storyEntries(await this.traces.get(scope, traceId)).map(({ event, message }) => `${event}: ${message}`)
   }
 
   queueLength(): Promise<number> {

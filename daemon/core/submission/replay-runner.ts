@@ -16,7 +16,7 @@ import type { TraceReader } from '../trace/read.ts'
 import { traces, type Trace } from '../trace/trace.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
 import { requeue } from './requeue.ts'
-import { stageAgain, whyNotAgain } from './send-again.ts'
+import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
 
 export interface ReplayRunnerOptions {
   readonly database: Database
@@ -117,8 +117,9 @@ export class ReplayRunner {
       if (job.record.problems.some((problem) => problem.traceId === traceId)) return 'counted'
       const policy = await policies.of(organizationId)
       const attempts = await readAttempts(database, organizationId, traceId)
-      const verdict = decide(policy, job.record, stored.record, (destinationId) =>
-        requeue(stored.record, attempts, { jobId, destinationId, includeUnknown: job.record.includeUnknown, now: clock.now() }),
+      const suppressed = await suppressedSince(database, organizationId, stored.record, clock.now())
+      const verdict = decide(policy, job.record, stored.record, suppressed, (destinationId) =>
+        requeue(stored.record, attempts, { jobId, destinationId, includeUnknown: job.record.includeUnknown, suppressed, now: clock.now() }),
       )
       if ('skip' in verdict) return 'skipped'
       const change = new Change()
@@ -164,12 +165,20 @@ export class ReplayRunner {
 }
 
 /** Whether the trace can go again, and where to. */
-function decide(policy: Policy, job: ReplayJob, trace: Trace, again: (destinationId: string) => Trace | undefined): Verdict {
+function decide(
+  policy: Policy,
+  job: ReplayJob,
+  trace: Trace,
+  suppressed: ReadonlySet<string>,
+  again: (destinationId: string) => Trace | undefined,
+): Verdict {
   if (!policy.projects.has(trace.projectId)) return { skip: true }
   const id = job.targetDestinationId ?? primaryOf(trace)
-  const refused = whyNotAgain(policy, trace, id)
-  if (refused !== undefined) return { refused }
-  const next = trace.status === 'failed' ? again(id) : undefined
+  const obstacle = obstacleOf(policy, trace, id)
+  if (obstacle) return { refused: obstacle.message }
+  if (trace.status !== 'failed') return { skip: true }
+  if (isAllSuppressed(trace, suppressed)) return { refused: allSuppressed.message }
+  const next = again(id)
   return next ? { next } : { skip: true }
 }
 

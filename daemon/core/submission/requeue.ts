@@ -11,6 +11,8 @@ export interface Requeue {
   readonly jobId?: string | undefined
   readonly destinationId: string
   readonly includeUnknown: boolean
+  /** Recipients that stay as they are, because they are suppressed by now. */
+  readonly suppressed?: ReadonlySet<string> | undefined
   readonly now: number
 }
 
@@ -18,12 +20,12 @@ export interface Requeue {
 export function requeue(
   trace: Trace,
   attempts: readonly AttemptRecord[],
-  { jobId, destinationId, includeUnknown, now }: Requeue,
+  { jobId, destinationId, includeUnknown, suppressed = new Set(), now }: Requeue,
 ): Trace | undefined {
-  const doubtful = includeUnknown ? new Set<string>() : leftUnknown(trace, attempts)
+  const leftOut = suppressed.union(includeUnknown ? new Set() : leftUnknown(trace, attempts))
   let again = 0
   const recipients = trace.recipients.map((recipient) => {
-    const status = doubtful.has(recipient.address) ? recipient.status : advance(recipient.status, 'retried')
+    const status = leftOut.has(recipient.address) ? recipient.status : advance(recipient.status, 'retried')
     if (status === recipient.status) return recipient
     again++
     const { unknownAttempts: _, report: __, bounce: ___, ...kept } = recipient

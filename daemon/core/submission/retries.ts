@@ -16,7 +16,7 @@ import { traces, type Trace } from '../trace/trace.ts'
 import { waitingEntry } from '../trace/waiting-entry.ts'
 import type { Limits } from './gates.ts'
 import { leftUnknown, requeue, withReplay } from './requeue.ts'
-import { stageAgain, whyNotAgain } from './send-again.ts'
+import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
 
 export interface RetriesOptions {
   readonly database: Database
@@ -102,9 +102,10 @@ export class Retries {
     }
     const policy = await policies.of(organizationId)
     const destinationId = primaryOf(record)
-    const why = whyNotAgain(policy, record, destinationId)
-    if (why !== undefined) throw new Refusal('conflict', why, { nextAction: 'fix_destination' })
-    const next = requeue(record, attempts, { destinationId, includeUnknown, now })
+    const suppressed = await suppressedSince(database, organizationId, record, now)
+    const obstacle = obstacleOf(policy, record, destinationId) ?? (isAllSuppressed(record, suppressed) ? allSuppressed : undefined)
+    if (obstacle) throw new Refusal('conflict', obstacle.message, obstacle)
+    const next = requeue(record, attempts, { destinationId, includeUnknown, suppressed, now })
     if (!next) throw unknownOutcome()
     return { trace: next, ...stageAgain(change, { policy, organizationId, by: scope.grantId, now }, stored, next) }
   }

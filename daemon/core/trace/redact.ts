@@ -4,7 +4,7 @@ import { reportEntries } from './report-entries.ts'
 import type { TraceStatus } from './states.ts'
 import type { Trace } from './trace.ts'
 import type { TraceReport } from './trace-report.ts'
-import { timelineOf } from './timeline.ts'
+import { inOrder, timelineOf } from './timeline.ts'
 
 /** A trace as anybody with the link sees it: no content, subject, identifiers of the owner, replies or addresses in full. */
 export interface SharedTrace {
@@ -29,10 +29,12 @@ export const redactTrace = (trace: Trace, attempts: readonly AttemptRecord[], re
   recipients: trace.recipients
     .filter(({ bcc }) => !bcc)
     .map(({ address, status }) => ({ address: maskAddress(address), status: withoutComplaint(status) })),
-  timeline: [...timelineOf(trace, attempts), ...reportEntries(trace, reportsForAll(trace, reports))].map(({ at, event }) => ({
-    at,
-    event,
-  })),
+  timeline: inOrder([...timelineOf(trace, attempts), ...reportEntries(trace, attempts, reportsForAll(trace, reports))]).map(
+    ({ at, event }) => ({
+      at,
+      event,
+    }),
+  ),
 })
 
 /** Who complains does so in confidence; the message had reached them. */

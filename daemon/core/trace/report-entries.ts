@@ -1,16 +1,19 @@
 /** What reports add to the timeline of a trace: what became of the message after it left, and why. */
-import type { TimelineEntry } from './timeline.ts'
+import type { AttemptRecord } from './attempt-record.ts'
+import { inOrder, type TimelineEntry } from './timeline.ts'
 import type { Trace } from './trace.ts'
 import { keptMailId, type TraceReport } from './trace-report.ts'
 
 /** In order of time. Of an automatic suppression only where it took place. */
-export const reportEntries = ({ createdAt }: Trace, reports: readonly TraceReport[]): TimelineEntry[] =>
-  reports.flatMap((report) => [entryOf(report, createdAt), ...suppressionEntry(report)]).toSorted((a, b) => a.at - b.at)
+export function reportEntries({ createdAt }: Trace, [first]: readonly AttemptRecord[], reports: readonly TraceReport[]): TimelineEntry[] {
+  const leftAt = first?.startedAt ?? createdAt
+  return inOrder(reports.flatMap((report) => [entryOf(report, leftAt), ...suppressionEntry(report)]))
+}
 
-function entryOf(report: TraceReport, createdAt: number): TimelineEntry {
+function entryOf(report: TraceReport, leftAt: number): TimelineEntry {
   const { type, at, occurredAt, recipient, reason, isUnverified } = report
-  // the teller's clock may be wrong: nothing happens before the message is there, or after it is told
-  const when = Math.max(createdAt, Math.min(occurredAt ?? at, at))
+  // the teller's clock may be wrong: nothing happens before the message leaves, or after it is told
+  const when = Math.min(at, Math.max(leftAt, occurredAt ?? at))
   const about = recipient ?? 'one of its recipients'
   const told = `${words[type]} ${about}: ${reason}`
   return {

@@ -2,11 +2,8 @@
 import { engagementEntries } from './engagement.ts'
 import type { TraceStory } from './read.ts'
 import { reportEntries } from './report-entries.ts'
-import { timelineOf, type TimelineEntry } from './timeline.ts'
+import { inOrder, timelineOf, type TimelineEntry } from './timeline.ts'
 
-/** What was decided and tried, what was reported afterwards, and who opened or clicked. */
-export const storyEntries = ({ trace, attempts, reports, engagement }: TraceStory): TimelineEntry[] => [
-  ...timelineOf(trace, attempts),
-  ...reportEntries(trace, reports),
-  ...engagementEntries(trace, engagement),
-]
+/** What was decided and tried, what was reported, and who opened or clicked, in order of time. */
+export const storyEntries = ({ trace, attempts, reports, engagement }: TraceStory): TimelineEntry[] =>
+  inOrder([...timelineOf(trace, attempts), ...reportEntries(trace, attempts, reports), ...engagementEntries(trace, engagement)])

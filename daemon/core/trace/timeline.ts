@@ -40,6 +40,9 @@ export interface TimelineEntry {
 
 const doorNames = { rest: 'the REST API', smtp: 'SMTP submission', publishable_key: 'a publishable key in a web page' } as const
 
+/** What was told of a trace from several sides, in order of time. */
+export const inOrder = (entries: readonly TimelineEntry[]): TimelineEntry[] => entries.toSorted((a, b) => a.at - b.at)
+
 /** The timeline in order of time. */
 export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry[] {
   const { createdAt, recipients, content, template } = trace
@@ -88,7 +91,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
     ...attempts.flatMap(attemptEntries),
     ...(trace.replays ?? []).map(replayEntry),
   ]
-  entries.push(...tries.toSorted((a, b) => a.at - b.at))
+  entries.push(...inOrder(tries))
   const end = endOf(trace, attempts)
   if (end) entries.push(end)
   return entries
@@ -169,7 +172,7 @@ const passEntry = ({ at, from, to, cause, message }: TraceFailover['passes'][num
 const replayEntry = ({ jobId, at, destinationId, recipients }: TraceReplay): TimelineEntry => ({
   at,
   event: jobId === undefined ? 'retried' : 'replayed',
-  message: `A ${jobId === undefined ? 'retry' : 'replay'} queued the message again for ${count(recipients, 'recipient')}; who had it already is left out.`,
+  message: `A ${jobId === undefined ? 'retry' : 'replay'} queued the message again for ${count(recipients, 'recipient')}; who had it already or is suppressed is left out.`,
   detail: { ...(jobId !== undefined && { job_id: jobId }), destination_id: destinationId, recipients },
 })
 

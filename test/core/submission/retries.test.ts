@@ -1,8 +1,10 @@
 /** Retry of one trace over the core: who goes again, when, once, and what is refused with what to do. */
 import test, { type ExecutionContext } from 'ava'
 import { Audit } from '#core/audit.ts'
+import { suppressions, type Suppression } from '#core/feedback/suppression.ts'
+import { destinations } from '#core/routing/destination.ts'
 import type { TraceStatus } from '#core/trace/states.ts'
-import { traces } from '#core/trace/trace.ts'
+import { traces, type Trace } from '#core/trace/trace.ts'
 import { Retries } from '#core/submission/retries.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { startOfTime } from '../fake-clock.ts'
@@ -35,6 +37,7 @@ test('a failed message goes again to those who have not got it, and who was acce
   const { house, retries } = await siteOf(t, (call) => take(call, call.nth === 1 ? { 'ben@example.net': 'permanent' } : 'accepted'))
   const id = await submitted(house, two)
   t.is((await house.trace(id)).status, 'failed')
+  house.clock.advance(1000)
   t.like(await retries.retry(scope, id, safely), { status: 'queued', nextAttemptAt: house.clock.now() })
   await settledAs(house, id, 'sent')
   t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
@@ -42,6 +45,11 @@ test('a failed message goes again to those who have not got it, and who was acce
   t.true(
     story.some((line) => line.startsWith('retried: A retry queued the message again for 1 recipient')),
     story.join('\n'),
+  )
+  const events = story.map((line) => line.split(':', 1)[0])
+  t.true(
+    events.includes('bounced') && events.indexOf('bounced') < events.indexOf('retried'),
+    `what happened before the retry is told before it: ${events.join()}`,
   )
   await quiet(house)
   t.is(await house.queueLength(), 0)
@@ -61,6 +69,36 @@ test('a message that waits for its next attempt has it now, with a whole new sch
     t.is(await house.queueLength(), n < 4 ? 1 : 0)
   }
   t.is((await house.trace(id)).status, 'sent')
+})
+
+test('who was suppressed since stays failed with the reason of that, and goes again when the suppression is removed', async (t) => {
+  const { house, retries } = await siteOf(t, (call) => take(call, call.nth === 1 ? 'permanent' : 'accepted'))
+  const id = await submitted(house, two)
+  const suppression: Suppression = {
+    ...{ id: 'sup_1', projectId: null, email: 'anna@example.net', source: 'manual', reason: null, expiresAt: null, createdAt: startOfTime },
+  }
+  const bounces = (trace: Trace) => trace.recipients.map(({ bounce }) => bounce)
+  const before = bounces(await house.trace(id))
+  await house.put(suppressions, suppression)
+  t.like(await retries.retry(scope, id, safely), { status: 'queued' })
+  await settledAs(house, id, 'failed')
+  await quiet(house)
+  t.deepEqual(house.transport.attemptsAt(id), [two, ['ben@example.net']])
+  const left = await house.trace(id)
+  t.deepEqual(
+    left.recipients.map(({ status }) => status),
+    ['failed', 'sent'],
+  )
+  t.deepEqual(left.recipients[0]?.bounce, before[0])
+  t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
+    code: 'conflict',
+    nextAction: 'remove_suppression',
+    message: 'Everybody who has not got the message is suppressed now; remove the suppression, then retry.',
+  })
+  t.deepEqual(await house.trace(id), left, 'nothing changes, and nothing is counted')
+  await house.remove(suppressions, suppression.id)
+  await retries.retry(scope, id, safely)
+  await settledAs(house, id, 'sent')
 })
 
 test('two retries at the same time, and one during an attempt, are one attempt', async (t) => {
@@ -117,6 +155,17 @@ test('a message that is settled otherwise is refused with what to do', async (t)
   t.is(await house.queueLength(), 0)
   await t.throwsAsync(retries.retry(scope, 'f9d1c6a0-0000-4000-8000-000000000000', safely), { code: 'not_found' })
   await t.throwsAsync(retries.retry({ ...scope, bound: true, projectId: 'prj_2' }, id, safely), { code: 'not_found' })
+})
+
+test('a message whose destination was deleted is refused with what helps on every plan', async (t) => {
+  const { house, retries } = await siteOf(t, (call) => take(call, 'permanent'))
+  const id = await submitted(house)
+  await house.remove(destinations, 'dst_1')
+  t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
+    code: 'conflict',
+    nextAction: 'send_again',
+    message: 'Its destination was deleted; send a new message, or replay it to another one, where the plan has bulk replay.',
+  })
 })
 
 test('a destination that sends nothing, a budget that is used up and a scheduled send are refused, and nothing changes', async (t) => {
