@@ -96,6 +96,7 @@ const changing = (core: RestCore): readonly Operation[] => [
     path: '/v1/api-keys/{id}',
     operationId: 'updateApiKey',
     summary: 'Rename an API key, change its end, or keep it',
+    description: 'Of the active keys with api:admin for the whole organization, the one that lasts longest cannot be given an earlier end.',
     tags,
     right: 'api:admin',
     errors: ['not_found', 'conflict'],

@@ -172,7 +172,10 @@ export class ApiKeys {
     return this.#shown(scope, (await this.#get(scope, id)).record)
   }
 
-  /** Only what is given changes. Keeping a key is for administrators of the whole organization. Throws `conflict` for a key that has ended. */
+  /**
+   * Only what is given changes. Keeping a key is for administrators of the whole organization. Throws `conflict` for a key that has ended, and for an
+   * end that would leave the organization without an administrator's key sooner than now.
+   */
   async update(scope: Scope, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
     if (kept) requireAdministration(scope)
     const { clock, writes } = this.#options
@@ -183,6 +186,12 @@ export class ApiKeys {
       requireActive(stored.record, now)
       const { record: before } = stored
       const fresh = { ...before, name: name ?? before.name, expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt }
+      const isSooner = isAdministrator(before, now) && endOf(fresh) < endOf(before)
+      if (isSooner && (await this.#othersAdministerUntil(scope, id, now)) < endOf(before))
+        throw new Refusal(
+          'conflict',
+          'Of the active keys with api:admin for the whole organization this one lasts longest; mint another one that lasts as long first.',
+        )
       const after = kept && followsMinter(before) ? keptKey(fresh, await this.#roleOfMinter(scope, before), now) : fresh
       if (!isDeepStrictEqual(after, before)) change.replace(apiKeys, scope.organizationId, stored, after)
       return after
@@ -220,7 +229,7 @@ export class ApiKeys {
       const stored = await this.#get(scope, id)
       if (stored.record.revokedAt !== null) return stored.record
       const now = this.#options.clock.now()
-      if (isAdministrator(stored.record, now) && (await this.#isLastAdministrator(scope, id, now)))
+      if (isAdministrator(stored.record, now) && (await this.#othersAdministerUntil(scope, id, now)) === 0)
         throw new Refusal('conflict', 'This is the last active key with api:admin for the whole organization; mint another one first.')
       return this.#end(change, scope, stored, now)
     })
@@ -322,9 +331,10 @@ export class ApiKeys {
     return stored
   }
 
-  async #isLastAdministrator(scope: Scope, id: string, nowMs: number): Promise<boolean> {
-    const all = await this.#options.database.all(apiKeys, { organizationId: scope.organizationId })
-    return !all.some(({ record }) => record.id !== id && isAdministrator(record, nowMs))
+  /** The end of the other administrator's key that lasts longest; 0 when there is none. */
+  async #othersAdministerUntil({ organizationId }: Scope, id: string, nowMs: number): Promise<number> {
+    const all = await this.#options.database.all(apiKeys, { organizationId })
+    return Math.max(0, ...all.flatMap(({ record }) => (record.id !== id && isAdministrator(record, nowMs) ? [endOf(record)] : [])))
   }
 
   #end(change: Change, { organizationId }: Scope, stored: Stored<ApiKey>, revokedAt: number): ApiKey {
@@ -334,9 +344,10 @@ export class ApiKeys {
   }
 }
 
+const endOf = ({ expiresAt }: ApiKey): number => expiresAt ?? Infinity
+
 function requireFuture(expiresAt: number, now: number): void {
-  if (expiresAt <= now)
-    throw invalid([{ path: 'expires_at', message: 'must be in the future; leave it out for a key that does not expire' }])
+  if (expiresAt <= now) throw invalid([{ path: 'expires_at', message: 'must be in the future; null is for a key that does not expire' }])
 }
 
 function requireActive(key: ApiKey, now: number): void {

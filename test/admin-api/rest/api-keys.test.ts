@@ -123,6 +123,6 @@ test('mintApiKey names what is wrong', async (t) => {
   t.is(await wrong({ name: 'a', scopes: ['api:read'], expires_at: 'soon' }), 'expires_at: must be a time such as 2026-11-21T13:00:00Z')
   t.is(
     await wrong({ name: 'a', scopes: ['api:read'], expires_at: new Date(clock.now()).toISOString() }),
-    'expires_at: must be in the future; leave it out for a key that does not expire',
+    'expires_at: must be in the future; null is for a key that does not expire',
   )
 })

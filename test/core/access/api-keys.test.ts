@@ -108,3 +108,25 @@ test('a key in use is written down once in five minutes, and another process kno
   await another.mint(scope, { name: 'x', scopes: ['api:read'] }) // a later write: the use is durable before it
   t.is((await another.get(scope, scope.grantId)).usedAt, used + 300_000)
 })
+
+test('update() never shortens the time for which the organization has an administrator', async (t) => {
+  const { keys, apiKey, clock } = await openKeys(t)
+  const scope = await keys.authenticate(apiKey)
+  const day = 86_400_000
+  const end = (days: number): number => clock.now() + days * day
+  const refused = {
+    code: 'conflict',
+    message:
+      'Of the active keys with api:admin for the whole organization this one lasts longest; mint another one that lasts as long first.',
+  }
+  const ends = (id: string, expiresAt: number | null) => keys.update(scope, id, { expiresAt })
+  await t.throwsAsync(ends(scope.grantId, end(1)), refused)
+  const { record: second } = await keys.mint(scope, { name: 'second', scopes: ['api:admin'], expiresAt: end(30) })
+  await t.throwsAsync(ends(scope.grantId, end(40)), refused, 'the other one ends')
+  t.is((await ends(second.id, end(20))).record.expiresAt, end(20), 'the first one stays')
+  await ends(second.id, null)
+  t.is((await ends(scope.grantId, end(1))).record.expiresAt, end(1))
+  await t.throwsAsync(ends(second.id, end(2)), refused)
+  t.is((await ends(scope.grantId, end(3))).record.expiresAt, end(3), 'later is always possible')
+  t.is((await keys.update(scope, second.id, { name: 'Second' })).record.name, 'Second')
+})
