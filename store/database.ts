@@ -42,6 +42,14 @@ export interface ListOptions {
   readonly after?: readonly Element[] | undefined
 }
 
+/** Chooses among the rows of a list what no index can choose. */
+export interface Sieve<R> {
+  /** What becomes of a record; `end` says that neither it nor any behind it is wanted. */
+  sort(record: R): 'take' | 'pass' | 'end'
+  /** A page ends behind so many rows, taken or not. */
+  readonly looksMax: number
+}
+
 /** A cursor that no page of the list gave out: another list's, cut or made up. */
 export class CursorInvalid extends Error {
   override readonly name = 'CursorInvalid'
@@ -166,8 +174,16 @@ export class Database {
     return stored && { ...stored, organizationId }
   }
 
-  /** One page of records in index order. Rows outside the reach are passed over. Throws `CursorInvalid`. */
-  async list<R extends Identified>(kind: RecordKind<R>, reach: Reach, options: ListOptions): Promise<Page<Stored<R>>> {
+  /**
+   * One page of records in index order, in one walk. Rows outside the reach, and those that `sieve` does not take, are passed over; the
+   * cursor stands behind the last row looked at. Throws `CursorInvalid`.
+   */
+  async list<R extends Identified>(
+    kind: RecordKind<R>,
+    reach: Reach,
+    options: ListOptions,
+    sieve?: Sieve<R>,
+  ): Promise<Page<Stored<R>>> {
     const prefix: readonly Element[] = options.index
       ? [...indexPrefix(kind.name, reach.organizationId, options.index), ...(options.values ?? [])]
       : [reach.organizationId, kind.name]
@@ -175,13 +191,18 @@ export class Database {
     const range = { ...cursorRange(prefix, options.cursor, options.ascending ?? false), ...(from && { start: from }) }
     const rows: Stored<R>[] = []
     let lastKey: Uint8Array | undefined
+    let looks = 0
     for await (const entry of this.kv.range({ ...range, reverse: !options.ascending })) {
-      if (rows.length === options.limit) return { rows, nextCursor: lastKey && cursorAt(prefix, lastKey) }
+      if (rows.length === options.limit || looks === sieve?.looksMax) return { rows, nextCursor: lastKey && cursorAt(prefix, lastKey) }
       lastKey = entry.key
+      looks++
       const stored = options.index
         ? await this.get(kind, reach, String(unpack(entry.key).at(-1)))
         : visible(kind, reach, toStored<R>(entry))
-      if (stored) rows.push(stored)
+      if (!stored) continue
+      const fate = sieve?.sort(stored.record) ?? 'take'
+      if (fate === 'end') break
+      if (fate === 'take') rows.push(stored)
     }
     return { rows, nextCursor: undefined }
   }

@@ -289,7 +289,7 @@ export const scope: Scope = { organizationId, projectId, bound: false, rights: [
 const noNames: Resolver = { resolve4: async () => [], resolve6: async () => [] }
 const noPost: Post = async () => ({ problem: 'There is no network.', isOurs: true })
 
-const factsDefaults: ContentFacts = {
+export const factsDefaults: ContentFacts = {
   prefix: '',
   subject: 'hi',
   messageId: 'm@example.com',

@@ -1,4 +1,5 @@
 /** Looks traces up for people: one with its story, lists by filter, and the public view. */
+import { domainToUnicode } from 'node:url'
 import type { Database, Page } from '#store/database.ts'
 import type { Element } from '#store/tuple.ts'
 import { foldAddress } from '../addresses.ts'
@@ -44,7 +45,7 @@ export interface TraceStory {
 }
 
 /** One request looks at so many traces at most; the cursor goes on from there. */
-const scanMax = 2000
+const looksMax = 2000
 
 export class TraceReader {
   readonly #database: Database
@@ -95,26 +96,19 @@ export class TraceReader {
 
   /** Newest first. A page can be short although there is more: then it has a cursor. */
   async list(scope: Scope, filter: TraceFilter, limit: number, cursor: string | undefined): Promise<Page<Trace>> {
-    const walk = walkFor(scope, filter)
-    const rows: Trace[] = []
-    let next = cursor
-    for (let scanned = 0; scanned < scanMax && rows.length < limit;) {
-      // as many as are missing, so that the cursor stands right behind the last row shown
-      const page = await this.#database.list(traces, scope, { ...walk, limit: limit - rows.length, cursor: next })
-      scanned += page.rows.length
-      const past = page.rows.some(({ record }) => filter.since !== undefined && record.createdAt < filter.since)
-      rows.push(...page.rows.map(({ record }) => record).filter((trace) => passes(trace, filter) && this.#hasText(trace, filter.q)))
-      next = page.nextCursor
-      if (next === undefined || past) return { rows, nextCursor: undefined }
+    const sort = (trace: Trace) => {
+      if (filter.since !== undefined && trace.createdAt < filter.since) return 'end'
+      return passes(trace, filter) && this.#hasText(trace, wanted) ? 'take' : 'pass'
     }
-    return { rows, nextCursor: next }
+    const wanted = filter.q === undefined ? undefined : comparable(filter.q)
+    const page = await this.#database.list(traces, scope, { ...walkFor(scope, filter), limit, cursor }, { sort, looksMax })
+    return { rows: page.rows.map(({ record }) => record), nextCursor: page.nextCursor }
   }
 
-  #hasText({ subject, mailFrom, headerFrom, recipients, messageId }: Trace, q: string | undefined): boolean {
-    if (q === undefined) return true
-    const wanted = q.toLowerCase()
-    const texts = [mailFrom, headerFrom, messageId, ...recipients.map(({ address }) => address), this.#readSubject(subject)]
-    return texts.some((text) => text.toLowerCase().includes(wanted))
+  #hasText({ subject, mailFrom, headerFrom, recipients, messageId }: Trace, wanted: string | undefined): boolean {
+    if (wanted === undefined) return true
+    const texts = [mailFrom, headerFrom, ...recipients.map(({ address }) => address)].flatMap(spellings)
+    return [...texts, messageId, this.#readSubject(subject)].some((text) => comparable(text).includes(wanted))
   }
 
   /** The redacted view by public id. Spec `GET /share/traces/{trace_id}`. */
@@ -128,6 +122,15 @@ export class TraceReader {
   async #reports(organizationId: string, traceId: string): Promise<TraceReport[]> {
     return standingReports((await readReports(this.#database, organizationId, traceId)).map(({ record }) => record))
   }
+}
+
+/** Texts that look the same are the same: in any case, and however accents are composed (Unicode UAX #15). */
+const comparable = (text: string): string => text.normalize('NFC').toLowerCase()
+
+/** An address, and with it the form in which people read an internationalized domain (RFC 5890 §2.3.2.1). */
+function spellings(address: string): string[] {
+  const at = address.lastIndexOf('@') + 1
+  return address.toLowerCase().includes('xn--', at) ? [address, address.slice(0, at) + domainToUnicode(address.slice(at))] : [address]
 }
 
 const noTrace = (): Refusal => new Refusal('not_found', 'No trace has this id.')

@@ -4,7 +4,7 @@ import type { TraceFilter } from '#core/trace/read.ts'
 import type { Scope } from '#core/access/scope.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { newTraceId } from '#store/ids.ts'
-import { houseOf, organizationId, scope, type House } from '../house.ts'
+import { factsDefaults, houseOf, organizationId, scope, type House } from '../house.ts'
 import { startOfTime } from '../fake-clock.ts'
 
 /** Submits `n` messages, one each second, the i-th as `vary` says; answers their ids. */
@@ -112,4 +112,33 @@ test('TraceReader.list() looks at 2,000 traces for one page, and its cursor goes
     [rare.traceId],
   )
   t.is((await house.database.get(traces, { organizationId }, rare.traceId))?.record.id, rare.traceId)
+})
+
+test('TraceReader.list() looks through many traces in one walk of the store, however small the page', async (t) => {
+  const house = await houseOf(t)
+  await submitSome(house, 30)
+  const { kv } = house.database
+  const range = kv.range.bind(kv)
+  let walks = 0
+  kv.range = (wanted) => {
+    if (Buffer.from(wanted.start).includes('trace')) walks++ // what works in the background walks elsewhere
+    return range(wanted)
+  }
+  for (const filter of [{ q: 'stands nowhere' }, { status: 'failed' }] satisfies TraceFilter[]) {
+    walks = 0
+    t.deepEqual(await house.traces.list(scope, filter, 1, undefined), { rows: [], nextCursor: undefined })
+    t.is(walks, 1)
+  }
+})
+
+test('TraceReader.list() finds text however it is composed, and internationalized domains as people write them', async (t) => {
+  const house = await houseOf(t)
+  const composed = (await house.submit({ facts: { ...factsDefaults, subject: 'Caf\u00e9' }, rcptTo: ['ada@xn--mller-kva.example'] })).traceId
+  house.clock.advance(1000)
+  const apart = (await house.submit({ facts: { ...factsDefaults, subject: 'cafe\u0301' } })).traceId
+  const found = async (q: string) => (await pages(house, { q }, 10)).flat()
+  t.deepEqual(await found('CAFE\u0301'), [apart, composed])
+  t.deepEqual(await found('caf\u00e9'), [apart, composed])
+  t.deepEqual(await found('@M\u00dcLLER.example'), [composed])
+  t.deepEqual(await found('xn--mller-kva'), [composed])
 })
