@@ -1,5 +1,12 @@
-/** Counts what happens, for Prometheus. Each method is an event; label values come from closed sets, never from callers. */
+/**
+ * Counts what happens, for Prometheus. Each method is an event; label values come from closed sets, never from callers. What alarms are
+ * made of is there from the start at 0: of a counter that appears with its first event, `increase()` and `rate()` do not see that one.
+ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { bounceClasses } from '#core/feedback/event.ts'
+import { suppressionSources } from '#core/feedback/suppression.ts'
+import { recipientVerdicts } from '#core/trace/attempt-record.ts'
+import { attemptEndings } from '#core/webhooks/delivery.ts'
 
 const ackBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const httpBuckets = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
@@ -11,17 +18,30 @@ export class Metrics {
   readonly #registry = new Registry()
   readonly #accepted = this.#counter('messages_accepted', 'Messages accepted, by door and outcome.', ['door', 'outcome'])
   readonly #refusals = this.#counter('refusals', 'Requests and messages refused, by door and code.', ['door', 'code'])
-  readonly #attempts = this.#counter('delivery_attempts', 'Recipients of delivery attempts, by verdict.', ['verdict'])
+  readonly #attempts = this.#counter('delivery_attempts', 'Recipients of delivery attempts, by verdict.', ['verdict'], recipientVerdicts)
   readonly #breakers = this.#counter('breaker_changes', 'Circuit breakers of destinations that changed, by new state.', ['state'])
   readonly #sessions = this.#counter('smtp_sessions', 'SMTP sessions opened, by listener.', ['listener'])
   readonly #requests = this.#counter('http_requests', 'HTTP requests answered, by route and status.', ['route', 'status'])
   readonly #polls = this.#counter('mailbox_polls', 'Looks into polled mailboxes, by result.', ['result'])
-  readonly #webhooks = this.#counter('webhook_attempts', 'Attempts to deliver a webhook, by what became of the delivery.', ['result'])
-  readonly #bounces = this.#counter('bounces', 'Recipients that bounced, by class; refusals for good while handing over are among them.', [
-    'class',
-  ])
+  readonly #webhooks = this.#counter(
+    'webhook_attempts',
+    'Attempts to deliver a webhook; a failed one is tried again, a parked one was the last.',
+    ['result'],
+    attemptEndings,
+  )
+  readonly #bounces = this.#counter(
+    'bounces',
+    'Recipients that bounced, by class; refusals for good while handing over are among them.',
+    ['class'],
+    [...bounceClasses, 'unclassified'],
+  )
   readonly #complaints = this.#counter('complaints', 'Complaints of recipients.', [])
-  readonly #suppressions = this.#counter('suppressions_added', 'Entries that came on suppression lists, by source.', ['source'])
+  readonly #suppressions = this.#counter(
+    'suppressions_added',
+    'Entries that came on suppression lists, by source.',
+    ['source'],
+    suppressionSources,
+  )
   readonly #openSessions: Gauge<'listener'>
   readonly #acknowledgements: Histogram<'door'>
   readonly #answers: Histogram<'route'>
@@ -99,7 +119,7 @@ export class Metrics {
     this.#answers.observe({ route }, seconds)
   }
 
-  /** `result` is the status of the delivery after the attempt: `succeeded`, `pending` (it is tried again) or `parked`. */
+  /** `result` is how the attempt ended, one of `attemptEndings`. */
   webhookAttempted(result: string): void {
     this.#webhooks.inc({ result })
   }
@@ -113,7 +133,7 @@ export class Metrics {
     this.#complaints.inc()
   }
 
-  /** `source` is how the entry came about: `manual`, `import`, `bounce` or `complaint`. */
+  /** `source` is how the entry came about, one of `suppressionSources`. */
   suppressed(source: string): void {
     this.#suppressions.inc({ source })
   }
@@ -155,7 +175,11 @@ export class Metrics {
     return this.#registry.metrics()
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> {
-    return new Counter({ name: `postern_${name}_total`, help, labelNames, registers: [this.#registry] })
+  /** `known` are all values of the first label. */
+  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[], known: readonly string[] = []): Counter<Label> {
+    const counter = new Counter({ name: `postern_${name}_total`, help, labelNames, registers: [this.#registry] })
+    const [label] = labelNames
+    if (label !== undefined) for (const value of known) counter.labels(value).inc(0)
+    return counter
   }
 }

@@ -46,7 +46,7 @@ export function webhookCore({ allowed, trusted = [], metrics, ...parts }: Webhoo
   const guard = addressGuard(allowed)
   const sender = new Sender({ ...parts, post: guardedPost({ ...parts, guard, trusted }) })
   const webhooks = new Webhooks({ ...parts, guard })
-  const onAttempted = metrics && ((status: string): void => metrics.webhookAttempted(status))
+  const onAttempted = metrics && ((result: string): void => metrics.webhookAttempted(result))
   const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender, targets, onAttempted }) })
   metrics?.watch('webhooks_active', 'Webhook deliveries under way.', () => dispatcher.active)
   return {

@@ -69,4 +69,5 @@ export interface ReportReading {
 }
 
 /** `hard`: the address is bad. `soft`: it may work later. `block`: the address is fine, the sender or the message was refused. */
-export type BounceClass = 'hard' | 'soft' | 'block'
+export const bounceClasses = ['hard', 'soft', 'block'] as const
+export type BounceClass = (typeof bounceClasses)[number]

@@ -19,7 +19,8 @@ export interface PeerReply {
  * `accepted`: the peer took responsibility; `transient`: try again later; `permanent`: never again;
  * `unknown`: the link broke after our final dot, so the peer may have it (RFC 1047).
  */
-export type RecipientVerdict = 'accepted' | 'transient' | 'permanent' | 'unknown'
+export const recipientVerdicts = ['accepted', 'transient', 'permanent', 'unknown'] as const
+export type RecipientVerdict = (typeof recipientVerdicts)[number]
 
 export interface RecipientReport {
   readonly address: string

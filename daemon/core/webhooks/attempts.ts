@@ -4,7 +4,17 @@ import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Clock } from '../clock.ts'
 import { isSwitchedOn } from '../features.ts'
-import { addDue, dueKey, logAttempt, removeDelivery, removeDue, webhookDeliveries, type DueRow, type WebhookDelivery } from './delivery.ts'
+import {
+  addDue,
+  dueKey,
+  logAttempt,
+  removeDelivery,
+  removeDue,
+  webhookDeliveries,
+  type DueRow,
+  type AttemptEnding,
+  type WebhookDelivery,
+} from './delivery.ts'
 import { afterAttempt, besideNewSchedule } from './schedule.ts'
 import { unsent, type Sender, type Sent } from './sender.ts'
 import type { WebhookSettingsSource } from './settings.ts'
@@ -16,7 +26,7 @@ export interface AttemptOptions {
   readonly clock: Clock
   readonly sender: Pick<Sender, 'send'>
   /** Is notified of the status of the delivery after each attempt; must not throw. */
-  readonly onAttempted?: ((status: WebhookDelivery['status']) => void) | undefined
+  readonly onAttempted?: ((ending: AttemptEnding) => void) | undefined
   /** Of the nouns above; endpoints are known. */
   readonly targets?: readonly TargetSource[]
 }
@@ -80,8 +90,12 @@ export class DeliveryAttempts {
       logAttempt(change, organizationId, id, { number: next.attemptCount, at, milliseconds, statusCode, error, answer })
       if (isOwn) removeDue(change, record)
       if (isOwn && next.nextAttemptAt !== null) addDue(change, { endpointId, dueMs: next.nextAttemptAt, id, organizationId })
-      if ((await database.commit(change)).ok) return this.#options.onAttempted?.(next.status)
+      if ((await database.commit(change)).ok) return this.#options.onAttempted?.(endingOf(sent.error, next.status))
       stored = await database.get(webhookDeliveries, { organizationId }, id) // asked for again meanwhile, or gone
     }
   }
 }
+
+/** By the attempt itself: during it somebody may have asked for the delivery again, which is `pending` then. */
+const endingOf = (error: string | null, status: WebhookDelivery['status']): AttemptEnding =>
+  error === null ? 'succeeded' : status === 'parked' ? 'parked' : 'failed'

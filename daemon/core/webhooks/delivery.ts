@@ -16,6 +16,10 @@ import { webhookEventTypes } from './endpoint.ts'
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'parked'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
+/** How one attempt ended: `failed` is tried again, `parked` was the last of its schedule. */
+export const attemptEndings = ['succeeded', 'failed', 'parked'] as const
+export type AttemptEnding = (typeof attemptEndings)[number]
+
 /** `inbound_message`: a mail came in by an inbound route. */
 export const deliveryTypes = [...webhookEventTypes, 'inbound_message'] as const
 export type DeliveryType = (typeof deliveryTypes)[number]
