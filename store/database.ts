@@ -178,12 +178,7 @@ export class Database {
    * One page of records in index order, in one walk. Rows outside the reach, and those that `sieve` does not take, are passed over; the
    * cursor stands behind the last row looked at. Throws `CursorInvalid`.
    */
-  async list<R extends Identified>(
-    kind: RecordKind<R>,
-    reach: Reach,
-    options: ListOptions,
-    sieve?: Sieve<R>,
-  ): Promise<Page<Stored<R>>> {
+  async list<R extends Identified>(kind: RecordKind<R>, reach: Reach, options: ListOptions, sieve?: Sieve<R>): Promise<Page<Stored<R>>> {
     const prefix: readonly Element[] = options.index
       ? [...indexPrefix(kind.name, reach.organizationId, options.index), ...(options.values ?? [])]
       : [reach.organizationId, kind.name]

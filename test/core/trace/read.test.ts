@@ -133,7 +133,8 @@ test('TraceReader.list() looks through many traces in one walk of the store, how
 
 test('TraceReader.list() finds text however it is composed, and internationalized domains as people write them', async (t) => {
   const house = await houseOf(t)
-  const composed = (await house.submit({ facts: { ...factsDefaults, subject: 'Caf\u00e9' }, rcptTo: ['ada@xn--mller-kva.example'] })).traceId
+  const composed = (await house.submit({ facts: { ...factsDefaults, subject: 'Caf\u00e9' }, rcptTo: ['ada@xn--mller-kva.example'] }))
+    .traceId
   house.clock.advance(1000)
   const apart = (await house.submit({ facts: { ...factsDefaults, subject: 'cafe\u0301' } })).traceId
   const found = async (q: string) => (await pages(house, { q }, 10)).flat()
