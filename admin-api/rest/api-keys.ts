@@ -96,7 +96,9 @@ const changing = (core: RestCore): readonly Operation[] => [
     path: '/v1/api-keys/{id}',
     operationId: 'updateApiKey',
     summary: 'Rename an API key, change its end, or keep it',
-    description: 'Of the active keys with api:admin for the whole organization, the one that lasts longest cannot be given an earlier end.',
+    description:
+      'Of the active keys with api:admin for the whole organization, the one that lasts longest cannot be given an earlier end. ' +
+      'A later end of a key that outlasts who asks needs api:admin for the whole organization.',
     tags,
     right: 'api:admin',
     errors: ['not_found', 'conflict'],

@@ -173,8 +173,8 @@ export class ApiKeys {
   }
 
   /**
-   * Only what is given changes. Keeping a key is for administrators of the whole organization. Throws `conflict` for a key that has ended, and for an
-   * end that would leave the organization without an administrator's key sooner than now.
+   * Only what is given changes. Keeping a key is for administrators of the whole organization, and so is a later end of a key that outlasts who asks.
+   * Throws `conflict` for a key that has ended, and for an end that would leave the organization without an administrator's key sooner than now.
    */
   async update(scope: Scope, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
     if (kept) requireAdministration(scope)
@@ -186,6 +186,7 @@ export class ApiKeys {
       requireActive(stored.record, now)
       const { record: before } = stored
       const fresh = { ...before, name: name ?? before.name, expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt }
+      if (endOf(fresh) > endOf(before) && !endsAlongWith(before, await this.#originOf(scope))) requireAdministration(scope)
       const isSooner = isAdministrator(before, now) && endOf(fresh) < endOf(before)
       if (isSooner && (await this.#othersAdministerUntil(scope, id, now)) < endOf(before))
         throw new Refusal(

@@ -49,7 +49,7 @@ export const isAllSuppressed = ({ recipients }: Trace, suppressed: ReadonlySet<s
   recipients.every(({ address, status }) => status !== 'failed' || suppressed.has(address))
 
 export const allSuppressed: Obstacle = {
-  message: 'Everybody who has not got the message is suppressed now; remove the suppression, then retry.',
+  message: 'Everybody who has not got the message is suppressed by now or left its list; remove the suppression, then retry.',
   nextAction: 'remove_suppression',
 }
 

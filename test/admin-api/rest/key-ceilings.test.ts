@@ -136,6 +136,24 @@ test('nobody gets the secret of a key that outlasts them', async (t) => {
   for (const { id } of [...lasting, own]) t.is((await rest.call('POST', `/v1/api-keys/${id}/rotate`)).status, 200)
 })
 
+test('nobody but an administrator gives a later end to a key that outlasts them', async (t) => {
+  const { join, mint, rest, projectId, clock } = await startSite(t)
+  const { agent } = await join('dev@example.ch', 'developer')
+  const at = (days: number): string => new Date(clock.now() + days * 86_400_000).toISOString()
+  const ends = async (asker: RestClient, { id }: Minted, expires_at: string | null): Promise<number> =>
+    (await asker.call('PATCH', `/v1/api-keys/${id}`, { expires_at })).status
+  const own = await mint(agent, { expires_at: at(7) })
+  const lent = await mint(rest, { project_id: projectId, expires_at: at(7) })
+  for (const asker of [agent, own.client]) {
+    t.is(await ends(asker, lent, null), 403)
+    t.is(await ends(asker, lent, at(8)), 403)
+    t.is(await ends(asker, lent, at(6)), 200, 'who may revoke it may also end it earlier')
+    t.is(await ends(asker, own, at(9)), 200, 'their own ends with them')
+    t.is(await ends(rest, lent, at(7)), 200)
+  }
+  t.is(await ends(rest, lent, null), 200)
+})
+
 test('removing a member names the keys that they minted and ends them, but for those that are kept', async (t) => {
   const { join, mint, suppression, rest, projectId } = await startSite(t)
   const { agent, userId } = await join('dev@example.ch', 'developer')

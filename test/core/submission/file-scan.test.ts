@@ -40,6 +40,14 @@ test('FileScan takes text for text, also where it speaks of files', (t) => {
   t.false(hasFile(''))
 })
 
+test('FileScan takes a bounce that returns a message with a file for no message with a file: it is how its author learns of the refusal', (t) => {
+  const returned = `Content-Type: message/rfc822\r\n\r\n${mixed(text, 'Content-Type: application/pdf; name="a.pdf"\r\n\r\nx')}`
+  const report = 'Content-Type: multipart/report; report-type=delivery-status; boundary=r\r\n\r\n'
+  t.false(
+    hasFile(`${report}--r\r\n${text}--r\r\nContent-Type: message/delivery-status\r\n\r\nAction: failed\r\n--r\r\n${returned}--r--\r\n`),
+  )
+})
+
 const signed = (type: string, name: string): string =>
   mixed(text, `Content-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\n\r\nx`)
 

@@ -93,7 +93,7 @@ test('who was suppressed since stays failed with the reason of that, and goes ag
   t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
     code: 'conflict',
     nextAction: 'remove_suppression',
-    message: 'Everybody who has not got the message is suppressed now; remove the suppression, then retry.',
+    message: 'Everybody who has not got the message is suppressed by now or left its list; remove the suppression, then retry.',
   })
   t.deepEqual(await house.trace(id), left, 'nothing changes, and nothing is counted')
   await house.remove(suppressions, suppression.id)
