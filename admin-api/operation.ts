@@ -30,6 +30,8 @@ export interface OperationFacts {
   readonly alsoAnswers?: Readonly<Record<number, string>>
   /** Headers of good answers, each with what it tells. */
   readonly responseHeaders?: Readonly<Record<string, string>>
+  /** The feature flag without which it is refused; by default the one that the registry of flags names for its path. */
+  readonly feature?: Feature | undefined
   /** The refusals of this operation beyond those every operation can give. */
   readonly errors?: readonly RefusalCode[]
   /** Largest body in bytes; 65,536 unless told. */
@@ -135,8 +137,6 @@ interface OperationSpec<
 /** An operation as the machinery sees it: the types of its schemas are forgotten, the schemas are not. */
 export interface Operation extends OperationFacts {
   readonly right: Access
-  /** The flag without which it is refused; the registry of flags says so by its path. */
-  readonly feature: Feature | undefined
   readonly params: z.ZodObject
   readonly query: z.ZodObject
   readonly body: z.ZodType | StreamShape | undefined
@@ -168,7 +168,7 @@ export function operation<
     assert(!lax, `${spec.operationId}: ${where} must say what happens to unknown fields, with z.strictObject`)
   }
   assert(!(spec.body && spec.method === 'GET'), `${spec.operationId}: GET has no body`)
-  const feature = featureOfRoute(spec.path, spec.operationId)
+  const feature = spec.feature ?? featureOfRoute(spec.path, spec.operationId)
   return { examples: {}, ...(spec as object), feature, params, query, body: spec.body } as unknown as Operation
 }
 

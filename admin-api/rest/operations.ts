@@ -1,4 +1,6 @@
 /** Every REST operation, in the order in which the OpenAPI document shows them. */
+import type { Action } from '../actions/action.ts'
+import { httpOperation } from '../actions/http.ts'
 import type { Operation } from '../operation.ts'
 import { apiKeyOperations } from './api-keys.ts'
 import { accountOperations } from './account.ts'
@@ -34,12 +36,16 @@ import { suppressionOperations } from './suppressions.ts'
 import { traceOperations } from './traces.ts'
 import { trackingOperations } from './tracking.ts'
 import { unsubscribeOperations } from './unsubscribe.ts'
-import { webhookOperations } from './webhooks.ts'
+import { webhookActions } from './webhooks.ts'
 
 export { flagCheck, type RestCore } from './core.ts'
 
 /** The table that the HTTP side serves under `/v1` and `/share`, and behind links in mail. */
-export const restOperations = (core: RestCore): readonly Operation[] => [
+export const restOperations = (core: RestCore): readonly Operation[] =>
+  restTable(core).map((entry) => ('run' in entry ? httpOperation(entry) : entry))
+
+/** Actions, and operations that need HTTP as it is: streams, downloads and pages. */
+const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...messageOperations(core),
   ...scheduledSendOperations(core),
   ...traceOperations(core),
@@ -69,7 +75,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => [
   ...memberOperations(core),
   ...invitationOperations(core),
   ...inboxOperations(core),
-  ...webhookOperations(core),
+  ...webhookActions(core),
   ...inboundRouteOperations(core),
   ...billingOperations(core),
   ...flagOperations(core),

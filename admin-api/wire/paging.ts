@@ -1,8 +1,11 @@
 /** Lists on the wire: `?limit=&cursor=` in, `{data, next_cursor}` out. */
 import * as z from 'zod'
+import { withTextForm } from './text-form.ts'
 
 const limitDefault = 50
 const limitMax = 200
+
+const limitWords = { description: `How many entries at most: 1 to ${limitMax}, ${limitDefault} unless told.` }
 
 const limit = z
   .string()
@@ -10,7 +13,7 @@ const limit = z
   .transform(Number)
   .pipe(z.number().max(limitMax))
   .default(limitDefault)
-  .meta({ description: `How many entries at most: 1 to ${limitMax}, ${limitDefault} unless told.` })
+  .meta(limitWords)
 
 const cursor = z
   .string()
@@ -19,12 +22,16 @@ const cursor = z
   .optional()
   .meta({ description: 'The `next_cursor` of the page before; its content means nothing to you.' })
 
-const project = z
+/** The query field of lists that show what belongs to projects. */
+export const project = z
   .string()
   .min(1)
   .max(64)
   .optional()
   .meta({ description: 'Id of the project to look at; without it the whole organization, or the one project that the key is bound to.' })
+
+/** The fields of a page in the input of an action. */
+export const pageFields = { limit: withTextForm(z.int().min(1).max(limitMax).default(limitDefault).meta(limitWords), limit), cursor }
 
 /** The query fields every list shares; spread into the list's own `z.strictObject`. */
 export const pagingFields = { limit, cursor, project }

@@ -11,3 +11,6 @@ export const timeInput = z.iso.datetime({ offset: true }).transform((text) => Da
 export function toWireTime(ms: number): string {
   return new Date(ms).toISOString()
 }
+
+/** The same of a time that may be missing. */
+export const orNull = (ms: number | null | undefined): string | null => (ms === null || ms === undefined ? null : toWireTime(ms))

@@ -1,13 +1,13 @@
 /** Webhook endpoints and their deliveries on the wire. Spec "Outbound webhook endpoint and attempt". */
 import * as z from 'zod'
-import type { DeliverySeen } from '#core/webhooks/deliveries.ts'
+import type { DeliverySeen, DeliveryWithAttempts } from '#core/webhooks/deliveries.ts'
 import { deliveryStatuses, deliveryTypes, type LoggedAttempt } from '#core/webhooks/delivery.ts'
 import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint.ts'
 import type { TestResult } from '#core/webhooks/test-delivery.ts'
-import type { MintedEndpoint, WebhookRequest } from '#core/webhooks/webhooks.ts'
-import { pagingFields } from './paging.ts'
+import type { MintedEndpoint } from '#core/webhooks/webhooks.ts'
+import { encoder } from './codec.ts'
 import { filledLine, id } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { orNull, wireTime } from './time.ts'
 
 const eventType = z.enum(webhookEventTypes)
 
@@ -23,8 +23,8 @@ const endpointFields = {
   updated_at: wireTime,
 }
 
-export const webhookEndpointShape = z.object(endpointFields).meta({ id: 'WebhookEndpoint' })
-export const mintedWebhookEndpointShape = z
+const webhookEndpointShape = z.object(endpointFields).meta({ id: 'WebhookEndpoint' })
+const mintedWebhookEndpointShape = z
   .object({
     ...endpointFields,
     hmac_secret: z.string().meta({
@@ -46,56 +46,23 @@ const changes = {
   project_id: id.meta({ description: 'Whose messages it hears of; the project of the key unless told.' }),
 }
 
-export const newWebhookEndpointBody = z.strictObject({
+export const newWebhookEndpoint = z.strictObject({
   ...changes,
   event_types: changes.event_types.default([]),
   paused: changes.paused.default(false),
   project_id: changes.project_id.optional(),
 })
-export const webhookEndpointChangesBody = z.strictObject(changes).partial()
+export const webhookEndpointChanges = z.strictObject(changes).partial()
 
-export const toNewWebhookEndpoint = (body: z.output<typeof newWebhookEndpointBody>) => ({
-  name: body.name,
-  targetUrl: body.target_url,
-  eventTypes: body.event_types,
-  isPaused: body.paused,
-  projectId: body.project_id,
-})
-
-export const toWebhookEndpointChanges = (
-  body: z.output<typeof webhookEndpointChangesBody>,
-): { readonly [Key in keyof WebhookRequest]: WebhookRequest[Key] | undefined } => ({
-  name: body.name,
-  targetUrl: body.target_url,
-  eventTypes: body.event_types,
-  isPaused: body.paused,
-  projectId: body.project_id,
-})
-
-export const toWireWebhookEndpoint = (endpoint: WebhookEndpoint): z.input<typeof webhookEndpointShape> => ({
-  id: endpoint.id,
-  project_id: endpoint.projectId,
-  name: endpoint.name,
-  target_url: endpoint.targetUrl,
-  event_types: [...endpoint.eventTypes],
-  paused: endpoint.pausedAt !== undefined,
-  paused_at: endpoint.pausedAt === undefined ? null : toWireTime(endpoint.pausedAt),
-  created_at: toWireTime(endpoint.createdAt),
-  updated_at: toWireTime(endpoint.updatedAt),
-})
-
-export const toWireMintedWebhookEndpoint = ({ endpoint, secret }: MintedEndpoint): z.input<typeof mintedWebhookEndpointShape> => ({
-  ...toWireWebhookEndpoint(endpoint),
-  hmac_secret: secret,
-})
+const endpointCode = { paused: ({ pausedAt }: WebhookEndpoint) => pausedAt !== undefined }
+export const webhookEndpoint = encoder(webhookEndpointShape).from<WebhookEndpoint>(endpointCode)
+export const mintedWebhookEndpoint = encoder(mintedWebhookEndpointShape)
+  .from<WebhookEndpoint & { readonly hmacSecret: string }>(endpointCode)
+  .via(({ endpoint, secret }: MintedEndpoint) => ({ ...endpoint, hmacSecret: secret }))
 
 const deliveryStatus = z.enum(deliveryStatuses)
 
-export const webhookAttemptFilters = {
-  limit: pagingFields.limit,
-  cursor: pagingFields.cursor,
-  status: deliveryStatus.optional(),
-}
+export const webhookAttemptFilter = { status: deliveryStatus.optional() }
 
 const deliveryFields = {
   id: z.string(),
@@ -119,7 +86,7 @@ const deliveryFields = {
   updated_at: wireTime,
 }
 
-export const webhookAttemptShape = z.object(deliveryFields).meta({ id: 'WebhookAttempt' })
+const webhookAttemptShape = z.object(deliveryFields).meta({ id: 'WebhookAttempt' })
 
 const answered = {
   latency_ms: z.int(),
@@ -128,67 +95,39 @@ const answered = {
   response_body: z.string().nullable().meta({ description: 'At most the first 4 KiB, as text.' }),
 }
 
-export const webhookAttemptDetailShape = z
+const loggedAttemptShape = z.object({ number: z.int(), at: wireTime, ...answered })
+
+const webhookAttemptDetailShape = z
   .object({
     ...deliveryFields,
     body: z.string().meta({ description: 'Exactly what is sent and signed.' }),
-    attempts: z.array(z.object({ number: z.int(), at: wireTime, ...answered })).meta({ description: 'The latest 20, in order.' }),
+    attempts: z.array(loggedAttemptShape).meta({ description: 'The latest 20, in order.' }),
   })
   .meta({ id: 'WebhookAttemptDetail' })
 
-export const webhookTestBody = z
-  .strictObject({ event_type: eventType.default('delivered').meta({ description: 'What the made-up event is like.' }) })
-  .default({ event_type: 'delivered' })
+export const webhookTestInput = z.strictObject({
+  event_type: eventType.default('delivered').meta({ description: 'What the made-up event is like.' }),
+})
 
-export const webhookTestShape = z
+const webhookTestShape = z
   .object({ delivered: z.boolean(), delivery_id: z.uuidv4(), ...answered, body: z.string().meta({ description: 'What was sent.' }) })
   .meta({ id: 'WebhookTest' })
 
-export const toWireWebhookAttempt = (delivery: DeliverySeen): z.input<typeof webhookAttemptShape> => ({
-  id: delivery.id,
-  delivery_id: delivery.deliveryId,
-  endpoint_id: delivery.endpointId,
-  project_id: delivery.projectId,
-  trace_id: delivery.traceId,
-  event_id: delivery.eventId,
-  event_type: delivery.eventType,
-  status: delivery.status,
-  attempt_count: delivery.attemptCount,
-  last_status_code: delivery.lastStatusCode,
-  last_error: delivery.lastError,
-  next_attempt_at: delivery.nextAttemptAt === null || delivery.isPaused ? null : toWireTime(delivery.nextAttemptAt),
-  paused: delivery.isPaused,
-  created_at: toWireTime(delivery.createdAt),
-  updated_at: toWireTime(delivery.updatedAt),
-})
+const nextAttemptAt = { next_attempt_at: (delivery: DeliverySeen) => (delivery.paused ? null : orNull(delivery.nextAttemptAt)) }
+export const webhookAttempt = encoder(webhookAttemptShape).from<DeliverySeen>(nextAttemptAt)
 
-const toWireAnswer = ({
-  milliseconds,
-  statusCode,
-  error,
-  answer,
-}: Pick<LoggedAttempt, 'milliseconds' | 'statusCode' | 'error' | 'answer'>) => ({
-  latency_ms: milliseconds,
-  status_code: statusCode,
-  error,
-  response_body: answer,
-})
+const answeredCode = {
+  latency_ms: ({ milliseconds }: Answered) => milliseconds,
+  response_body: ({ answer }: Answered) => answer,
+}
+type Answered = Pick<LoggedAttempt, 'milliseconds' | 'answer'>
+const loggedAttempt = encoder(loggedAttemptShape).from<LoggedAttempt>(answeredCode)
 
-export const toWireWebhookAttemptDetail = ({
-  delivery,
-  attempts,
-}: {
-  readonly delivery: DeliverySeen
-  readonly attempts: readonly LoggedAttempt[]
-}): z.input<typeof webhookAttemptDetailShape> => ({
-  ...toWireWebhookAttempt(delivery),
-  body: delivery.body,
-  attempts: attempts.map((attempt) => ({ number: attempt.number, at: toWireTime(attempt.at), ...toWireAnswer(attempt) })),
-})
+export const webhookAttemptDetail = encoder(webhookAttemptDetailShape)
+  .from<DeliverySeen & { readonly attempts: readonly LoggedAttempt[] }>({
+    ...nextAttemptAt,
+    attempts: ({ attempts }) => attempts.map(loggedAttempt.encode),
+  })
+  .via(({ delivery, attempts }: DeliveryWithAttempts) => ({ ...delivery, attempts }))
 
-export const toWireWebhookTest = (result: TestResult): z.input<typeof webhookTestShape> => ({
-  delivered: result.error === null,
-  delivery_id: result.deliveryId,
-  ...toWireAnswer(result),
-  body: result.body,
-})
+export const webhookTest = encoder(webhookTestShape).from<TestResult>({ ...answeredCode, delivered: ({ error }) => error === null })

@@ -32,7 +32,13 @@ export interface DeliveriesOptions {
 /** A delivery as it is shown. */
 export interface DeliverySeen extends WebhookDelivery {
   /** It waits for an attempt, and none is made, because the endpoint is paused. */
-  readonly isPaused: boolean
+  readonly paused: boolean
+}
+
+export interface DeliveryWithAttempts {
+  readonly delivery: DeliverySeen
+  /** The latest, in order. */
+  readonly attempts: readonly LoggedAttempt[]
 }
 
 export interface DeliveryFilter {
@@ -73,7 +79,7 @@ export class Deliveries {
   }
 
   /** With the attempts that are kept. Throws `not_found` alike for missing and foreign ids. */
-  async get(scope: Scope, id: string): Promise<{ readonly delivery: DeliverySeen; readonly attempts: readonly LoggedAttempt[] }> {
+  async get(scope: Scope, id: string): Promise<DeliveryWithAttempts> {
     const { record } = await this.#stored(scope, id)
     return {
       delivery: await this.#seenOne(scope, record),
@@ -110,7 +116,7 @@ export class Deliveries {
     const ids = new Set(deliveries.flatMap(({ endpointId, nextAttemptAt }) => (nextAttemptAt === null ? [] : [endpointId])))
     const paused = new Set<string>()
     for (const id of ids) if ((await findTarget(targets, database, { organizationId }, id))?.isPaused) paused.add(id)
-    return deliveries.map((one) => ({ ...one, isPaused: one.nextAttemptAt !== null && paused.has(one.endpointId) }))
+    return deliveries.map((one) => ({ ...one, paused: one.nextAttemptAt !== null && paused.has(one.endpointId) }))
   }
 
   async #seenOne(scope: Scope, delivery: WebhookDelivery): Promise<DeliverySeen> {

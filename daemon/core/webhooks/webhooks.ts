@@ -31,7 +31,7 @@ export interface WebhookRequest {
   /** Empty means every event. */
   readonly eventTypes: readonly WebhookEventType[]
   readonly projectId: string
-  readonly isPaused: boolean
+  readonly paused: boolean
 }
 
 /** An endpoint with its secret, which is shown this once. */
@@ -53,9 +53,9 @@ export class Webhooks {
   /** Throws `validation_failed` for an address that may not be sent to, and `conflict` when the project has as many as it may. */
   async create(
     scope: Scope,
-    request: Omit<WebhookRequest, 'projectId' | 'isPaused'> & {
+    request: Omit<WebhookRequest, 'projectId' | 'paused'> & {
       readonly projectId?: string | undefined
-      readonly isPaused?: boolean | undefined
+      readonly paused?: boolean | undefined
     },
   ): Promise<MintedEndpoint> {
     const { writes, policies, secrets, clock } = this.#options
@@ -70,9 +70,9 @@ export class Webhooks {
       const id = newId('whk', now)
       const { name, eventTypes } = request
       const sealedSecret = secrets.seal(secret, secretPlace(id))
-      const paused = request.isPaused === true && { pausedAt: now }
+      const pausedAt = request.paused === true && { pausedAt: now }
       const asked = { projectId, name, targetUrl, eventTypes: distinct(eventTypes) }
-      const endpoint = { id, ...asked, sealedSecret, ...paused, createdAt: now, updatedAt: now }
+      const endpoint = { id, ...asked, sealedSecret, ...pausedAt, createdAt: now, updatedAt: now }
       change.insert(webhookEndpoints, scope.organizationId, endpoint)
       return { endpoint, secret }
     })
@@ -112,10 +112,10 @@ export class Webhooks {
       const projectId = changes.projectId === undefined ? undefined : owningProject(scope, projects, changes.projectId)
       const { record: before } = await this.#stored(scope, id)
       if (projectId !== undefined && projectId !== before.projectId) await this.#requireRoom(scope.organizationId, projectId)
-      if (changes.isPaused === false && before.pausedAt !== undefined) change.leave(resumedWork, id)
+      if (changes.paused === false && before.pausedAt !== undefined) change.leave(resumedWork, id)
       return this.#change(change, scope, id, ({ pausedAt, ...record }) => ({
         ...record,
-        ...((changes.isPaused ?? pausedAt !== undefined) && { pausedAt: pausedAt ?? this.#options.clock.now() }),
+        ...((changes.paused ?? pausedAt !== undefined) && { pausedAt: pausedAt ?? this.#options.clock.now() }),
         projectId: projectId ?? record.projectId,
         name: changes.name ?? record.name,
         targetUrl: targetUrl ?? record.targetUrl,

@@ -7,7 +7,7 @@ import { receiverOf, webhookRig, type WebhookRig } from './rig.ts'
 const minute = 60_000
 const day = 86_400_000
 
-const pause = ({ core }: WebhookRig, id: string, isPaused = true) => core.webhooks.update(scope, id, { isPaused })
+const pause = ({ core }: WebhookRig, id: string, paused = true) => core.webhooks.update(scope, id, { paused })
 
 test('events of a paused endpoint wait as pending, and go in order when it is resumed', async (t) => {
   const rig = await webhookRig(t)
@@ -24,7 +24,7 @@ test('events of a paused endpoint wait as pending, and go in order when it is re
   t.is(receiver.received.length, 0)
   const { rows } = await rig.core.webhookDeliveries.list(scope, { limit: 10 })
   t.deepEqual(
-    rows.map(({ status, attemptCount, isPaused }) => [status, attemptCount, isPaused]),
+    rows.map(({ status, attemptCount, paused }) => [status, attemptCount, paused]),
     Array.from({ length: 3 }, () => ['pending', 0, true]),
   )
   t.deepEqual(await rig.problems(), [])
@@ -58,7 +58,7 @@ test('what failed before the pause is tried again after it, on its schedule', as
 test('a paused endpoint is still paused for the next process, other endpoints go on, and a test is sent', async (t) => {
   const first = await webhookRig(t)
   const [paused, other] = [await receiverOf(t), await receiverOf(t)]
-  const { id } = await first.endpoint(paused.url, { isPaused: true })
+  const { id } = await first.endpoint(paused.url, { paused: true })
   await first.endpoint(other.url)
   await first.announce()
   await other.hasReceived(1)
@@ -78,7 +78,7 @@ test('a paused endpoint is still paused for the next process, other endpoints go
 test('what waited since an earlier process goes in order too when the endpoint is resumed', async (t) => {
   const first = await webhookRig(t)
   const receiver = await receiverOf(t, { answer: () => undefined }) // answers nothing, so that those under way are the first
-  const { id } = await first.endpoint(receiver.url, { isPaused: true })
+  const { id } = await first.endpoint(receiver.url, { paused: true })
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     await first.announce([`${name}@example.net`])
     await first.pass(1)
@@ -94,7 +94,7 @@ test('what waited since an earlier process goes in order too when the endpoint i
 test('nobody reads or attempts anything for a paused endpoint, however many events and however long it is', async (t) => {
   const rig = await webhookRig(t)
   const receiver = await receiverOf(t)
-  const { id } = await rig.endpoint(receiver.url, { isPaused: true })
+  const { id } = await rig.endpoint(receiver.url, { paused: true })
   await rig.announce(Array.from({ length: 300 }, (_, n) => `r${n}@example.net`))
   await rig.core.webhookDispatcher.idle()
   const { kv } = rig.house
@@ -135,7 +135,7 @@ test('asking for a delivery again while paused keeps it for later; deleting the 
   await rig.reaches('succeeded')
   await pause(rig, id)
   const { id: delivery } = await rig.delivery()
-  t.like(await rig.core.webhookDeliveries.redeliver(scope, delivery), { status: 'pending', isPaused: true })
+  t.like(await rig.core.webhookDeliveries.redeliver(scope, delivery), { status: 'pending', paused: true })
   await rig.core.webhookDispatcher.idle()
   t.is(receiver.received.length, 1)
   await rig.core.webhooks.remove(scope, id)
@@ -146,7 +146,7 @@ test('asking for a delivery again while paused keeps it for later; deleting the 
 
 test('what waits for a paused endpoint is kept as long as every other delivery', async (t) => {
   const rig = await webhookRig(t)
-  const { id } = await rig.endpoint('https://hooks.example.net/', { isPaused: true })
+  const { id } = await rig.endpoint('https://hooks.example.net/', { paused: true })
   await rig.announce()
   const { database, clock } = rig.house
   const sweep = () => sweepDeliveries({ database, stopping: () => false }, organizationId, { nowMs: clock.now() })

@@ -1,0 +1,96 @@
+/**
+ * One thing the service does, described once and without a transport: its input and output as schemas, the scope and feature that it
+ * needs, the refusals it gives, and what it runs. Surfaces bind it: `http.ts` makes a REST operation of it, others name it as they
+ * call things.
+ */
+import * as z from 'zod'
+import type { Feature } from '#config/features.ts'
+import type { Scope } from '#core/access/scope.ts'
+import type { RefusalCode } from '#core/refusals.ts'
+import type { Access } from '../operation.ts'
+import { decoder, type Decoded, type Encoder, type Written } from '../wire/codec.ts'
+import type { HttpBinding } from './http-binding.ts'
+
+/** Who asks, for whom, and what they may do. */
+export type Principal = Scope
+
+/** Where a request comes from, whatever carried it. */
+export interface Client {
+  /** IP address, seen through trusted proxies; empty when the connection is already gone. */
+  readonly address: string
+  /** The web page that asks, as its browser writes it; undefined outside browsers. */
+  readonly origin: string | undefined
+  /** Names the request in the log. */
+  readonly requestId: string
+}
+
+/** What an action knows of a call besides its input. */
+export interface CallContext<P = Principal> {
+  /** Undefined for actions with the scope `none` or `operator`. */
+  readonly principal: P
+  /** Aborts when the caller has gone, the deadline has passed or the server closes. */
+  readonly signal: AbortSignal
+  readonly client: Client
+}
+
+type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Principal
+
+export interface ActionFacts {
+  /** Unique, for generated clients, logs and metrics: `createWebhook`. */
+  readonly id: string
+  /** One line, shown in lists. */
+  readonly summary: string
+  readonly description?: string
+  readonly tags: readonly string[]
+  /** The feature flag without which it is refused. By default the one that the registry of flags names for its path. */
+  readonly feature?: Feature
+  /** The refusals beyond those that every action can give. */
+  readonly errors?: readonly RefusalCode[]
+  /** Send-only keys may call it too, without the scope. */
+  readonly openToSendOnlyKeys?: boolean
+}
+
+export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> extends ActionFacts {
+  /** The scope that the principal needs; the scopes of other surfaces follow from it (`core/oauth/scopes.ts`). */
+  readonly scope: A
+  /** One schema for all that the action takes, closed to unknown fields. */
+  readonly input: I
+  /** How the result is written; without it there is none. */
+  readonly output?: Encoder<R, O>
+  readonly examples?: { readonly input?: Partial<z.input<I>>; readonly output?: Written<O> }
+  /** Set for lists of a resource: how one entry is written. */
+  readonly list?: { readonly item: Encoder<never> }
+  readonly http: HttpBinding<R>
+  /** Gets the checked input with its names in camelCase; every field is there, as undefined where it was left out. */
+  readonly run: (context: CallContext<PrincipalFor<A>>, input: Decoded<I>) => R | Promise<R>
+}
+
+/** An action as surfaces see it: the types of its schemas are forgotten, the schemas are not. */
+export interface Action extends ActionFacts {
+  readonly scope: Access
+  readonly input: z.ZodType
+  readonly output: z.ZodType | undefined
+  readonly examples: { readonly input?: Readonly<Record<string, unknown>>; readonly output?: unknown }
+  /** Set for lists of a resource: the schema of one entry. */
+  readonly list: { readonly item: z.ZodType } | undefined
+  readonly http: HttpBinding<never>
+  /** Takes an input that its schema has checked. */
+  readonly run: (context: CallContext<Principal | undefined>, checked: unknown) => Promise<unknown>
+  /** Writes what `run` gave as `output` describes it. */
+  readonly encode: (result: unknown) => unknown
+}
+
+/** Makes an action from its description, with the types of its schemas carried into `run`. */
+export function action<I extends z.ZodType, R, O extends z.ZodType, const A extends Access>(spec: ActionSpec<I, R, O, A>): Action {
+  const { input, output, list, run, examples = {}, ...facts } = spec
+  const decode = decoder(input)
+  return {
+    ...facts,
+    input,
+    output: output?.schema,
+    examples,
+    list: list && { item: list.item.schema },
+    run: async (context, checked) => run(context as CallContext<PrincipalFor<A>>, decode(checked as z.output<I>)),
+    encode: (result) => output?.encode(result as R),
+  }
+}

@@ -1,0 +1,156 @@
+/** Actions as REST operations: where each field of the input comes from, and what is HTTP's alone. */
+import assert from 'node:assert'
+import type { IncomingHttpHeaders } from 'node:http'
+import * as z from 'zod'
+import { invalid } from '#core/refusals.ts'
+import { answer, noBody } from '../answer.ts'
+import { operation, pathParameters, type HandlerInput, type Operation } from '../operation.ts'
+import { check } from '../validation.ts'
+import { textFormOf } from '../wire/text-form.ts'
+import type { Action, CallContext, Principal } from './action.ts'
+import type { FieldPlace, HttpBinding } from './http-binding.ts'
+
+type Request = HandlerInput<unknown, unknown, unknown, Principal | undefined>
+
+/** The operation that serves the action as its `http` binding says. */
+export function httpOperation(action: Action): Operation {
+  const { from: _from, emptyBody: _emptyBody, statusOf: _statusOf, headers = {}, ...facts } = action.http
+  const { params, query, body, headers: headerFields } = partsOf(action)
+  const { input: example, output: response } = action.examples
+  const inBody = body instanceof z.ZodObject ? Object.keys(body.def.shape) : undefined
+  return operation({
+    ...facts,
+    ...described(action),
+    status: facts.status ?? (action.output ? 200 : 204),
+    ...(action.http.headers && {
+      responseHeaders: Object.fromEntries(Object.entries(headers).map(([name, { description }]) => [name, description])),
+    }),
+    params,
+    query,
+    ...(body && { body }),
+    response: action.output ?? noBody,
+    examples: {
+      ...(example && body && { body: inBody ? picked(example as never, inBody) : example }),
+      ...(response !== undefined && { response }),
+    },
+    handle: async (request: Request) => answerOf(action, await action.run(contextOf(request), inputOf(request, headerFields))) as never,
+  })
+}
+
+const described = ({ id, summary, description, tags, scope, feature, errors, openToSendOnlyKeys }: Action) => ({
+  operationId: id,
+  summary,
+  tags,
+  right: scope,
+  ...(description !== undefined && { description }),
+  ...(feature !== undefined && { feature }),
+  ...(errors && { errors }),
+  ...(openToSendOnlyKeys && { openToSendOnlyKeys }),
+})
+
+/** The schemas of an input by the places of a request. */
+interface Parts {
+  readonly params: z.ZodObject
+  readonly query: z.ZodObject
+  readonly body: z.ZodType | undefined
+  readonly headers: readonly HeaderField[]
+}
+
+interface HeaderField {
+  readonly name: string
+  readonly schema: z.ZodObject
+  readonly header: string
+}
+
+const noFields = z.strictObject({})
+
+/** What comes whole from the body keeps its schema, whatever it is; what comes from several places is an object. */
+function partsOf({ id, input, http: { method, path, from = {}, emptyBody } }: Action): Parts {
+  const inPath = pathParameters(path)
+  const rest = method === 'GET' || method === 'DELETE' ? 'query' : 'body'
+  const bodyOf = (schema: z.ZodType) => (emptyBody ? schema.default(emptyBody) : schema)
+  if (rest === 'body' && inPath.length === 0 && Object.keys(from).length === 0)
+    return { params: noFields, query: noFields, body: hasNoFields(input) ? undefined : bodyOf(input), headers: [] }
+  assert(input instanceof z.ZodObject, `${id}: an input that comes from several places is an object`)
+  const shape: Fields = input.def.shape
+  const placeOf = (name: string) => from[name] ?? (inPath.includes(name) ? 'path' : rest)
+  const namesAt = (place: FieldPlace) => Object.keys(shape).filter((name) => placeOf(name) === place)
+  const inBody = Object.keys(shape).filter((name) => placeOf(name) === 'body' || alsoInBody(from[name]))
+  const partAt = (place: 'path' | 'query' | 'body', names: readonly string[]) =>
+    place === rest ? remainder(input, picked(shape, names)) : z.strictObject(picked(shape, names))
+  return {
+    params: partAt('path', namesAt('path')),
+    query: inQueries(partAt('query', namesAt('query'))),
+    body: inBody.length === 0 ? undefined : bodyOf(partAt('body', inBody)),
+    headers: Object.entries(from).flatMap(([name, place]) =>
+      typeof place === 'object' ? [{ name, header: place.header, schema: z.strictObject(renamed(shape, name, place.header)) }] : [],
+    ),
+  }
+}
+
+type Fields = Readonly<Record<string, z.ZodType>>
+
+const alsoInBody = (place: FieldPlace | undefined): boolean => typeof place === 'object' && place.orBody === true
+const hasNoFields = (schema: z.ZodType): boolean => schema instanceof z.ZodObject && Object.keys(schema.def.shape).length === 0
+const picked = (shape: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(shape).filter(([name]) => names.includes(name)))
+
+function renamed(shape: Fields, name: string, header: string): Fields {
+  const { [name]: schema } = shape
+  assert(schema, `no field ${name}`)
+  return { [header]: schema }
+}
+
+/** The checks and the words of the whole stay with the fields that are not in the path. */
+function remainder(input: z.ZodObject, shape: Fields): z.ZodObject {
+  const meta = input.meta()
+  const part = input.clone({ ...input.def, shape })
+  return meta ? part.meta(meta) : part
+}
+
+/** Values of a query are text: fields that are none have a second form for it. */
+const inQueries = (query: z.ZodObject): z.ZodObject => {
+  const shape: Fields = query.def.shape
+  return query.clone({ ...query.def, shape: Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, textFormOf(field)])) })
+}
+
+/** The checked parts together again; a header stands for the field of its name. */
+function inputOf({ params, query, body, headers }: Request, fields: readonly HeaderField[]): unknown {
+  const whole = typeof body === 'object' && body !== null ? { ...(params as object), ...(query as object), ...body } : body
+  if (body === undefined) return withHeaders({ ...(params as object), ...(query as object) }, headers, fields)
+  return fields.length === 0 ? whole : withHeaders(whole as object, headers, fields)
+}
+
+function withHeaders(input: object, headers: IncomingHttpHeaders, fields: readonly HeaderField[]): object {
+  const all: Record<string, unknown> = { ...input }
+  for (const { name, header, schema } of fields) {
+    const given = headers[header.toLowerCase()]
+    const { [header]: value } = check(schema, given === undefined ? {} : { [header]: given }, 'body')
+    if (value === undefined) continue
+    if (all[name] !== undefined && all[name] !== value)
+      throw invalid([{ path: name, message: `differs from the header ${header}; give one of them` }])
+    all[name] = value
+  }
+  return all
+}
+
+const contextOf = (request: Request): CallContext<Principal | undefined> => ({
+  principal: request.scope,
+  get signal() {
+    return request.signal
+  },
+  client: { address: request.remoteAddress, origin: request.headers.origin, requestId: request.requestId },
+})
+
+function answerOf(action: Action, result: unknown): unknown {
+  const { headers, statusOf } = action.http as HttpBinding<unknown>
+  const wire = action.encode(result)
+  if (!headers && !statusOf) return wire
+  const named = Object.entries(headers ?? {}).flatMap(([name, { of }]) => {
+    const value = of(result)
+    return value === undefined ? [] : [[name.toLowerCase(), value] as const]
+  })
+  const status = statusOf?.(result)
+  if (named.length === 0 && status === undefined) return wire
+  return answer(wire as object, { headers: Object.fromEntries(named), ...(status !== undefined && { status }) })
+}

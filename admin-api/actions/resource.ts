@@ -1,0 +1,178 @@
+/**
+ * `resource('/v1/webhooks', {…})`: the actions that a resource has by custom, each with the path, status, scope, refusals and id that go
+ * with it. What differs is said where it is declared.
+ */
+import assert from 'node:assert'
+import * as z from 'zod'
+import type { Feature } from '#config/features.ts'
+import type { Right } from '#core/access/scope.ts'
+import type { RefusalCode } from '#core/refusals.ts'
+import type { Page } from '#store/database.ts'
+import type { Method } from '../operation.ts'
+import { encoderOf, type Camel, type Decoded, type Encoder } from '../wire/codec.ts'
+import { id } from '../wire/text.ts'
+import { pageFields, pageOf, project } from '../wire/paging.ts'
+import { action, type Action, type ActionFacts, type ActionSpec, type CallContext } from './action.ts'
+import type { HttpBinding } from './http-binding.ts'
+
+interface ResourceFacts<Key extends string> {
+  /** What one is called in the ids of its actions: `Webhook` makes `getWebhook`. */
+  readonly name: string
+  /** Several of them, where that is not the name with an s. */
+  readonly plural?: string
+  readonly tags: readonly string[]
+  readonly feature?: Feature
+  /** The field that names one of them, in the path and in the input; `id` by default. */
+  readonly key?: Key
+}
+
+type Shape = Readonly<Record<string, z.core.$ZodType>>
+type ObjectOf<S extends Shape> = z.ZodObject<S, z.core.$ZodObjectConfig>
+/** An input with the key of the resource in it. */
+type Keyed<Key extends string, S extends Shape> = ObjectOf<Readonly<Record<Key, typeof id>> & S>
+type NoFields = Readonly<Record<never, never>>
+
+/** What is said of an action beyond what follows from its kind, and what is different from that. */
+type Spec<I extends z.ZodType, R, O extends z.ZodType> = Pick<ActionSpec<I, R, O, Right>, 'summary' | 'examples' | 'run'> &
+  Partial<Pick<ActionFacts, 'id' | 'description' | 'errors' | 'openToSendOnlyKeys'>> & {
+    readonly scope?: Right
+    readonly http?: Partial<HttpBinding<R>>
+  }
+
+type Answered<R, O extends z.ZodType> = { readonly output: Encoder<R, O> }
+type MayAnswer<R, O extends z.ZodType> = { readonly output?: Encoder<R, O> }
+type Taking<S extends Shape> = { readonly input: ObjectOf<S> }
+
+type Reading<Key extends string, S extends Shape, R, O extends z.ZodType> = Spec<Keyed<Key, S>, R, O> & Answered<R, O> & Partial<Taking<S>>
+
+/** What a list is asked for: a page of the entries that pass the filter. `?project=` is `projectId` in the core. */
+type ListInput<S extends Shape> = { readonly limit: number; readonly cursor: string | undefined } & Omit<Decoded<ObjectOf<S>>, 'project'> &
+  (S extends { readonly project: unknown } ? { readonly projectId: string | undefined } : unknown)
+
+type ListSpec<I extends z.ZodType, S extends Shape, Keys, Row, O extends z.ZodType> = Omit<Spec<I, Page<Row>, O>, 'run'> & {
+  /** The fields of the query besides `limit` and `cursor`; by default `project` alone. */
+  readonly filter?: S
+  /** How one entry is written. */
+  readonly item: Encoder<Row, O>
+  readonly run: (context: CallContext, input: ListInput<S> & Keys) => Promise<Page<Row>>
+}
+
+const noFilter: NoFields = {}
+
+/** The actions of the resource at this path. */
+export function resource<const Key extends string = 'id'>(path: string, facts: ResourceFacts<Key>) {
+  const { name, plural = `${name}s`, tags, feature, key = 'id' as Key } = facts
+  const one = `${path}/{${key}}`
+  const keyField = { [key]: id } as Readonly<Record<Key, typeof id>>
+  const keyed = <S extends Shape>(input: ObjectOf<S> | undefined): Keyed<Key, S> => withFields(keyField, input) as Keyed<Key, S>
+
+  /** The types of input and result were checked where the action is declared. */
+  function make(custom: Custom, input: z.ZodType, declared: object): Action {
+    const { method, path: route, status, ...rest } = custom
+    const { http, ...spec } = declared as Spec<z.ZodType, unknown, z.ZodType>
+    return action({
+      tags,
+      ...(feature && { feature }),
+      ...rest,
+      ...spec,
+      input,
+      http: { method, path: route, ...(status && { status }), ...http },
+    })
+  }
+
+  function makeList<S extends Shape, Keys, Row, O extends z.ZodType>(
+    custom: Custom,
+    before: Shape,
+    { filter, item, run, ...spec }: ListSpec<z.ZodType, S, Keys, Row, O>,
+  ): Action {
+    const input = z.strictObject({ ...before, ...pageFields, ...(filter ?? { project }) })
+    return make(custom, input, {
+      ...spec,
+      output: pageEncoder(item),
+      list: { item },
+      run: (context: CallContext, { project: projectId, ...asked }: Readonly<Record<string, unknown>>) =>
+        run(context, { ...asked, ...('project' in input.shape && { projectId }) } as never),
+    })
+  }
+
+  return {
+    /** `GET` the path. */
+    list: <Row, O extends z.ZodType, S extends Shape = { readonly project: typeof project }>(
+      spec: ListSpec<z.ZodType, S, unknown, Row, O>,
+    ) => makeList(reading('GET', path, `list${plural}`), {}, spec),
+    /** `GET` a list that one of them has: its attempts, its messages. */
+    listOf: <Row, O extends z.ZodType, S extends Shape = NoFields>(
+      what: string,
+      spec: ListSpec<z.ZodType, S, Readonly<Record<Camel<Key>, string>>, Row, O>,
+    ) => makeList(reading('GET', `${one}/${what}`, `list${name}${pascal(what)}`), keyField, { filter: noFilter as S, ...spec }),
+    /** `GET` one. */
+    read: <R, O extends z.ZodType, S extends Shape = NoFields>({ input, ...spec }: Reading<Key, S, R, O>) =>
+      make(reading('GET', one, `get${name}`), keyed(input), spec),
+    /** `GET` what one of them has once: its records, its health. */
+    readOf: <R, O extends z.ZodType, S extends Shape = NoFields>(what: string, { input, ...spec }: Reading<Key, S, R, O>) =>
+      make(reading('GET', `${one}/${what}`, `get${name}${pascal(what)}`), keyed(input), spec),
+    /** `POST` to the path. */
+    create: <I extends z.ZodType, R, O extends z.ZodType>({ input, ...spec }: Spec<I, R, O> & Answered<R, O> & { readonly input: I }) =>
+      make({ ...writing('POST', path, `create${name}`), status: 201 }, input, spec),
+    /** `PATCH` one: only the fields that are given change. */
+    change: <S extends Shape, R, O extends z.ZodType>({ input, ...spec }: Spec<Keyed<Key, S>, R, O> & Answered<R, O> & Taking<S>) =>
+      make(writing('PATCH', one, `update${name}`), keyed(input), spec),
+    /** `DELETE` one. */
+    remove: <R, O extends z.ZodType, S extends Shape = NoFields>({
+      input,
+      ...spec
+    }: Spec<Keyed<Key, S>, R, O> & MayAnswer<R, O> & Partial<Taking<S>>) =>
+      make(writing('DELETE', one, `delete${name}`), keyed(input), spec),
+    /** `POST` to one what is done with it: `act('rotate-secret', …)`. */
+    act: <R, O extends z.ZodType, S extends Shape = NoFields>(
+      what: string,
+      { input, ...spec }: Spec<Keyed<Key, S>, R, O> & MayAnswer<R, O> & Partial<Taking<S>>,
+    ) => make(writing('POST', `${one}/${what}`, verb(what, name)), keyed(input), spec),
+  }
+}
+
+interface Custom {
+  readonly method: Method
+  readonly path: string
+  readonly id: string
+  readonly scope: Right
+  readonly errors: readonly RefusalCode[]
+  readonly status?: number
+}
+
+const reading = (method: Method, path: string, actionId: string): Custom => ({
+  method,
+  path,
+  id: actionId,
+  scope: 'api:read',
+  errors: ['not_found'],
+})
+const writing = (method: Method, path: string, actionId: string): Custom => ({
+  method,
+  path,
+  id: actionId,
+  scope: 'api:admin',
+  errors: ['not_found', 'conflict'],
+})
+
+/** The fields before those of an input, whose checks and words stay. */
+function withFields(fields: Shape, input: z.ZodObject = z.strictObject({})): z.ZodObject {
+  for (const name of Object.keys(fields)) assert(!(name in input.def.shape), `${name} names the resource and is no field of its input`)
+  const both = input.clone({ ...input.def, shape: { ...fields, ...input.def.shape } })
+  const meta = input.meta()
+  return meta ? both.meta(meta) : both
+}
+
+const pageEncoder = <Row, O extends z.ZodType>(item: Encoder<Row, O>) =>
+  encoderOf(pageOf(item.schema), ({ rows, nextCursor }: Page<Row>) => ({
+    data: rows.map((row) => item.encode(row)),
+    next_cursor: nextCursor ?? null,
+  }))
+
+const pascal = (text: string): string => text.replaceAll(/(?:^|[-/])([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** `rotate-secret` of a Webhook is `rotateWebhookSecret`. */
+function verb(what: string, name: string): string {
+  const [first = '', ...rest] = what.split('-')
+  return `${first}${name}${pascal(rest.join('-'))}`
+}

@@ -1,0 +1,161 @@
+/**
+ * Between the wire and the core, driven by zod schemas: snake_case and camelCase, RFC 3339 and milliseconds since the epoch. What a
+ * schema says of a field that the core has under the same name needs no code; a field that the core has not is a compile error.
+ */
+import * as z from 'zod'
+import { toWireTime } from './time.ts'
+
+/** `created_at` as `createdAt`. */
+export type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail> & string>}` : Name
+
+/** The same for a name that is known only when the program runs. */
+export const camel = (name: string): string => name.replaceAll(/_([a-z\d])/g, (_, letter: string) => letter.toUpperCase())
+
+type Shape = Readonly<Record<string, z.core.$ZodType>>
+type AnyObject<S extends Shape> = z.ZodObject<S, z.core.$ZodObjectConfig>
+
+/** What the core gets of a checked value: names in camelCase, and every field there, as undefined where it was left out. */
+export type Decoded<Z> =
+  Z extends AnyObject<infer S>
+    ? { readonly [Name in keyof S as Camel<Name>]: Decoded<S[Name]> }
+    : Z extends z.ZodOptional<infer Inner>
+      ? Decoded<Inner> | undefined
+      : Z extends z.ZodNullable<infer Inner>
+        ? Decoded<Inner> | null
+        : Z extends z.ZodDefault<infer Inner> | z.ZodPrefault<infer Inner>
+          ? Decoded<Inner>
+          : Z extends z.ZodArray<infer Inner>
+            ? readonly Decoded<Inner>[]
+            : z.output<Z>
+
+/** Whether a value of the core can be written as the schema says, without code of its own. */
+type Fits<Value, Z> =
+  Z extends z.ZodNullable<infer Inner>
+    ? Fits<NonNullable<Value>, Inner>
+    : Z extends z.ZodOptional<infer Inner>
+      ? Fits<Exclude<Value, undefined>, Inner>
+      : Z extends z.ZodISODateTime
+        ? [Value] extends [number]
+          ? true
+          : false
+        : Z extends z.ZodArray<infer Inner>
+          ? [Value] extends [readonly (infer Element)[]]
+            ? Fits<Element, Inner>
+            : false
+          : Z extends AnyObject<infer S>
+            ? [Unfitting<Value, S>] extends [never]
+              ? true
+              : false
+            : [Value] extends [Written<Z>]
+              ? true
+              : false
+
+/** The fields of a shape that need code: those that the core has under no such name, or as something else. */
+type Unfitting<Source, S extends Shape> = {
+  [Name in keyof S & string]: Camel<Name> extends keyof Source ? (Fits<Source[Camel<Name>], S[Name]> extends true ? never : Name) : Name
+}[keyof S & string]
+
+/** What stands on the wire; whoever makes it may keep its lists to themselves. */
+export type Written<Z> = Unchanging<z.input<Z>>
+type Unchanging<T> = T extends readonly (infer Element)[]
+  ? readonly Unchanging<Element>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Unchanging<T[Name]> }
+    : T
+
+/** How fields are written that need code, or mean something else than the field of that name in the core. */
+type FieldCode<Source, S extends Shape> = { readonly [Name in Unfitting<Source, S>]: (source: Source) => Written<S[Name]> } & {
+  readonly [Name in Exclude<keyof S & string, Unfitting<Source, S>>]?: (source: Source) => Written<S[Name]>
+}
+
+/** Writes values of the core as a schema says, with its fields in the order of the schema. */
+export interface Encoder<Source, Z extends z.ZodType = z.ZodType> {
+  readonly schema: Z
+  readonly encode: (source: Source) => Written<Z>
+  /** An encoder of something that the source can be made of. */
+  via<Outer>(toSource: (outer: Outer) => Source): Encoder<Outer, Z>
+}
+
+/** An encoder with a function of its own, for what is no object or has little in common with its source. */
+export const encoderOf = <Source, Z extends z.ZodType>(schema: Z, encode: (source: Source) => Written<Z>): Encoder<Source, Z> => ({
+  schema,
+  encode,
+  via: (toSource) => encoderOf(schema, (outer) => encode(toSource(outer))),
+})
+
+/**
+ * `encoder(shape).from<Source>({…})`: an encoder of an object. Functions are given only for fields that do not follow from the source
+ * by name and type; the compiler names those that are missing. Where the core has undefined, a nullable field is null and an optional
+ * one left out.
+ */
+export const encoder = <S extends Shape>(schema: AnyObject<S>) => ({
+  from: <Source>(
+    ...[code]: [Unfitting<Source, S>] extends [never] ? [code?: FieldCode<Source, S>] : [code: FieldCode<Source, S>]
+  ): Encoder<Source, AnyObject<S>> => {
+    const write = objectWriter(schema.def.shape, code)
+    return encoderOf<Source, AnyObject<S>>(schema, write as (source: Source) => Written<AnyObject<S>>)
+  },
+})
+
+/** Reads checked values as the core has them. */
+export function decoder<Z extends z.core.$ZodType>(schema: Z): (checked: z.output<Z>) => Decoded<Z> {
+  return (readerOf(schema) ?? ((value) => value)) as (checked: z.output<Z>) => Decoded<Z>
+}
+
+type Write = (value: unknown) => unknown
+type Fields = Readonly<Record<string, unknown>>
+
+function objectWriter(shape: Shape, code: Readonly<Record<string, Write>> = {}): Write {
+  const fields = Object.entries(shape).map(([name, schema]) => {
+    const own = code[name]
+    return { name, source: camel(name), own, write: own ? undefined : writerOf(schema) }
+  })
+  return (source) => {
+    const written: Record<string, unknown> = {}
+    for (const { name, source: from, own, write } of fields) {
+      const value = own ? own(source) : (source as Fields)[from]
+      const wire = write ? write(value) : value
+      if (wire !== undefined) written[name] = wire
+    }
+    return written
+  }
+}
+
+/** Undefined where a value is written as it is. */
+function writerOf(schema: z.core.$ZodType): Write | undefined {
+  if (schema instanceof z.ZodNullable) {
+    const write = writerOf(schema.def.innerType) ?? ((value) => value)
+    return (value) => (value === null || value === undefined ? null : write(value))
+  }
+  if (schema instanceof z.ZodOptional) return unlessUndefined(writerOf(schema.def.innerType))
+  if (schema instanceof z.ZodISODateTime) return (value) => toWireTime(value as number)
+  if (schema instanceof z.ZodArray) return eachBy(writerOf(schema.def.element))
+  if (schema instanceof z.ZodObject) return objectWriter(schema.def.shape)
+  return undefined
+}
+
+/** Undefined where the core takes a value as it is. */
+function readerOf(schema: z.core.$ZodType): Write | undefined {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault
+  )
+    return unlessUndefined(readerOf(schema.def.innerType))
+  if (schema instanceof z.ZodArray) return eachBy(readerOf(schema.def.element))
+  if (!(schema instanceof z.ZodObject)) return undefined
+  const fields = Object.entries(schema.def.shape as Shape).map(([name, field]) => ({ name, to: camel(name), read: readerOf(field) }))
+  return (checked) => {
+    const decoded: Record<string, unknown> = {}
+    for (const { name, to, read } of fields) {
+      const value = (checked as Fields)[name]
+      decoded[to] = read ? read(value) : value
+    }
+    return decoded
+  }
+}
+
+const unlessUndefined = (act: Write | undefined): Write | undefined =>
+  act && ((value) => (value === undefined || value === null ? value : act(value)))
+const eachBy = (act: Write | undefined): Write | undefined => act && ((values) => (values as readonly unknown[]).map(act))
