@@ -48,6 +48,7 @@ import { newTraceId } from '#store/ids.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
+import { patience } from '../support/deadline.ts'
 import { CuttableKv } from './cuttable-kv.ts'
 import { FakeClock, startOfTime } from './fake-clock.ts'
 import { NoReader, noRewriter } from './no-parsers.ts'
@@ -374,7 +375,7 @@ export async function houseOf(t: ExecutionContext, options: HouseOptions = {}): 
 
 /** Lets the work that is under way go on until something holds; for work that has no event of its own. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000
+  const end = performance.now() + 30_000 * patience
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`did not come about: ${what}`)
     await new Promise(setImmediate)
@@ -383,7 +384,7 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
 
 /** Lets everything happen that needs no time to pass: no write is under way, and turns of the event loop bring no new call. */
 export async function quiet(house: House): Promise<void> {
-  const end = performance.now() + 30_000
+  const end = performance.now() + 30_000 * patience
   for (let still = 0, before = ''; still < 4;) {
     if (performance.now() > end) throw new Error('the house does not become quiet')
     await new Promise(setImmediate)
