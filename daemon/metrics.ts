@@ -133,9 +133,9 @@ export class Metrics {
     this.#complaints.inc()
   }
 
-  /** `source` is how the entry came about, one of `suppressionSources`. */
-  suppressed(source: string): void {
-    this.#suppressions.inc({ source })
+  /** `source` is how the entries came about, one of `suppressionSources`. */
+  suppressed(source: string, entries: number): void {
+    this.#suppressions.inc({ source }, entries)
   }
 
   /** What runs here, as the labels of a gauge that is always 1. */

@@ -1,23 +1,33 @@
 /** The rows of a CSV file whose first record names the columns. */
 import type { GivenRow } from '#core/feedback/suppression-import.ts'
 import { restoredCell } from './csv-cells.ts'
-import { readCsv } from './csv.ts'
+import { readCsv, type CsvRecord } from './csv.ts'
 import { UnreadableRows } from './rows-text.ts'
 
 /**
- * Reads rows by the names of the header row, in lower case. Empty cells are fields that are not given. Throws
+ * Reads rows, those of a piece together, by the names of the header row, in lower case. Empty cells are fields that are not given. Throws
  * `UnreadableRows` when the header row is missing, lacks the column `needed` or names one twice, and as `readCsv` does.
  */
-export async function* readCsvRows(bytes: AsyncIterable<Uint8Array>, needed: string): AsyncGenerator<GivenRow> {
+export async function* readCsvRows(bytes: AsyncIterable<Uint8Array>, needed: string): AsyncGenerator<readonly GivenRow[]> {
   let columns: readonly string[] | undefined
-  for await (const { cells, problem } of readCsv(bytes)) {
-    if (!columns) columns = columnsOf(cells, needed)
-    else if (problem !== undefined) yield { problem: `the row ${problem}` }
-    else if (cells.length > columns.length)
-      yield { problem: `the row has ${cells.length} cells, the header row names ${columns.length}; put cells with commas in quotes` }
-    else yield { fields: fieldsOf(columns, cells) }
+  for await (const records of readCsv(bytes)) {
+    const [header] = records
+    if (!header) continue
+    if (columns) yield rowsOf(columns, records)
+    else {
+      columns = columnsOf(header.cells, needed)
+      yield rowsOf(columns, records.slice(1))
+    }
   }
   if (!columns) throw new UnreadableRows(`is empty; the first row must name the columns, one of them ${needed}`)
+}
+
+function rowsOf(columns: readonly string[], records: readonly CsvRecord[]): readonly GivenRow[] {
+  return records.map(({ cells, problem }) => {
+    if (problem !== undefined) return { problem: `the row ${problem}` }
+    if (cells.length <= columns.length) return { fields: fieldsOf(columns, cells) }
+    return { problem: `the row has ${cells.length} cells, the header row names ${columns.length}; put cells with commas in quotes` }
+  })
 }
 
 function columnsOf(cells: readonly string[], needed: string): readonly string[] {

@@ -8,13 +8,13 @@ export interface CsvRecord {
 }
 
 /**
- * Reads records. Lines end by CRLF, LF or CR; empty lines are no records; a byte order mark is passed over. Throws
+ * Reads records, those of a piece together. Lines end by CRLF, LF or CR; empty lines are no records; a byte order mark is passed over. Throws
  * `UnreadableRows` for a quote that is never closed, a record that is too long and bytes that are not UTF-8.
  */
-export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecord> {
+export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[]> {
   const scanner = new CsvScanner()
-  for await (const piece of utf8Pieces(bytes)) yield* scanner.scan(piece)
-  yield* scanner.end()
+  for await (const piece of utf8Pieces(bytes)) yield scanner.scan(piece)
+  yield scanner.end()
 }
 
 type Place = 'start' | 'plain' | 'quoted' | 'closed'
@@ -34,7 +34,8 @@ class CsvScanner {
     return this.#place === 'start' && this.#cells.length === 0 && this.#cell === ''
   }
 
-  *scan(text: string): Generator<CsvRecord> {
+  scan(text: string): readonly CsvRecord[] {
+    const records: CsvRecord[] = []
     let from = 0 // what was not yet taken into the cell
     for (let at = 0; at < text.length; at++) {
       const c = text[at]
@@ -46,7 +47,7 @@ class CsvScanner {
         this.#take(text.slice(from, at))
         const isRestOfEnd = c === '\n' && this.#afterCr && this.#isUntouched()
         if (c === ',') this.#endCell()
-        else if (!isRestOfEnd) yield* this.#endRecord()
+        else if (!isRestOfEnd) this.#endRecord(records)
       } else if (c === '"') {
         this.#take(text.slice(from, at))
         this.#quote()
@@ -60,11 +61,14 @@ class CsvScanner {
       from = at + 1
     }
     this.#take(text.slice(from))
+    return records
   }
 
-  *end(): Generator<CsvRecord> {
+  end(): readonly CsvRecord[] {
+    const records: CsvRecord[] = []
     if (this.#place === 'quoted') throw new UnreadableRows(`a quote in ${this.#where()} is never closed`)
-    if (!this.#isUntouched()) yield* this.#endRecord()
+    if (!this.#isUntouched()) this.#endRecord(records)
+    return records
   }
 
   #quote(): void {
@@ -93,7 +97,7 @@ class CsvScanner {
     this.#units++
   }
 
-  *#endRecord(): Generator<CsvRecord> {
+  #endRecord(records: CsvRecord[]): void {
     const isEmptyLine = this.#isUntouched()
     this.#endCell()
     const record = { cells: this.#cells, problem: this.#problem }
@@ -102,7 +106,7 @@ class CsvScanner {
     this.#problem = undefined
     if (isEmptyLine) return
     this.#records++
-    yield record
+    records.push(record)
   }
 
   #where(): string {

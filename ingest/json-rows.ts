@@ -2,10 +2,10 @@
 import type { GivenRow } from '#core/feedback/suppression-import.ts'
 import { rowUnitsMax, UnreadableRows, utf8Pieces } from './rows-text.ts'
 
-/** Reads rows. Throws `UnreadableRows` for what is not such a document. */
-export async function* readJsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<GivenRow> {
+/** Reads rows, those of a piece together. Throws `UnreadableRows` for what is not such a document. */
+export async function* readJsonRows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly GivenRow[]> {
   const scanner = new JsonRowScanner()
-  for await (const piece of utf8Pieces(bytes)) yield* scanner.scan(piece)
+  for await (const piece of utf8Pieces(bytes)) yield scanner.scan(piece)
   scanner.end()
 }
 
@@ -32,14 +32,15 @@ class JsonRowScanner {
     if (this.#text !== (this.#wrapped ? '}' : '')) throw new UnreadableRows('is not JSON rows: something else stands behind the array')
   }
 
-  *scan(piece: string): Generator<GivenRow> {
+  scan(piece: string): readonly GivenRow[] {
+    const rows: GivenRow[] = []
     const text = this.#place === 'before' ? this.#open(piece) : piece
     let from = 0
     for (let at = 0; at < text.length; at++) {
       if (this.#place === 'element') {
         if (!this.#endsElement(text[at])) continue
         this.#take(text.slice(from, at))
-        yield this.#row()
+        rows.push(this.#row())
         this.#place = text[at] === ',' ? 'next' : 'behind'
       } else if (this.#place === 'behind') this.#text += isBlank(text[at]) ? '' : text[at]
       else if (text[at] === ']' && this.#place === 'first') this.#place = 'behind'
@@ -51,6 +52,7 @@ class JsonRowScanner {
     }
     if (this.#place === 'element') this.#take(text.slice(from))
     if (this.#place === 'behind' && this.#text.length > 1) this.end()
+    return rows
   }
 
   /** Takes the beginning up to the bracket, as far as it has come; answers what follows. */

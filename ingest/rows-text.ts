@@ -8,12 +8,17 @@ export class UnreadableRows extends Error {
 /** Longest row, in UTF-16 units: what is longer is no row, but a quote or bracket that was left open. */
 export const rowUnitsMax = 65_536
 
-/** The text in pieces, without a byte order mark. Throws `UnreadableRows` for bytes that are not UTF-8. */
+/** Bytes that become one piece of text: its rows are found in one go. */
+const pieceBytes = 16_384
+
+/** The text in pieces of at most 16 KiB, without a byte order mark. Throws `UnreadableRows` for bytes that are not UTF-8. */
 export async function* utf8Pieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   for await (const chunk of bytes) {
-    const piece = decode(decoder, chunk)
-    if (piece !== '') yield piece
+    for (let at = 0; at < chunk.length; at += pieceBytes) {
+      const piece = decode(decoder, chunk.subarray(at, at + pieceBytes))
+      if (piece !== '') yield piece
+    }
   }
   const rest = decode(decoder)
   if (rest !== '') yield rest

@@ -1,5 +1,5 @@
 /** Collects one atomic write. Nothing happens before `Database.commit`. */
-import type { Add, Bytes, Check, Write } from './kv.ts'
+import type { Add, Bytes, Check, Setting, Write } from './kv.ts'
 import { keyName, pack, type Element } from './tuple.ts'
 import { globalKey, indexRows, recordKey, type IndexRow, type RecordKind, type Identified, type Stored } from './record-kind.ts'
 
@@ -23,13 +23,13 @@ export interface Touched {
 
 export class Change implements Write {
   readonly checks: Check[] = []
-  readonly sets: { key: Bytes; value: Bytes | readonly Bytes[]; isNew?: true }[] = []
+  readonly sets: Setting[] = []
   readonly deletes: Bytes[] = []
   readonly adds: Add[] = []
   /** Organizations whose settings this write touches. */
   readonly settingsOf: string[] = []
   /** What this write may fill, of kinds that are often empty; see `Database.isEmpty`. */
-  readonly fills: string[] = []
+  readonly fills = new Set<string>()
   /** What this write leaves to do, as names of places to look at, by the name of who does it; see `Database.onWork`. */
   work: Map<string, Set<string>> | undefined
   /** What this write does to records of the kinds that are tracked. */
@@ -40,6 +40,15 @@ export class Change implements Write {
     const key = recordKey(kind, organizationId, record.id)
     this.checks.push({ key, version: undefined })
     return this.#put(kind, organizationId, record, key)
+  }
+
+  /**
+   * One of many new records that are not expected to be read soon, whose ids are random enough that no look-up of them is worth its
+   * time. Fails as a conflict when a unique index value is taken.
+   */
+  insertCold<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
+    this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encode(record), isNew: true, isCold: true })
+    return this.#putRows(kind, organizationId, record, true)
   }
 
   /** A new record whose id is random enough that no look-up is worth its time, and whose unique values are that id alone. */
@@ -134,7 +143,14 @@ export class Change implements Write {
 
   #put<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R, key: Bytes): this {
     this.sets.push({ key, value: encode(record) })
-    this.#moveRows([], indexRows(kind, organizationId, record))
+    return this.#putRows(kind, organizationId, record)
+  }
+
+  #putRows<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R, isCold?: true): this {
+    for (const { key, value, unique } of indexRows(kind, organizationId, record)) {
+      if (unique) this.checks.push({ key, version: undefined })
+      this.sets.push({ key, value, isCold })
+    }
     return this.#touch(kind, organizationId, undefined, record)
   }
 
@@ -152,7 +168,7 @@ export class Change implements Write {
 
   #touch<R extends Identified>(kind: RecordKind<R>, organizationId: string, before: R | undefined, after: R | undefined): this {
     if (kind.isSetting && !this.settingsOf.includes(organizationId)) this.settingsOf.push(organizationId)
-    if (kind.isOftenEmpty) this.fills.push(fillName(kind.name, organizationId))
+    if (kind.isOftenEmpty) this.fills.add(fillName(kind.name, organizationId))
     const record = after ?? before
     if (kind.isTracked && record) this.touched.push({ kind: kind.name, organizationId, projectId: kind.projectOf(record), before, after })
     return this

@@ -90,10 +90,10 @@ export class Database {
   }
 
   async commit(change: Change): Promise<WriteResult> {
-    if (change.fills.length > 0) this.#fillings++
+    if (change.fills.size > 0) this.#fillings++
     const result = await this.kv.write(change)
     this.#commits++
-    if (change.fills.length > 0) this.#forgetEmpty(change.fills)
+    if (change.fills.size > 0) this.#forgetEmpty(change.fills)
     if (!result.ok) return result
     for (const id of change.settingsOf) this.#generations.set(id, this.generation(id) + 1)
     if (change.work) for (const [worker, places] of change.work) this.#workers.get(worker)?.(places)

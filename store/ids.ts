@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 let pool = Buffer.alloc(0)
 let used = 0
 
+/** Given out once, and the caller's from then on. */
 function random(bytes: number): Buffer {
   if (used + bytes > pool.length) {
     pool = randomBytes(4096)
@@ -16,7 +17,7 @@ function random(bytes: number): Buffer {
 /** A new id such as `dst_01935c…`: the prefix, then a UUIDv7 (RFC 9562 §5.7) of the given time in hexadecimal without hyphens. */
 export function newId(prefix: string, nowMs: number): string {
   const time = nowMs.toString(16).padStart(12, '0')
-  const bits = Buffer.from(random(10))
+  const bits = random(10)
   bits.writeUInt16BE(0x7000 | nextInMillisecond(nowMs), 0)
   bits[2] = ((bits[2] ?? 0) & 0x3f) | 0x80
   return `${prefix}_${time}${bits.toString('hex')}`
@@ -30,6 +31,7 @@ function nextInMillisecond(nowMs: number): number {
   const latest = sequences.get(nowMs)
   const next = latest === undefined ? (random(1)[0] ?? 0) : Math.min(latest + 1, 0xfff)
   sequences.set(nowMs, next)
+  if (latest !== undefined) return next
   const [oldest] = sequences.keys()
   if (sequences.size > sequencesMax && oldest !== undefined) sequences.delete(oldest)
   return next

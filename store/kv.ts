@@ -45,14 +45,23 @@ export interface Add {
   readonly limit?: number
 }
 
+/** A value in pieces is stored as one. */
+export interface Setting {
+  readonly key: Bytes
+  readonly value: Bytes | readonly Bytes[]
+  /** The writer knows that nothing has ever had this key. */
+  readonly isNew?: true | undefined
+  /** Nobody is expected to read it soon. */
+  readonly isCold?: true | undefined
+}
+
 /**
  * All of it happens, or nothing: when a check fails or a counter would pass its limit. Deletes come before sets, so a key in
  * both is set. A key holds a value or a counter, never both: `get` and `range` show values only, `deletes` takes either.
  */
 export interface Write {
   readonly checks: readonly Check[]
-  /** `isNew`: the writer knows that nothing has ever had this key. A value in pieces is stored as one. */
-  readonly sets: readonly { readonly key: Bytes; readonly value: Bytes | readonly Bytes[]; readonly isNew?: true }[]
+  readonly sets: readonly Setting[]
   readonly deletes: readonly Bytes[]
   readonly adds: readonly Add[]
 }

@@ -14,6 +14,7 @@ export interface Operation {
   readonly key: Bytes
   value: Bytes
   readonly isNew?: true | undefined
+  readonly isCold?: true | undefined
 }
 
 /** A value for the value log, and its place among the operations, to be filled in once it is known where the value stands. */
@@ -73,8 +74,8 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
       counter.value += delta
       counter.changed = true
     }
-    for (const { key, value, isNew } of write.sets) {
-      const operation: Operation = { type: 'put', key, value: nothing, isNew }
+    for (const { key, value, isNew, isCold } of write.sets) {
+      const operation: Operation = { type: 'put', key, value: nothing, isNew, isCold }
       operations.push(operation)
       const isWhole = value instanceof Uint8Array
       if (value.length === 0) operation.value = sealedNothing ??= seal(version, nothing)

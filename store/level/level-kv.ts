@@ -46,6 +46,8 @@ const mebibyte = 1024 * 1024
 /** Measured; see the README. */
 const defaults = { inlineMax: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
+/** From so many operations on a chained batch costs less than an array; measured. */
+const chainedMin = 100
 const recentBytesMax = 12 * 1024 * 1024
 const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
 
@@ -99,7 +101,16 @@ export class LevelKv implements Kv {
   }
 
   async getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
-    return Promise.all(keys.map((key) => this.get(key)))
+    const found: (Entry | undefined)[] = []
+    const large: Promise<void>[] = []
+    for (const [i, key] of keys.entries()) {
+      const stored = this.#look(key)
+      const isPointer = stored !== undefined && kindOf(stored) === kinds.pointer
+      found.push(stored && !isPointer && kindOf(stored) !== kinds.counter ? entryOf(key, stored) : undefined)
+      if (isPointer) large.push(this.#entry(key, stored).then((entry) => void (found[i] = entry)))
+    }
+    await Promise.all(large)
+    return found
   }
 
   async *range({ start, end, limit, reverse = false }: Range): AsyncIterable<Entry> {
@@ -173,11 +184,23 @@ export class LevelKv implements Kv {
     if (operations.length === 0) return plan.results
     operations.push({ type: 'put', key: versionKey, value: seal(plan.version, Buffer.alloc(0)) }, groupStamp(this.#groupNumber + 1))
     this.#options.beforeBatch?.(operations.length)
-    await this.#db.batch(operations as (Operation & { type: 'put' })[], { sync: true })
+    await this.#put(operations)
     this.#remember(operations)
     this.#version = plan.version
     this.#groupNumber++
     return plan.results
+  }
+
+  /** In one batch, whichever way. Handing over one by one costs a third for each, and more for the batch. */
+  #put(operations: readonly Operation[]): Promise<void> {
+    const sync = { sync: true }
+    if (operations.length < chainedMin) return this.#db.batch(operations as (Operation & { type: 'put' })[], sync)
+    const batch = this.#db.batch()
+    for (const { type, key, value } of operations) {
+      if (type === 'put') batch.put(key, value)
+      else batch.del(key)
+    }
+    return batch.write(sync)
   }
 
   #fail(cause: unknown, waiting: readonly Pending[]): void {
@@ -187,10 +210,10 @@ export class LevelKv implements Kv {
     this.#options.onFailure?.(this.#failure)
   }
 
-  /** Empty values, which index rows have, are not worth the memory. */
+  /** Empty values, which index rows have, are not worth the memory, nor is what nobody reads soon. */
   #remember(operations: readonly Operation[]): void {
-    for (const { type, key, value, isNew } of operations) {
-      if (type === 'put' && value.length > emptyStoredBytes) this.#recent.put(keyName(key), value)
+    for (const { type, key, value, isNew, isCold } of operations) {
+      if (type === 'put' && value.length > emptyStoredBytes && !isCold) this.#recent.put(keyName(key), value)
       else if (!isNew) this.#recent.delete(keyName(key))
     }
   }
@@ -217,7 +240,7 @@ export class LevelKv implements Kv {
 
   /** The whole entry; undefined when it was deleted since the look-up. */
   async #entry(key: Bytes, stored: Bytes): Promise<Entry | undefined> {
-    if (kindOf(stored) !== kinds.pointer) return { key, value: payloadOf(stored), version: versionOf(stored) }
+    if (kindOf(stored) !== kinds.pointer) return entryOf(key, stored)
     try {
       return { key, value: await this.#log.read(pointerOf(stored)), version: versionOf(stored) }
     } catch (error) {
@@ -227,6 +250,8 @@ export class LevelKv implements Kv {
     }
   }
 }
+
+const entryOf = (key: Bytes, stored: Bytes): Entry => ({ key, value: payloadOf(stored), version: versionOf(stored) })
 
 const unreadable = (cause: unknown, key?: Bytes): StoreFailure =>
   new StoreFailure(`The store could not be read: ${(cause as Error).message}`, { cause, ...(key && { key }) })

@@ -5,6 +5,8 @@ import type { Schema } from './probe.ts'
 export interface Attack {
   readonly title: string
   readonly bytes: () => Buffer
+  /** See `Hostile.records`. */
+  readonly records?: number
 }
 
 /** Fills a text up to a number of bytes. */

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { gzipSync } from 'node:zlib'
+import { importRowsMax } from '#core/feedback/suppression-import.ts'
 import type { MeasuredDaemon } from './daemon.ts'
 import { fieldBodies, filled, propertiesOf, wholeBodies, type Attack } from './json-attacks.ts'
 import type { Served } from './probe.ts'
@@ -13,7 +14,10 @@ export interface Hostile {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
+  /** Made anew for each try. */
   readonly bytes: () => Buffer
+  /** Records that it may make, each durable by itself. */
+  readonly records?: number
 }
 
 /** How much is walked: the bytes of a body where its limit is larger, and how many texts are tried in each field. */
@@ -156,7 +160,7 @@ function* against(served: Served, ground: Ground, extent: Extent): Iterable<Host
     right !== 'none' ? { authorization: `Bearer ${key}` } : isPage ? { cookie: browser.cookie } : {}
   const path = pathOf(served, ground)
   const make = (attack: Attack, headers: Record<string, string> = {}, where = path): Hostile => ({
-    ...{ operation: served.operationId, title: attack.title, method, path: where, bytes: attack.bytes },
+    ...{ ...attack, operation: served.operationId, method, path: where },
     headers: { ...authorization, ...headers },
   })
   const empty = (title: string): Attack => ({ title, bytes: () => Buffer.alloc(0) })
@@ -222,6 +226,25 @@ function* fullSize(bytes: number, example: unknown): Iterable<Attack> {
   })
 }
 
+/** As many rows as may be: good ones that are new in each try, good ones that are all the same, and bad ones. */
+function* rowAttacks(type: string): Iterable<Attack> {
+  const isCsv = type === 'text/csv'
+  const rowsOf = (email: (at: number) => string): string => {
+    const rows = Array.from({ length: importRowsMax }, (_, at) => (isCsv ? email(at) : `{"email":"${email(at)}"}`))
+    return isCsv ? `email\n${rows.join('\n')}` : `[${rows.join(',')}]`
+  }
+  const rows = (title: string, email: (at: number) => string): Attack => ({
+    title: `${importRowsMax} rows of ${title}`,
+    bytes: () => Buffer.from(rowsOf(email)),
+    records: importRowsMax,
+  })
+  let made = isCsv ? 0 : 50 * importRowsMax
+  yield rows('new addresses', () => `somebody${made++}@example.ch`)
+  yield rows('new short addresses', () => `${(made++).toString(36)}@b.c`)
+  yield rows('one address', () => 'a@b.c')
+  yield rows('no address', () => 'a')
+}
+
 const deepLine = '{"a":[{"a":['
 /** Bodies that are streamed, by their media type: forms, tables, logs and mails. */
 function* streamAttacks(
@@ -232,6 +255,7 @@ function* streamAttacks(
   make: (attack: Attack, headers?: Record<string, string>, where?: string) => Hostile,
 ): Iterable<Hostile> {
   const size = Math.min(served.maxBodyBytes, Math.max(extent.bodyBytes, 512 * kibi))
+  if (served.operationId === 'importSuppressions') for (const attack of rowAttacks(type)) yield make(attack, { 'content-type': type })
   const isForm = type === 'application/x-www-form-urlencoded'
   const units = isForm
     ? ['a=b&', 'email=', 'a', '%41', '&', 'email=a@b&', 'token=x&csrf=y&', 'name=', 'id=x&', 'scope=api:read&']

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/workspace.ts'
 import { MeasuredDaemon } from './daemon.ts'
 import { operatorKey } from './requests.ts'
 import { told } from './told.ts'
-import { isBeyond, walk, walkEnvironment } from './walk.ts'
+import { allowed, isBeyond, walk, walkEnvironment } from './walk.ts'
 
 const mebi = 1024 * 1024
 const { values } = parseArgs({
@@ -33,6 +33,6 @@ const walked = await walk(measured, {
 })
 console.log(walked.length, 'attacks; the worst:')
 const worst = walked.toSorted((a, b) => b.piece - a.piece).slice(0, 10)
-const dearest = walked.toSorted((a, b) => b.all - b.bytes / 1049 - (a.all - a.bytes / 1049)).slice(0, 10)
+const dearest = walked.toSorted((a, b) => b.all / allowed(b) - a.all / allowed(a)).slice(0, 10)
 for (const one of [...worst, ...dearest]) console.log(told(one))
 process.exitCode = walked.some(isBeyond) ? 1 : 0

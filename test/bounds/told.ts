@@ -1,5 +1,7 @@
 /** What was walked, in one line. */
 import { allowed, bounds, type Walked } from './walk.ts'
 
-export const told = ({ what, bytes, all, piece, answer }: Walked): string =>
-  `${what} (${bytes} octets): ${all.toFixed(0)} ms of ${allowed(bytes).toFixed(0)}, ${piece.toFixed(0)} ms of ${bounds.piece} in one piece; ${answer.replaceAll(/\s+/g, ' ').slice(0, 100)}`
+export const told = (walked: Walked): string => {
+  const { what, bytes, all, piece, answer } = walked
+  return `${what} (${bytes} octets): ${all.toFixed(0)} ms of ${allowed(walked).toFixed(0)}, ${piece.toFixed(0)} ms of ${bounds.piece} in one piece; ${answer.replaceAll(/\s+/g, ' ').slice(0, 100)}`
+}

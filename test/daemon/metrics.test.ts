@@ -17,7 +17,7 @@ test('Metrics counts events by their labels', async (t) => {
   metrics.webhookAttempted('parked')
   metrics.bounced('hard')
   metrics.complained()
-  metrics.suppressed('bounce')
+  metrics.suppressed('bounce', 1)
   metrics.build('1.2.3')
   metrics.groupCommitted(5)
   metrics.acknowledged('smtp', 0.004)

@@ -7,7 +7,7 @@ import { Seeded } from '../support/seeded.ts'
 import { inPieces, listOf } from './pieces.ts'
 
 const cellsOf = async (text: string | Uint8Array, seeded?: Seeded) =>
-  (await listOf(readCsv(inPieces(text, seeded)))).map(({ cells }) => cells)
+  (await listOf(readCsv(inPieces(text, seeded)))).flat().map(({ cells }) => cells)
 
 const alphabet = ['a', 'b', '"', ',', '\r', '\n', '\r\n', ' ', '', 'ü', '💌', '=', "'"]
 
@@ -72,7 +72,7 @@ test('readCsv() agrees with a naive model on arbitrary text', async (t) => {
 })
 
 test('readCsv() tells of quotes out of place and goes on with the next record', async (t) => {
-  const records = await listOf(readCsv(inPieces('a"b,c\n"d" e,f\n"g",h\n')))
+  const records = (await listOf(readCsv(inPieces('a"b,c\n"d" e,f\n"g",h\n')))).flat()
   t.deepEqual(
     records.map(({ cells }) => cells),
     [
@@ -86,6 +86,11 @@ test('readCsv() tells of quotes out of place and goes on with the next record', 
   t.is(records[2]?.problem, undefined)
 })
 
+test('readCsv() reads what comes in one large chunk as it reads it in small ones', async (t) => {
+  const cells = Array.from({ length: 9000 }, (_, i) => [`ü${i}`, '💌'])
+  t.deepEqual(await cellsOf(cells.map((row) => row.join(',')).join('\n')), cells)
+})
+
 test('readCsv() gives up on a record without an end, and on bytes that are not UTF-8', async (t) => {
   const long = `email\na@b.ch\n"${'x'.repeat(70_000)}`
   await t.throwsAsync(cellsOf(long), { message: 'row 2 is longer than 65536 characters; look for a quote that is not closed' })
@@ -94,7 +99,7 @@ test('readCsv() gives up on a record without an end, and on bytes that are not U
   await t.throwsAsync(cellsOf(Buffer.from([0x61, 0xc3])), { message: /^must be UTF-8 text/ })
 })
 
-const rowsOf = (text: string) => listOf(readCsvRows(inPieces(text), 'email'))
+const rowsOf = async (text: string) => (await listOf(readCsvRows(inPieces(text), 'email'))).flat()
 
 test('readCsvRows() names cells by the header row and leaves empty ones out', async (t) => {
   const rows = await rowsOf('Email , REASON,,note\r\na@b.ch,"why, so",x,\r\n\r\nc@d.ch\r\n,,,,\r\n')

@@ -5,7 +5,7 @@ import { Seeded } from '../support/seeded.ts'
 import { inPieces, listOf } from './pieces.ts'
 
 const rowsOf = async (text: string | Uint8Array, seeded?: Seeded) =>
-  (await listOf(readJsonRows(inPieces(text, seeded)))).map((row) => ('fields' in row ? row.fields : row.problem))
+  (await listOf(readJsonRows(inPieces(text, seeded)))).flat().map((row) => ('fields' in row ? row.fields : row.problem))
 
 function randomValue(seeded: Seeded, depth: number): unknown {
   const simple = ['a', 'ü"\\}]', '💌,{[', '', 1, -2.5e3, true, null, '\u2028\n']

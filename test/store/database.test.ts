@@ -71,6 +71,15 @@ test('Change.insert() conflicts on a taken id, a taken unique value, and a taken
   t.like(await database.commit(abroad), { ok: false, reason: 'conflict', key: pack(['', 'pet@tag', 'tag of pet_1']) })
 })
 
+test('Change.insertCold() writes without a look-up of the id, and never a unique value twice', async (t) => {
+  const database = await databaseOf(t)
+  const change = new Change().insertCold(pets, 'org_1', pet('pet_1', { name: 'Rex', tag: 't1' }))
+  t.is(change.checks.length, 2)
+  t.true((await database.commit(change)).ok)
+  t.is((await database.find(pets, org, 'name', ['Rex']))?.record.id, 'pet_1')
+  t.like(await database.commit(new Change().insertCold(pets, 'org_1', pet('pet_2', { name: 'Rex', tag: 't2' }))), { ok: false })
+})
+
 test('Change.insertUnchecked() writes without a look-up of the id', async (t) => {
   const database = await databaseOf(t)
   const change = new Change().insertUnchecked(houses, 'org_1', { id: 'hse_1', street: 'High' })

@@ -8,7 +8,7 @@ import type { SuppressionSource } from './suppression.ts'
 export interface FeedbackCounts {
   bounced(bounceClass: BounceClass | 'unclassified'): void
   complained(): void
-  suppressed(source: SuppressionSource): void
+  suppressed(source: SuppressionSource, entries: number): void
 }
 
 /** See `Database.onWork`. */
@@ -20,18 +20,18 @@ export const countBounce = (change: Change, reportId: string, bounceClass: Bounc
 
 export const countComplaint = (change: Change, reportId: string): Change => change.leave(countedWork, `complained - ${reportId}`)
 
-/** An entry came on the list, where none in force stood. */
-export const countSuppression = (change: Change, id: string, source: SuppressionSource): Change =>
-  change.leave(countedWork, `suppressed ${source} ${id}`)
+/** So many entries came on the list, where none in force stood; `id` is that of one of them. */
+export const countSuppressions = (change: Change, id: string, source: SuppressionSource, entries: number): Change =>
+  change.leave(countedWork, `suppressed ${source} ${id} ${entries}`)
 
 /** Tells everything that happens from now on. */
 export function tellCounts(database: Database, counts: FeedbackCounts): void {
   database.onWork(countedWork, (places) => {
     for (const place of places) {
-      const [what, label = ''] = place.split(' ')
+      const [what, label = '', , entries] = place.split(' ')
       if (what === 'bounced') counts.bounced(label as BounceClass)
       else if (what === 'complained') counts.complained()
-      else counts.suppressed(label as SuppressionSource)
+      else counts.suppressed(label as SuppressionSource, Number(entries))
     }
   })
 }

@@ -3,10 +3,10 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { Refusal } from '../refusals.ts'
-import { countSuppression } from './counts.ts'
+import { countSuppressions } from './counts.ts'
 import { isEarlierUnsubscribe, optOutOf } from './earlier-unsubscribes.ts'
 import { optOuts } from './opt-out.ts'
-import { isAutomatic, isInForce, suppressions, type Suppression } from './suppression.ts'
+import { isAutomatic, isInForce, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
 
 /** What came of an entry. */
 export interface Placed {
@@ -24,6 +24,13 @@ export interface Correction {
   readonly reason: string | null
 }
 
+export interface PlaceOptions {
+  readonly also?: (change: Change) => void
+  readonly expectsNew?: boolean
+}
+
+type Places = ReadonlyMap<string, Place>
+
 interface Place {
   readonly stored: Stored<Suppression> | undefined
   /** An unsubscribe of before 2026-11-22 that is in force stands there. */
@@ -38,18 +45,21 @@ const triesMax = 5
 
 /**
  * Adds the entries that are not there. An expired entry makes room for the new one; one in force stays as it is, but never
- * ends earlier than the new one would. `also` adds to a write that changes anything. Resolves when that is durable; throws `conflict` when others keep writing the same.
+ * ends earlier than the new one would. `also` adds to a write that changes anything. Who expects that none is there says so, and the list is
+ * looked at only when that proves wrong. Resolves when all is durable; throws `conflict` when others keep writing the same.
  */
 export async function placeSuppressions(
   database: Database,
   organizationId: string,
   entries: readonly Suppression[],
   nowMs: number,
-  also: (change: Change) => void = () => {},
+  { also = () => {}, expectsNew = false }: PlaceOptions = {},
 ): Promise<readonly Placed[]> {
   for (let tries = 0; tries < triesMax; tries++) {
     const change = new Change()
-    const placed = await stageSuppressions(database, change, organizationId, entries, nowMs)
+    const isLooking = !expectsNew || tries > 0
+    const places = isLooking ? await placesOf(database, organizationId, entries, nowMs) : newPlaces(entries)
+    const placed = stage(change, organizationId, entries, places)
     if (change.sets.length > 0) also(change)
     if (change.sets.length === 0 || (await database.commit(change)).ok) return placed
   }
@@ -68,14 +78,38 @@ export async function stageSuppressions(
   nowMs: number,
   corrections: readonly Correction[] = [],
 ): Promise<readonly Placed[]> {
-  const emails = [...new Set([...corrections, ...entries].map(({ email }) => email))]
+  const places = await placesOf(database, organizationId, [...corrections, ...entries], nowMs)
+  return stage(change, organizationId, entries, places, corrections)
+}
+
+async function placesOf(
+  database: Database,
+  organizationId: string,
+  entries: readonly { readonly email: string }[],
+  nowMs: number,
+): Promise<Places> {
+  const emails = [...new Set(entries.map(({ email }) => email))]
   const found = await database.findMany(
     suppressions,
     { organizationId },
     'email',
     emails.map((email) => [email]),
   )
-  const places = new Map(emails.map((email, i) => [email, placeOf(found[i], nowMs)]))
+  return new Map(emails.map((email, i) => [email, placeOf(found[i], nowMs)]))
+}
+
+/** Where nothing stands; if something does, the write of it conflicts. */
+function newPlaces(entries: readonly Suppression[]): Places {
+  return new Map(entries.map(({ email }) => [email, { stored: undefined, isOptOut: false, before: undefined, standing: undefined }]))
+}
+
+function stage(
+  change: Change,
+  organizationId: string,
+  entries: readonly Suppression[],
+  places: Places,
+  corrections: readonly Correction[] = [],
+): readonly Placed[] {
   for (const correction of corrections) correct(places.get(correction.email), correction)
   const added = entries.map((entry) => {
     const place = places.get(entry.email)
@@ -119,16 +153,22 @@ function joined(standing: Suppression, { expiresAt, source, reason }: Suppressio
 }
 
 function addTo(change: Change, organizationId: string, places: Iterable<Place>): void {
+  const counted = new Map<SuppressionSource, { readonly id: string; entries: number }>()
   for (const { stored, isOptOut, before, standing } of places) {
     if (standing === before) continue
-    if (standing && standing.id !== before?.id) countSuppression(change, standing.id, standing.source)
+    if (standing && standing.id !== before?.id) {
+      const count = counted.get(standing.source)
+      if (count) count.entries++
+      else counted.set(standing.source, { id: standing.id, entries: 1 })
+    }
     if (!standing) {
       if (stored) change.remove(suppressions, organizationId, stored)
-    } else if (!stored) change.insert(suppressions, organizationId, standing)
+    } else if (!stored) change.insertCold(suppressions, organizationId, standing)
     else if (standing.id === stored.record.id) change.rewrite(suppressions, organizationId, stored, standing)
     else {
       change.supersede(suppressions, organizationId, stored, standing)
       if (isOptOut) change.insert(optOuts, organizationId, optOutOf(stored.record))
     }
   }
+  for (const [source, { id, entries }] of counted) countSuppressions(change, id, source, entries)
 }

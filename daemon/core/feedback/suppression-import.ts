@@ -14,8 +14,8 @@ export type GivenRow = { readonly fields: Readonly<Record<string, unknown>> } | 
 
 export interface ImportRequest {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** Finds the rows. Called twice: while the bytes arrive, and again for what was received. Throws when it cannot go on. */
-  readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<GivenRow>
+  /** Finds the rows, some at a time. Called twice: while the bytes arrive, and again for what was received. Throws when it cannot go on. */
+  readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<readonly GivenRow[]>
   /** Reads the fields of a row; throws a refusal for what is wrong with them. */
   readonly toEntry: (fields: Readonly<Record<string, unknown>>) => NewSuppression
   /** Ends an import that has not begun to add rows. */
@@ -48,10 +48,12 @@ const shownEmailMax = 320
 
 type Batch = readonly { readonly row: number; readonly entry: Suppression }[]
 
-/** The import as the audit log tells it, in the first write that changes the list. */
 interface ImportAct {
   readonly rows: number
+  /** The audit log tells the import in the first write that changes the list. */
   isNoted: boolean
+  /** The latest batch was new altogether, as lists mostly are: the next one is expected to be so too. */
+  expectsNew: boolean
 }
 
 export class SuppressionImport {
@@ -73,7 +75,7 @@ export class SuppressionImport {
       const rows = await receive(draft, request)
       // from here on rows are added, and only what came of them may be told
       request.signal.throwIfAborted()
-      return await this.#add(scope, draft, request, { rows, isNoted: false })
+      return await this.#add(scope, draft, request, { rows, isNoted: false, expectsNew: true })
     } finally {
       await draft.discard()
     }
@@ -84,19 +86,21 @@ export class SuppressionImport {
     const { projects } = await policies.of(scope.organizationId)
     const tally = new Tally()
     let batch: Batch[number][] = []
-    for await (const given of rows(draft.read())) {
-      const row = tally.next()
-      try {
-        if ('problem' in given) throw new Refusal('validation_failed', given.problem)
-        batch.push({ row, entry: newEntry(scope, projects, toEntry(given.fields), 'import', clock.now()) })
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        tally.refuse(row, given, error.message)
+    for await (const some of rows(draft.read())) {
+      for (const given of some) {
+        const row = tally.next()
+        try {
+          if ('problem' in given) throw new Refusal('validation_failed', given.problem)
+          batch.push({ row, entry: newEntry(scope, projects, toEntry(given.fields), 'import', clock.now()) })
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error
+          tally.refuse(row, given, error.message)
+        }
+        if (row % batchRows === 0) await setImmediate() // rows that are refused need nothing of the store
+        if (batch.length < batchRows) continue
+        await this.#commit(scope, batch, tally, act)
+        batch = []
       }
-      if (row % batchRows === 0) await setImmediate() // rows that are refused need nothing of the store
-      if (batch.length < batchRows) continue
-      await this.#commit(scope, batch, tally, act)
-      batch = []
     }
     await this.#commit(scope, batch, tally, act)
     return tally
@@ -113,8 +117,9 @@ export class SuppressionImport {
       audit.record(change, { organizationId, actor, act: 'suppression.imported', target: organizationId, details: { rows: act.rows } })
     }
     const entries = batch.map(({ entry }) => entry)
-    const placed = await placeSuppressions(database, organizationId, entries, clock.now(), also)
+    const placed = await placeSuppressions(database, organizationId, entries, clock.now(), { also, expectsNew: act.expectsNew })
     act.isNoted ||= isNoted
+    act.expectsNew = placed.every(({ added }) => added)
     for (const [i, { row }] of batch.entries()) tally.settle(row, placed[i]?.added ? 'added' : 'already_there')
   }
 }
@@ -128,11 +133,11 @@ async function receive(draft: Draft, { bytes, rows }: ImportRequest): Promise<nu
     }
   }
   let count = 0
-  for await (const _row of rows(kept())) {
-    if (++count > importRowsMax) {
-      const message = `At most ${importRowsMax} rows are taken at once; nothing was added. Split them over several requests.`
-      throw new Refusal('request_too_large', message, { details: { max_rows: importRowsMax } })
-    }
+  for await (const some of rows(kept())) {
+    count += some.length
+    if (count <= importRowsMax) continue
+    const message = `At most ${importRowsMax} rows are taken at once; nothing was added. Split them over several requests.`
+    throw new Refusal('request_too_large', message, { details: { max_rows: importRowsMax } })
   }
   return count
 }

@@ -61,7 +61,7 @@ export class Suppressions {
     const now = clock.now()
     const entry = newEntry(scope, (await policies.of(scope.organizationId)).projects, request, 'manual', now)
     const also = (change: Change): void => audit.recordTouched(change, scope, 'suppression.added')
-    const [placed] = await placeSuppressions(database, scope.organizationId, [entry], now, also)
+    const [placed] = await placeSuppressions(database, scope.organizationId, [entry], now, { also })
     if (!placed) throw new Error('an entry without an answer')
     return placed
   }

@@ -162,6 +162,32 @@ test('placeSuppressions() adds an address once, whoever adds it at the same time
   t.is(new Set(placed.map(({ suppression }) => suppression.id)).size, 1)
 })
 
+test('placeSuppressions() that expects new addresses leaves what is there, renews what has expired and adds the rest', async (t) => {
+  const house = await houseOf(t)
+  const there = await add(house, 'anna@example.net', { reason: 'first' })
+  const expired = await add(house, 'otto@example.net', { expiresAt: startOfTime + hour })
+  const now = startOfTime + 2 * hour
+  const entries = ['anna', 'otto', 'eva', 'eva'].map((name, i) => ({
+    ...{ id: `sup_new${i}`, email: `${name}@example.net`, reason: null, projectId: null },
+    ...{ source: 'import' as const, expiresAt: null, createdAt: now },
+  }))
+  const placed = await placeSuppressions(house.database, organizationId, entries, now, { expectsNew: true })
+  t.deepEqual(
+    placed.map(({ suppression, added }) => [suppression.id, added]),
+    [
+      [there.id, false],
+      ['sup_new1', true],
+      ['sup_new2', true],
+      ['sup_new2', false],
+    ],
+  )
+  const { rows } = await listOf(house).list(scope, {}, 10, undefined)
+  t.deepEqual(rows.map(({ id }) => id).toSorted(), [there.id, 'sup_new1', 'sup_new2'].toSorted())
+  t.is(await house.database.get(suppressions, { organizationId }, expired.id), undefined)
+  const { problems } = await verify(house.database, integrityChecks(house.database))
+  t.deepEqual(problems, [])
+})
+
 test('placeSuppressions() never lets an entry end earlier than somebody asked for', async (t) => {
   const house = await houseOf(t)
   const until = async (expiresAt: number | null) =>
@@ -184,7 +210,7 @@ test('an import of rows that are all refused lets others have their turn', async
   async function* rows(bytes: AsyncIterable<Uint8Array>) {
     for await (const _ of bytes);
     turns = 0
-    for (let row = 0; row < 20_000; row++) yield { fields: { email: 'x' } }
+    for (let row = 0; row < 20_000; row++) yield [{ fields: { email: 'x' } }]
   }
   const counting = (async () => {
     for (; !isDone; turns++) await new Promise(setImmediate)
