@@ -3,6 +3,7 @@
  * Prints what cost most, and ends with 1 when anything is beyond the bounds.
  */
 import { parseArgs } from 'node:util'
+import { NameServer } from '../support/name-server.ts'
 import { temporaryFolder } from '../support/workspace.ts'
 import { MeasuredDaemon } from './daemon.ts'
 import { operatorKey } from './requests.ts'
@@ -23,7 +24,8 @@ const usual = values.full
   ? { bodyBytes: 8 * mebi, sessionBytes: 8 * mebi, texts: 12 }
   : { bodyBytes: 262_144, sessionBytes: mebi, texts: 2 }
 await using folder = await temporaryFolder('bounds')
-await using measured = await MeasuredDaemon.start(folder.path, walkEnvironment(operatorKey))
+await using names = await NameServer.start({})
+await using measured = await MeasuredDaemon.start(folder.path, walkEnvironment(operatorKey, names))
 const walked = await walk(measured, {
   bodyBytes: Number(values.body ?? usual.bodyBytes),
   sessionBytes: Number(values.session ?? usual.sessionBytes),

@@ -1,18 +1,28 @@
 /** Mail sessions that attack: every command of submission and MX with lines, parameters, repetitions and messages at their limits. */
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { filled } from './json-attacks.ts'
+
+/** How a session is protected: not at all, from its first octet on, or from the command on. */
+export type Security = 'none' | 'tls' | 'starttls'
 
 /** One session: what is written, at once and without waiting for replies, to the end of the connection. */
 export interface HostileSession {
   readonly door: 'submission' | 'mx'
+  readonly security: Security
+  /** To whom, and what it does. */
   readonly title: string
-  readonly bytes: () => Buffer
+  /** It must come as far as the content of a message: when a recipient is refused, nothing was attacked. */
+  readonly isMessage: boolean
+  /** Threads that may have to start for it. */
+  readonly threads: number
+  readonly bytes: () => Promise<Buffer>
 }
 
 /** Writes a session and reads what comes until the daemon closes it. */
-export async function play(port: number, bytes: Buffer): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
+export async function play(port: number, security: Security, bytes: Buffer): Promise<string> {
+  const socket = await opened(port, security)
   let text = ''
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     text = (text + chunk).slice(-2000)
@@ -24,37 +34,90 @@ export async function play(port: number, bytes: Buffer): Promise<string> {
   return text
 }
 
+async function opened(port: number, security: Security): Promise<Socket> {
+  if (security === 'tls') return connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  const socket = connect(port, '127.0.0.1')
+  if (security === 'none') return socket
+  socket.write('EHLO walk\r\nSTARTTLS\r\n')
+  for (let text = ''; !/^220 [^]*^220 /m.test(text);) {
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    text += chunk.toString('latin1')
+  }
+  return connectTls({ socket, rejectUnauthorized: false })
+}
+
 interface Opening {
   readonly door: HostileSession['door']
+  /** Whose address `to` is, where messages are all that is sent there. */
+  readonly whose?: string
+  readonly threads?: number
   /** Up to where MAIL FROM may come. */
   readonly start: string
   readonly from: string
-  readonly to: string
+  /** Asked for each session. */
+  readonly to: () => string | Promise<string>
 }
 
-/** What opens a session of each door. */
-export const openings = (login: { readonly username: string; readonly password: string }, to: string): readonly Opening[] => [
+/** Who takes mail from other servers. */
+export interface Taker {
+  readonly whose: string
+  /** The address to send the next mail to. */
+  readonly to: () => string | Promise<string>
+  /** Threads that may have to start for a mail. */
+  readonly threads: number
+}
+
+/** What opens a session of each door; the whole of MX is walked with the postmaster, and its messages with all who take mail. */
+export const openings = (
+  login: { readonly username: string; readonly password: string },
+  postmaster: string,
+  takers: readonly Taker[],
+): readonly Opening[] => [
   {
     door: 'submission',
     start: `EHLO walk\r\nAUTH PLAIN ${Buffer.from(`\0${login.username}\0${login.password}`).toString('base64')}\r\n`,
-    ...{ from: 'a@b.ch', to: 'ada@example.ch' },
+    ...{ from: 'a@b.ch', to: () => 'ada@example.ch' },
   },
-  { door: 'mx', start: 'EHLO walk.example.ch\r\n', from: '', to },
+  { door: 'mx', start: 'EHLO walk.example.ch\r\n', from: '', to: () => postmaster },
+  ...takers.map((taker) => ({ ...taker, door: 'mx' as const, start: 'EHLO walk.example.ch\r\n', from: '' })),
 ]
+
+/** What is walked inside TLS too: much for little, in lines, in commands and in octets. */
+const insideTls =
+  /^(?:EHLO again and again|NULs|many recipients|a line that does not end|a message of (?:many header fields|many parts|empty lines|one line|dots))$/
 
 /** `bytes` is how much of everything is sent. */
 export function* hostileSessions(all: readonly Opening[], bytes: number): Iterable<HostileSession> {
   for (const opening of all) {
-    const { door, start, from, to } = opening
-    const envelope = `${start}MAIL FROM:<${from}>\r\nRCPT TO:<${to}>\r\n`
-    for (const [title, text] of [...commands(opening, bytes), ...beforeLogin(bytes)])
-      yield { door, title, bytes: () => Buffer.from(`${text()}\r\nQUIT\r\n`, 'latin1') }
-    for (const [title, text] of messages(bytes))
-      yield { door, title: `a message of ${title}`, bytes: () => Buffer.from(`${envelope}DATA\r\n${text()}\r\n.\r\nQUIT\r\n`, 'latin1') }
+    const plain = [...against(opening, bytes)]
+    yield* plain
+    if (opening.whose !== undefined) continue
+    for (const security of ['starttls', 'tls'] as const) {
+      if (security === 'tls' && opening.door === 'mx') continue
+      for (const each of plain) if (insideTls.test(each.title)) yield { ...each, security, title: `${security}, ${each.title}` }
+    }
   }
 }
 
-type Script = readonly [title: string, text: () => string]
+function* against(opening: Opening, bytes: number): Iterable<HostileSession> {
+  const { door, whose, start, from, to, threads = 0 } = opening
+  const common = { door, threads, security: 'none' } as const
+  if (whose === undefined) {
+    for (const [title, text] of [...commands(opening, bytes), ...beforeLogin(bytes)]) {
+      const script = async (): Promise<Buffer> => Buffer.from(`${await text()}\r\nQUIT\r\n`, 'latin1')
+      yield { ...common, title, isMessage: false, bytes: script }
+    }
+  }
+  for (const [title, text] of messages(bytes)) {
+    const script = async (): Promise<Buffer> => {
+      const envelope = `${start}MAIL FROM:<${from}>\r\nRCPT TO:<${await to()}>\r\n`
+      return Buffer.from(`${envelope}DATA\r\n${await text()}\r\n.\r\nQUIT\r\n`, 'latin1')
+    }
+    yield { ...common, title: `a message of ${title}${whose === undefined ? '' : ` to ${whose}`}`, isMessage: true, bytes: script }
+  }
+}
+
+type Script = readonly [title: string, text: () => string | Promise<string>]
 
 const verbs = [
   'HELO',
@@ -98,10 +161,10 @@ function* commands({ start, from, to }: Opening, bytes: number): Iterable<Script
   yield ['MAIL of many lines, each nearly too long', () => start + filled(`MAIL FROM:<${'a'.repeat(900)}@b.ch>\r\n`, bytes)]
   yield ['MAIL with many parameters, again and again', () => start + filled(`${mail}${' A=B'.repeat(100)}\r\nRSET\r\n`, bytes)]
   yield ['many recipients', () => `${start}${mail}\r\n${manyRecipients(bytes)}`]
-  yield ['one recipient again and again', () => `${start}${mail}\r\n${filled(`RCPT TO:<${to}>\r\n`, bytes)}`]
+  yield ['one recipient again and again', async () => `${start}${mail}\r\n${filled(`RCPT TO:<${await to()}>\r\n`, bytes)}`]
   yield [
     'recipients with parameters',
-    () => `${start}${mail}\r\n${filled(`RCPT TO:<${to}> NOTIFY=SUCCESS ORCPT=rfc822;${'+41'.repeat(100)}\r\n`, bytes)}`,
+    async () => `${start}${mail}\r\n${filled(`RCPT TO:<${await to()}> NOTIFY=SUCCESS ORCPT=rfc822;${'+41'.repeat(100)}\r\n`, bytes)}`,
   ]
   yield ['quoted recipients', () => `${start}${mail}\r\n${filled(`RCPT TO:<"${'\\a'.repeat(200)}"@b.ch>\r\n`, bytes)}`]
   yield ['logins', () => `EHLO a\r\n${filled('AUTH PLAIN AGEAYg==\r\n', bytes)}`]

@@ -2,23 +2,26 @@
  * The walk: every operation and every mail command, attacked at its limits, and what that costs the daemon in processor time. A
  * cost beyond the bound is measured again, as the first of a kind also pays for code that is compiled or a thread that starts.
  */
-import type { Attack } from './json-attacks.ts'
 import type { MeasuredDaemon } from './daemon.ts'
 import { hostileRequests, prepare, HostileClient, type Extent } from './requests.ts'
-import { hostileSessions, openings, play } from './sessions.ts'
+import { hostileSessions, openings, play, type HostileSession } from './sessions.ts'
+import { makeTakers } from './takers.ts'
 import { portOf } from '../support/daemon.ts'
+import type { NameServer } from '../support/name-server.ts'
 import { makeDestination, makeLogin } from '../support/provision.ts'
 
 /**
  * Milliseconds of processor time that a request may take: for itself, for each MiB of it, and for each record that it makes where it may
- * make very many out of few octets: what makes a record durable, with its index rows, does not depend on its length.
+ * make very many out of few octets: what makes a record durable, with its index rows, does not depend on its length. `thread` is for mail
+ * that is looked at on a thread of its own, which starts with it and loads what it needs.
  */
-export const bounds = { request: 250, mebibyte: 1000, record: 0.02, piece: 100 } as const
+export const bounds = { request: 250, mebibyte: 1000, record: 0.02, thread: 300, piece: 100 } as const
 
 export interface Walked {
   readonly what: string
   readonly bytes: number
   readonly records: number
+  readonly threads: number
   /** Milliseconds of all threads, and of the main thread in one piece. */
   readonly all: number
   readonly piece: number
@@ -35,26 +38,27 @@ export interface WalkOptions extends Extent {
 const mebi = 1024 * 1024
 const triesMax = 3
 
-export const allowed = ({ bytes, records }: Pick<Walked, 'bytes' | 'records'>): number =>
-  bounds.request + (bytes / mebi) * bounds.mebibyte + records * bounds.record
-export const isBeyond = (walked: Pick<Walked, 'bytes' | 'records' | 'all' | 'piece'>): boolean =>
+export const allowed = ({ bytes, records, threads }: Pick<Walked, 'bytes' | 'records' | 'threads'>): number =>
+  bounds.request + (bytes / mebi) * bounds.mebibyte + records * bounds.record + threads * bounds.thread
+export const isBeyond = (walked: Pick<Walked, 'bytes' | 'records' | 'threads' | 'all' | 'piece'>): boolean =>
   walked.all > allowed(walked) || walked.piece > bounds.piece
 
 /** Walks everything; the environment of the daemon is `walkEnvironment`. */
 export async function walk(measured: MeasuredDaemon, options: WalkOptions): Promise<readonly Walked[]> {
   const walked: Walked[] = []
-  const take: Take = async (what, { bytes, records = 0 }, work) => {
+  const take: Take = async (what, { bytes, records = 0, threads = 0 }, work) => {
     let best: Walked | undefined
     for (let tries = 0; tries < triesMax && (best === undefined || isBeyond(best)); tries++) {
       if (tries > 0) await measured.settled()
-      const script = bytes()
+      const script = await bytes()
       let answer = ''
       const { all, piece } = await measured.cost(async () => {
         const outcome = await work(script)
         answer = outcome.answer
         return outcome.isTaken
       })
-      if (best === undefined || all + piece < best.all + best.piece) best = { what, bytes: script.length, records, all, piece, answer }
+      if (best === undefined || all + piece < best.all + best.piece)
+        best = { what, bytes: script.length, records, threads, all, piece, answer }
     }
     if (best) walked.push(best)
     if (best) options.onWalked?.(best)
@@ -71,7 +75,14 @@ interface Outcome {
   readonly isTaken: boolean
 }
 
-type Take = (what: string, attack: Omit<Attack, 'title'>, work: (bytes: Buffer) => Promise<Outcome>) => Promise<void>
+interface Measurable {
+  readonly bytes: () => Buffer | Promise<Buffer>
+  readonly records?: number
+  /** Threads that may have to start for it. */
+  readonly threads?: number
+}
+
+type Take = (what: string, attack: Measurable, work: (bytes: Buffer) => Promise<Outcome>) => Promise<void>
 
 async function walkRequests(
   measured: MeasuredDaemon,
@@ -102,21 +113,30 @@ async function walkSessions(
   const { addresses, rest } = measured.daemon
   const destination = await makeDestination(rest, { name: 'walk', port: 9, mode: 'sandbox' })
   const login = await makeLogin(rest, destination)
-  const ports = { submission: portOf(addresses.submission[0]), mx: portOf(addresses.mx[0]) }
-  for (const hostile of hostileSessions(openings(login, `postmaster@${inboundDomain}`), options.sessionBytes)) {
-    const { door, title } = hostile
+  await using behind = await makeTakers(measured.daemon, inboundDomain)
+  const portTo = ({ door, security }: HostileSession): number =>
+    portOf(door === 'mx' ? addresses.mx[0] : security === 'tls' ? addresses.submissions[0] : addresses.submission[0])
+  const all = openings(login, `postmaster@${inboundDomain}`, behind.takers)
+  for (const hostile of hostileSessions(all, options.sessionBytes)) {
+    const { door, security, title, isMessage } = hostile
     const what = `${door}: ${title}`
     if (!isWanted(what)) continue
-    await take(what, hostile, async (script) => ({ answer: (await play(ports[door], script)).slice(-150), isTaken: true }))
+    await take(what, hostile, async (script) => {
+      const answer = await play(portTo(hostile), security, script)
+      if (isMessage && !/^354 /m.test(answer)) throw new Error(`${what}: it did not come as far as a message: ${answer}`)
+      return { answer: answer.slice(-150), isTaken: true }
+    })
   }
 }
 
 const inboundDomain = 'in.example.ch'
 
 /** What the daemon of a walk is started with: everything that can be served is, and no limit of an address stands before others. */
-export const walkEnvironment = (operatorKey: string): Readonly<Record<string, string>> => ({
+export const walkEnvironment = (operatorKey: string, names: NameServer): Readonly<Record<string, string>> => ({
   POSTERN_OPERATOR_KEY: operatorKey,
   POSTERN_TRUST_PROXY: '127.0.0.1',
   POSTERN_INBOUND_DOMAIN: inboundDomain,
   POSTERN_SIGN_UP: 'open',
+  POSTERN_DNS_SERVERS: names.address,
+  POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32',
 })
