@@ -1,30 +1,28 @@
-/** Who makes a request, and whether they may: by the bearer secret in its head, as it is good at the moment. */
-import type { IncomingHttpHeaders } from 'node:http'
+/** Who makes a request, and whether they may: by the credential that it carries, as it is good at the moment. */
 import { requireRight, type Scope } from '#core/access/scope.ts'
+import { Refusal } from '#core/refusals.ts'
 import type { Authenticate } from './authentication.ts'
-import type { Operation, PageKeys } from './operation.ts'
+import type { Credential, CredentialRequest } from './credentials.ts'
+import type { Operation } from './operation.ts'
 
-export interface AskedRequest {
-  readonly headers: IncomingHttpHeaders
-  readonly remoteAddress: string
-}
+/** The first credential of the operation that the request carries; undefined for bearer tokens, and where there is none. */
+export const presentedCredential = ({ credentials = [] }: Operation, request: CredentialRequest): Credential | undefined =>
+  credentials.find((each): each is Credential => each !== 'bearer' && each.secretOf(request) !== undefined)
 
 /** Throws `unauthorized` and `insufficient_scope`. Cheap enough to be asked again: the checks answer from memory. */
-export async function scopeOfAsker(
-  { pageKeys, right, openToSendOnlyKeys }: Operation,
-  { headers, remoteAddress }: AskedRequest,
-  authenticate: Authenticate,
-): Promise<Scope> {
-  const key = pageKeys && pageKeyOf(pageKeys, headers)
-  const ofPage = pageKeys && key !== undefined
-  const scope = await (ofPage ? pageKeys.authenticate(key, headers.origin) : authenticate(headers, remoteAddress))
+export async function scopeOfAsker(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Scope> {
+  const { right, openToSendOnlyKeys } = operation
+  const scope = await principalOf(operation, request, authenticate)
   if (right !== 'none' && right !== 'operator' && !(scope.sendsOnly && openToSendOnlyKeys)) requireRight(scope, right)
   return scope
 }
 
-/** Whatever stands behind the prefix: that it is no key is for those to say who know keys. */
-export function pageKeyOf({ prefix }: PageKeys, { authorization = '' }: IncomingHttpHeaders): string | undefined {
-  if (!/^bearer +/i.test(authorization)) return undefined
-  const key = authorization.replace(/^bearer +/i, '').trimEnd()
-  return key.startsWith(prefix) ? key : undefined
+async function principalOf(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Scope> {
+  const credential = presentedCredential(operation, request)
+  const secret = credential?.secretOf(request)
+  if (credential && secret !== undefined) return credential.authenticate(secret, request)
+  const { credentials: [first] = ['bearer'] } = operation
+  if (first === undefined || first === 'bearer' || operation.credentials?.includes('bearer'))
+    return authenticate(request.headers, request.remoteAddress)
+  throw new Refusal('unauthorized', first.hint)
 }

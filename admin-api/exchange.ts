@@ -10,14 +10,15 @@ import { CursorInvalid } from '#store/database.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import type { Scope } from '#core/access/scope.ts'
 import { Answer, type AnswerBody } from './answer.ts'
-import { pageKeyOf, scopeOfAsker } from './asker.ts'
+import { presentedCredential, scopeOfAsker } from './asker.ts'
 import type { Authenticate } from './authentication.ts'
 import { isStreamed, openBodyStream, type BodyWatch } from './body-stream.ts'
 import type { ClientLoad } from './client-load.ts'
 import { challenge, type ProtectedResource } from './challenge.ts'
+import { corsReader, ownChallenge, withoutSecrets, type BodyLimits, type CredentialRequest } from './credentials.ts'
 import type { HandlerInput, Operation } from './operation.ts'
 import { queryObject } from './query.ts'
-import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame, type PageReader } from './rendering.ts'
+import { renderAnswer, renderJson, renderNothing, renderRefusal, type AnswerFrame } from './rendering.ts'
 import type { JsonLimits } from './json-body.ts'
 import { announcesBody, ClientGone, discardRest, readAbsentBody, readJsonBody, type BodyReading } from './request-body.ts'
 import { check } from './validation.ts'
@@ -101,6 +102,7 @@ export class Exchange {
   deadlineAt: number
   readonly #around: ExchangeSurroundings
   readonly #incoming: Incoming
+  readonly #asked: CredentialRequest
   readonly #requestId: string
   readonly #startedAt: number
   #aborter: AbortController | undefined
@@ -117,6 +119,8 @@ export class Exchange {
   constructor(operation: Operation, incoming: Incoming, around: ExchangeSurroundings) {
     this.operation = operation
     this.#incoming = incoming
+    const { req, remoteAddress, search } = incoming
+    this.#asked = { method: req.method ?? '', headers: req.headers, search, remoteAddress }
     this.#around = around
     this.#requestId = around.nextRequestId()
     this.#startedAt = around.monotonic()
@@ -171,11 +175,12 @@ export class Exchange {
     }
   }
 
-  /** Bodies that are refused count against the key of a web page, as reading them costs what sending does. */
+  /** Bodies that are refused count against a credential with limits, as reading them costs what sending does. */
   async #counted(error: unknown): Promise<unknown> {
-    if (this.#scope?.publishableToken === undefined || !(error instanceof Refusal) || !bodyRefusals.has(error.code)) return error
+    const limits = this.#bodyLimits()
+    if (!this.#scope || !limits || !(error instanceof Refusal) || !bodyRefusals.has(error.code)) return error
     try {
-      await this.operation.pageKeys?.countRefused(this.#scope, this.#incoming.remoteAddress)
+      await limits.countRefused(this.#scope, this.#incoming.remoteAddress)
       return error
     } catch (fault) {
       return fault
@@ -192,7 +197,7 @@ export class Exchange {
   async #checkedInput(): Promise<HandlerInput<unknown, unknown, unknown, Scope | undefined>> {
     const { operation } = this
     const { req, res, remoteAddress, pathValues, search } = this.#incoming
-    if (!operation.alwaysAdmitted) {
+    if (!operation.bypassesLoadShedding) {
       this.#leave = this.#around.clients.begin(req.socket, remoteAddress)
       this.#around.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
     }
@@ -202,19 +207,19 @@ export class Exchange {
       this.#scope = await this.#askWho()
       this.#assertOpen()
       if (operation.feature !== undefined) await this.#around.requireFlag(this.#scope, operation.feature)
-      if (this.#scope.publishableToken !== undefined) await operation.pageKeys?.admit(this.#scope, remoteAddress)
+      await this.#bodyLimits()?.admit(this.#scope, remoteAddress)
       this.#assertOpen()
     }
     const params = check(operation.params, pathValues, 'path')
-    const query = check(operation.query, search ? queryObject(search) : {}, 'query')
+    const query = check(operation.query, search ? withoutSecrets(queryObject(search), operation) : {}, 'query')
     const isWhole = req.complete
     let body: unknown
     if (isStreamed(operation.body)) {
       body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault, this.#bodyWatch())
     } else if (operation.body) {
       const { maxBodyBytes: bytesMax = bodyBytesDefault, maxBodySetting: setting } = operation
-      const pageMax = this.#scope?.publishableToken !== undefined ? operation.pageKeys?.maxBodyBytes : undefined
-      const limits = { ...(pageMax === undefined ? { bytesMax, setting } : { bytesMax: pageMax }), ...this.#around.jsonLimits }
+      const own = this.#bodyLimits()
+      const limits = { ...(own ? { bytesMax: own.maxBodyBytes } : { bytesMax, setting }), ...this.#around.jsonLimits }
       const read = await readJsonBody(req, res, limits, this.#around.bodies)
       this.#bodyBytes = read.bytes
       if (!isWhole) await this.#askAgain()
@@ -248,18 +253,11 @@ export class Exchange {
   }
 
   #askWho(): Promise<Scope> {
-    const { req, remoteAddress } = this.#incoming
-    return scopeOfAsker(this.operation, { headers: req.headers, remoteAddress }, this.#around.authenticate)
+    return scopeOfAsker(this.operation, this.#asked, this.#around.authenticate)
   }
 
-  /** Pages read what concerns their keys, and the answers to a request without any; nothing that another key was given. */
-  #reader(): PageReader | undefined {
-    const { pageKeys } = this.operation
-    if (!pageKeys) return undefined
-    const { headers } = this.#incoming.req
-    const { origin, authorization } = headers
-    const isTheirs = authorization === undefined || pageKeyOf(pageKeys, headers) !== undefined
-    return { origin: isTheirs && origin !== undefined ? pageKeys.readableFrom(origin) : undefined, requestHeaders: pageKeys.requestHeaders }
+  #bodyLimits(): BodyLimits | undefined {
+    return presentedCredential(this.operation, this.#asked)?.limits
   }
 
   /** A handler that reads its body as it comes has nothing to write before the end of it. */
@@ -347,8 +345,9 @@ export class Exchange {
   #refuse(refusal: Refusal): void {
     if (!this.#settle) return
     const { headers } = this.#incoming.req
-    const own = this.operation.refusalAs?.(refusal, headers)
-    const asked = challenge(refusal, this.#around.protectedResource, headers.authorization !== undefined)
+    const own = this.operation.errorRenderer?.(refusal, headers)
+    const usual = challenge(refusal, this.#around.protectedResource, headers.authorization !== undefined)
+    const asked = ownChallenge(this.operation, refusal) ?? usual
     const response = own ? renderAnswer(own, refusals[refusal.code].http, this.#frame()) : renderRefusal(refusal, asked, this.#frame())
     this.#respond(response, refusal)
   }
@@ -389,12 +388,12 @@ export class Exchange {
       isPrivate: this.operation.right !== 'none',
       headOnly: req.method === 'HEAD',
       openToPages: this.operation.openToPages ?? false,
-      forPage: this.#reader(),
+      forPage: corsReader(this.operation, this.#asked),
     }
   }
 }
 
-function noBodyWords({ query }: Operation): string {
-  const names = Object.keys(query.shape)
-  return `must be left out: this operation takes none${names.length === 0 ? '' : `; give ${names.join(' and ')} in the query`}`
+function noBodyWords({ query: { shape } }: Operation): string {
+  const names = Object.keys(shape).join(' and ')
+  return `must be left out: this operation takes none${names === '' ? '' : `; give ${names} in the query`}`
 }

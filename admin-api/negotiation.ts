@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Refusal } from '#core/refusals.ts'
 import { raw, type Answer } from './answer.ts'
-import type { RefusalForm } from './operation.ts'
+import type { ErrorRenderer } from './operation.ts'
 import { envelope } from './rendering.ts'
 
 /** Caches keep the two answers apart. */
@@ -39,7 +39,7 @@ function quality(ranges: readonly MediaRange[], type: string): number {
 
 /** Refusals as a page for browsers and as the error envelope for programs. */
 export const negotiatedRefusal =
-  (page: (refusal: Refusal) => Answer): RefusalForm =>
+  (page: (refusal: Refusal) => Answer): ErrorRenderer =>
   (refusal, headers) => {
     const { retryAfterSeconds } = refusal
     const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) }

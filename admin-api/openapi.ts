@@ -22,11 +22,11 @@ const errorSchema = z
 export function buildOpenApi(operations: readonly Operation[], service: { readonly baseUrl: string; readonly version: string }): Json {
   const schemas = new SchemaCollection()
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const operation of operations.filter(({ isDescribedElsewhere }) => !isDescribedElsewhere)) {
+  for (const operation of operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi)) {
     const path = (paths[operation.path] ??= {})
     path[operation.method.toLowerCase()] = describe(operation, schemas)
   }
-  const tags = [...new Set(operations.flatMap(({ tags, isDescribedElsewhere }) => (isDescribedElsewhere ? [] : tags)))].sort()
+  const tags = [...new Set(operations.flatMap(({ tags, hiddenFromOpenApi }) => (hiddenFromOpenApi ? [] : tags)))].sort()
   return {
     openapi: '3.1.1',
     info: infoOf(service),
@@ -40,6 +40,7 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or an access token of the authorization server.' },
         operator: { type: 'http', scheme: 'bearer', description: 'The key of the operator of the service.' },
+        ...ownSchemes(operations),
       },
     },
   }
@@ -54,7 +55,7 @@ export function refusalCodes(operation: Operation): readonly RefusalCode[] {
   const takesInput = [operation.params, operation.query].some((schema) => Object.keys(schema.shape).length > 0)
   if (takesInput || operation.body) codes.add('validation_failed')
   if (operation.body) codes.add('request_too_large').add('unsupported_media_type')
-  if (!operation.alwaysAdmitted) codes.add('overloaded')
+  if (!operation.bypassesLoadShedding) codes.add('overloaded')
   return [...codes.add('internal_error')]
 }
 
@@ -72,10 +73,18 @@ function describe(operation: Operation, schemas: SchemaCollection): Json {
   }
 }
 
-function securityOf({ right }: Operation): Json[] {
+/** Alternatives, any of which will do; publishable keys are bearer tokens. */
+function securityOf({ right, credentials = ['bearer'] }: Operation): Json[] {
   if (right === 'operator') return [{ operator: [] }]
-  return right === 'none' ? [] : [{ bearer: [right] }]
+  if (right === 'none') return []
+  const names = credentials.map((each) => (each === 'bearer' || !each.scheme ? 'bearer' : each.scheme[0]))
+  return [...new Set(names)].map((name) => ({ [name]: name === 'bearer' ? [right] : [] }))
 }
+
+const ownSchemes = (operations: readonly Operation[]): Json =>
+  Object.fromEntries(
+    operations.flatMap(({ credentials = [] }) => credentials.flatMap((each) => (each === 'bearer' || !each.scheme ? [] : [each.scheme]))),
+  )
 
 function parametersOf(fields: z.ZodObject, where: 'path' | 'query', schemas: SchemaCollection): Json[] {
   return Object.entries(fields.shape).map(([name, field]) => {
@@ -100,7 +109,7 @@ function requestBody(operation: Operation, body: z.ZodType | StreamShape, schema
 
 function goodResponses(operation: Operation, schemas: SchemaCollection): Json {
   const content = answerContent(operation, schemas)
-  const described = [[operation.status ?? 200, 'Done.'] as const, ...Object.entries(operation.alsoAnswers ?? {})]
+  const described = [[operation.status ?? 200, 'Done.'] as const, ...Object.entries(operation.otherResponses ?? {})]
   const own = Object.entries(operation.responseHeaders ?? {}).map(([name, description]) => [
     name,
     { description, schema: { type: 'string' } },

@@ -7,6 +7,7 @@ import type { FieldProblem, Refusal, RefusalCode } from '#core/refusals.ts'
 import type { Right, Scope } from '#core/access/scope.ts'
 import type { Answer, ResponseShape } from './answer.ts'
 import type { BodyStream, StreamShape } from './body-stream.ts'
+import type { Credentials } from './credentials.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -27,7 +28,7 @@ export interface OperationFacts {
   /** Status of the good answer; 200 unless told. */
   readonly status?: number
   /** Other statuses that come with the same shape, each with the sentence that explains it. */
-  readonly alsoAnswers?: Readonly<Record<number, string>>
+  readonly otherResponses?: Readonly<Record<number, string>>
   /** Headers of good answers, each with what it tells. */
   readonly responseHeaders?: Readonly<Record<string, string>>
   /** The feature flag without which it is refused; by default the one that the registry of flags names for its path. */
@@ -43,15 +44,15 @@ export interface OperationFacts {
   /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */
   readonly waits?: boolean
   /** Answered even when the service sheds load: health and the like. */
-  readonly alwaysAdmitted?: boolean
+  readonly bypassesLoadShedding?: boolean
   /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */
   readonly openToPages?: boolean
-  /** Keys that stand in web pages may call it too, and the pages that do may read the answer. */
-  readonly pageKeys?: PageKeys
+  /** How callers prove who they are; bearer tokens by default. */
+  readonly credentials?: Credentials
   /** Send-only keys may call it too, without the right. Everything else is closed to them. */
   readonly openToSendOnlyKeys?: boolean
   /** Another document describes it, so the OpenAPI document leaves it out. */
-  readonly isDescribedElsewhere?: boolean
+  readonly hiddenFromOpenApi?: boolean
   /** Browsers get its answer as a page, by their `Accept`. */
   readonly alsoAsPage?: boolean
   /**
@@ -59,35 +60,17 @@ export interface OperationFacts {
    * once. Nothing in the body has been checked.
    */
   readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, scope: Scope) => Promise<readonly FieldProblem[]>
-  /** Keeps a record of requests that were wrong. Those with keys of web pages are left out. */
+  /** Keeps a record of requests that were wrong. Those with publishable keys are left out. */
   readonly onInvalid?: InvalidRequest
   /** Renders refusals in a form of its own in place of the error envelope. */
-  readonly refusalAs?: RefusalForm
-}
-
-/** How an operation takes the keys of web pages. */
-export interface PageKeys {
-  /** What such a key begins with. */
-  readonly prefix: string
-  /** Largest body with such a key, in bytes. */
-  readonly maxBodyBytes: number
-  /** Request headers that scripts may send. */
-  readonly requestHeaders: readonly string[]
-  /** Whether a script of the page with this header `Origin` may read the answer: the origin to name, or undefined. */
-  readonly readableFrom: (origin: string) => string | undefined
-  /** Finds out whose key it is on a page of this origin, or throws. */
-  readonly authenticate: (key: string, origin: string | undefined) => Promise<Scope>
-  /** Throws when no body of this client is to be read now. */
-  readonly admit: (scope: Scope, remoteAddress: string) => Promise<void>
-  /** Is told of every body that was refused. */
-  readonly countRefused: (scope: Scope, remoteAddress: string) => Promise<void>
+  readonly errorRenderer?: ErrorRenderer
 }
 
 /** Hears of requests that were refused with `validation_failed` after it was known who asks; answers the refusal to give. */
 export type InvalidRequest = (scope: Scope, body: unknown, refusal: Refusal) => Promise<Refusal>
 
 /** The form that refusals have outside the error envelope; undefined is the envelope all the same. */
-export type RefusalForm = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer | undefined
+export type ErrorRenderer = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer | undefined
 
 /** What a handler gets; everything in it has been checked. */
 export interface HandlerInput<P, Q, B, S> {

@@ -22,7 +22,7 @@ export const operatorDecisionsOperation = ({ token, watch }: OperatorDecisionsOp
     summary: 'Watch what the daemon decides',
     tags: ['process'],
     right: 'none',
-    isDescribedElsewhere: true,
+    hiddenFromOpenApi: true,
     response: media(contentType),
     async handle({ headers, headOnly }) {
       requireRunToken(headers, token)

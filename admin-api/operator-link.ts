@@ -29,7 +29,7 @@ export const operatorLinkOperation = ({ token, make }: OperatorLinkOptions): Ope
     summary: 'Make a sign-in link for the operator',
     tags: ['process'],
     right: 'none',
-    isDescribedElsewhere: true,
+    hiddenFromOpenApi: true,
     body: z.strictObject({ email: z.string().max(254) }),
     response: z.object({ url: z.string() }),
     async handle({ headers, body }) {

@@ -8,10 +8,10 @@ import { invalid, Refusal } from '#core/refusals.ts'
 import { noBody } from './answer.ts'
 import { Exchange, type ExchangeSurroundings, type Incoming } from './exchange.ts'
 import { foreignPaths } from './foreign-paths.ts'
-import type { Operation, RefusalForm } from './operation.ts'
+import type { Operation, ErrorRenderer } from './operation.ts'
 
 /** The app that serves the operations, whose ids and routes differ. `nothingAs` tells who comes to an address where nothing is. */
-export function buildApp(operations: readonly Operation[], around: ExchangeSurroundings, nothingAs?: RefusalForm): H3 {
+export function buildApp(operations: readonly Operation[], around: ExchangeSurroundings, nothingAs?: ErrorRenderer): H3 {
   assertDistinct(operations)
   const run = (served: Operation) => (event: H3Event) => runExchange(served, event, around)
   const malformed = refusing('malformedUrl', () => invalid([{ path: 'path', message: 'has a broken percent escape' }]))
@@ -22,8 +22,8 @@ export function buildApp(operations: readonly Operation[], around: ExchangeSurro
   }
   for (const [path, there] of Map.groupBy(operations, ({ path }) => path)) {
     if (there.some(({ openToPages }) => openToPages)) app.on('OPTIONS', toRoute(path), run(preflight))
-    const pageKeys = there.find((served) => served.pageKeys)?.pageKeys
-    if (pageKeys) app.on('OPTIONS', toRoute(path), run({ ...preflight, openToPages: false, pageKeys }))
+    const credentials = there.flatMap((served) => served.credentials ?? []).filter((each) => each !== 'bearer' && each.cors)
+    if (credentials.length > 0) app.on('OPTIONS', toRoute(path), run({ ...preflight, openToPages: false, credentials }))
     app.all(toRoute(path), run(wrongMethod(there)))
   }
   for (const [path, refusal] of foreignPaths)
@@ -58,7 +58,7 @@ function runExchange(served: Operation, event: H3Event, around: ExchangeSurround
 }
 
 /** Stands where no operation is: takes whatever comes and refuses it. */
-function refusing(operationId: string, refusal: () => Refusal, refusalAs?: RefusalForm): Operation {
+function refusing(operationId: string, refusal: () => Refusal, errorRenderer?: ErrorRenderer): Operation {
   return {
     method: 'GET',
     path: '/',
@@ -67,13 +67,13 @@ function refusing(operationId: string, refusal: () => Refusal, refusalAs?: Refus
     tags: [],
     right: 'none',
     feature: undefined,
-    alwaysAdmitted: true,
+    bypassesLoadShedding: true,
     params: z.looseObject({}),
     query: z.looseObject({}),
     body: undefined,
     response: noBody,
     examples: {},
-    ...(refusalAs && { refusalAs }),
+    ...(errorRenderer && { errorRenderer }),
     handle() {
       throw refusal()
     },
@@ -93,7 +93,7 @@ function wrongMethod(there: readonly Operation[]): Operation {
   const allow = there.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const message = `This address takes ${allow.join(', ')}.`
   const refusal = () => new Refusal('method_not_allowed', message, { details: { allow } })
-  return refusing('wrongMethod', refusal, there[0]?.refusalAs)
+  return refusing('wrongMethod', refusal, there[0]?.errorRenderer)
 }
 
 function toRoute(path: string): string {

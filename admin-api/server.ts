@@ -13,7 +13,7 @@ import { ClientLoad } from './client-load.ts'
 import { answerHttpFault, answerTurnedAway, faultOf } from './http-faults.ts'
 import type { JsonLimits } from './json-body.ts'
 import { JsonThread } from './json-thread.ts'
-import type { Operation, RefusalForm } from './operation.ts'
+import type { Operation, ErrorRenderer } from './operation.ts'
 import { BodyMemory } from './request-body.ts'
 import { buildApp } from './routes.ts'
 import { systemOperations, type Health, type MetricsSource } from './system-operations.ts'
@@ -65,7 +65,7 @@ export interface AdminApiOptions {
   readonly operations: readonly Operation[]
   readonly authenticate: Authenticate
   /** How they are told who come to an address where nothing is; without it, by the error envelope. */
-  readonly nothingAs?: RefusalForm
+  readonly nothingAs?: ErrorRenderer
   /** Throws unless the request carries the operator's key; without it nobody is the operator. */
   readonly authenticateOperator?: ((headers: IncomingHttpHeaders) => void) | undefined
   /** Throws `feature_disabled` while the flag is off for the organization. */

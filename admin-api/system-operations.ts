@@ -25,7 +25,7 @@ export interface SystemParts {
   isDraining(): boolean
 }
 
-const processFacts = { method: 'GET', tags: ['process'], right: 'none', alwaysAdmitted: true } as const
+const processFacts = { method: 'GET', tags: ['process'], right: 'none', bypassesLoadShedding: true } as const
 
 /** `/healthz`, `/readyz`, `/metrics` and `/openapi.json`; the document describes `operations` and these four. */
 export function systemOperations(parts: SystemParts, operations: readonly Operation[]): readonly Operation[] {
@@ -62,7 +62,7 @@ function readyz(parts: SystemParts): Operation {
     operationId: 'readReadiness',
     summary: 'See whether the service can do its work; 503 with the reasons when it cannot',
     response: z.object({ status: z.enum(['ready', 'not_ready']), reasons: z.array(z.string()) }),
-    alsoAnswers: { 503: 'The service cannot do its work now; `reasons` says why.' },
+    otherResponses: { 503: 'The service cannot do its work now; `reasons` says why.' },
     handle() {
       const reasons = parts.isDraining() ? ['the service is closing'] : [...parts.health.ready()]
       if (reasons.length === 0) return { status: 'ready' as const, reasons }

@@ -5,7 +5,7 @@ import type { Authorizations, PendingAuthorization } from '#core/oauth/authoriza
 import type { OAuthError } from '#core/oauth/oauth-error.ts'
 import { media, raw, type Answer } from '../answer.ts'
 import { formBody, readForm } from '../form-body.ts'
-import { operation, type Operation, type RefusalForm } from '../operation.ts'
+import { operation, type Operation, type ErrorRenderer } from '../operation.ts'
 import { oauthPaths } from './paths.ts'
 
 /** What the pages may know of the request. */
@@ -28,7 +28,7 @@ export interface AuthorizationUi {
   /** A request that may not be redirected anywhere, because it is not clear who asks. */
   problem(error: OAuthError): Answer
   /** Renders refusals as a page. */
-  readonly refusalAs?: RefusalForm
+  readonly errorRenderer?: ErrorRenderer
 }
 
 /** Sends the browser on; nobody keeps the address, which holds a code, and the next site does not learn where it came from. */
@@ -39,7 +39,7 @@ const shown = {
   path: oauthPaths.authorize,
   tags: ['oauth'],
   right: 'none',
-  isDescribedElsewhere: true,
+  hiddenFromOpenApi: true,
   query: z.looseObject({}),
   response: media('text/html'),
 } as const
@@ -54,7 +54,7 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
     if (check.kind === 'pending') return go(check.pending)
     return check.kind === 'redirect' ? redirectTo(check.location) : ui.problem(check.error)
   }
-  const common = { ...shown, ...(ui.refusalAs && { refusalAs: ui.refusalAs }) }
+  const common = { ...shown, ...(ui.errorRenderer && { errorRenderer: ui.errorRenderer }) }
   return [
     operation({
       ...common,

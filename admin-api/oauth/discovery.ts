@@ -13,7 +13,7 @@ const readable = {
   tags: ['oauth'],
   right: 'none',
   openToPages: true,
-  isDescribedElsewhere: true,
+  hiddenFromOpenApi: true,
   response: media('application/json'),
 } as const
 

@@ -24,7 +24,7 @@ const called = {
   tags: ['oauth'],
   right: 'none',
   openToPages: true,
-  isDescribedElsewhere: true,
+  hiddenFromOpenApi: true,
   maxBodyBytes: bodyBytesMax,
   response: media('application/json'),
 } as const
@@ -35,7 +35,7 @@ export const endpointOperations = (core: EndpointCore): readonly Operation[] => 
     path: oauthPaths.token,
     operationId: 'issueToken',
     summary: 'Get an access token',
-    refusalAs: oauthRefusal,
+    errorRenderer: oauthRefusal,
     body: formBody,
     handle: async (input) => unkeptJson(toWireToken(await core.tokenEndpoint.answer(await clientRequest(input)))),
   }),
@@ -44,7 +44,7 @@ export const endpointOperations = (core: EndpointCore): readonly Operation[] => 
     path: oauthPaths.revoke,
     operationId: 'revokeToken',
     summary: 'End a grant with every token of it',
-    refusalAs: oauthRefusal,
+    errorRenderer: oauthRefusal,
     body: formBody,
     async handle(input) {
       await core.revocation.revoke(await clientRequest(input))
@@ -56,7 +56,7 @@ export const endpointOperations = (core: EndpointCore): readonly Operation[] => 
     path: oauthPaths.register,
     operationId: 'registerClient',
     summary: 'Register a client',
-    refusalAs: registrationRefusal,
+    errorRenderer: registrationRefusal,
     body: clientMetadata,
     handle: async ({ body, remoteAddress }) => unkeptJson(toWireRegistration(await core.registrations.register(body, remoteAddress)), 201),
   }),

@@ -44,7 +44,7 @@ export function consentUi(pages: Pages, { authorizations, consents }: ConsentCor
     }
   }
   return {
-    refusalAs: refusalPage,
+    errorRenderer: refusalPage,
     problem: problemPage,
     async ask(pending, request) {
       const signedIn = await browsers.read(request.headers)

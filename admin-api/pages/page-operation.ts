@@ -104,7 +104,7 @@ export class Pages {
     const { path, operationId, summary } = facts
     const params = z.strictObject(Object.fromEntries(pathParameters(path).map((name) => [name, z.string().max(200)])))
     const common = {
-      ...{ path, operationId, summary, params, tags: ['pages'], isDescribedElsewhere: true, refusalAs: refusalPage },
+      ...{ path, operationId, summary, params, tags: ['pages'], hiddenFromOpenApi: true, errorRenderer: refusalPage },
       right: 'none',
       query: z.looseObject({}),
       response: media('text/html'),

@@ -2,7 +2,7 @@
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import type { Answer } from '../answer.ts'
 import { negotiatedRefusal } from '../negotiation.ts'
-import type { RefusalForm } from '../operation.ts'
+import type { ErrorRenderer } from '../operation.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
 
@@ -19,12 +19,12 @@ const titles: Partial<Record<RefusalCode, string>> = {
   internal_error: 'Something broke',
 }
 
-/** The `refusalAs` of pages for people who have an account. */
+/** The `errorRenderer` of pages for people who have an account. */
 export const refusalPage = (refusal: Refusal): Answer =>
   show(refusal, html`<a class="button quiet" href="/organizations">Go to the start page</a>`)
 
 /** For an address where nothing is: a page for who reads it in a browser, and the error envelope for programs. */
-export const nothingPage: RefusalForm = negotiatedRefusal((refusal) => {
+export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal) => {
   const isForeign = refusal.nextAction !== nothing.nextAction
   return show(
     isForeign ? refusal : nothing,
@@ -37,7 +37,7 @@ export const nothingPage: RefusalForm = negotiatedRefusal((refusal) => {
 
 const nothing = new Refusal('not_found', 'There is nothing at this address. Look whether it is complete.')
 
-/** The `refusalAs` of pages for people who have none. */
+/** The `errorRenderer` of pages for people who have none. */
 export const strangerRefusalPage = (refusal: Refusal): Answer => show(refusal)
 
 /** The arch of the mark: crossed out where the way ends here. */

@@ -24,10 +24,10 @@ const wantsJson = ({ accept = '' }: IncomingHttpHeaders): boolean => /^applicati
 
 export function revealOperations({ reveals, origin }: RevealCore): readonly Operation[] {
   const common = {
-    ...{ path: '/reveal/{code}', tags: ['pages'], right: 'none', isDescribedElsewhere: true },
+    ...{ path: '/reveal/{code}', tags: ['pages'], right: 'none', hiddenFromOpenApi: true },
     params: z.strictObject({ code: z.string().max(200) }),
     response: media('text/html'),
-    refusalAs: (refusal, headers) => (wantsJson(headers) ? undefined : strangerRefusalPage(refusal)),
+    errorRenderer: (refusal, headers) => (wantsJson(headers) ? undefined : strangerRefusalPage(refusal)),
   } as const satisfies Partial<Operation>
   return underOwnAddress(origin, [
     operation({

@@ -72,7 +72,7 @@ export const inspectOperations = (core: RestCore): readonly Operation[] => [
     summary: 'Show the report of a deliverability test to people',
     tags,
     right: 'none',
-    refusalAs: strangerRefusalPage,
+    errorRenderer: strangerRefusalPage,
     errors: ['not_found'],
     params: z.strictObject({ token: z.string().min(1).max(64).toLowerCase() }),
     response: media('text/html'),

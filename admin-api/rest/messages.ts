@@ -5,6 +5,7 @@ import type { Scope } from '#core/access/scope.ts'
 import { invalid, type FieldProblem } from '#core/refusals.ts'
 import type { Acceptance } from '#core/submission/submission.ts'
 import { answer } from '../answer.ts'
+import { publishable } from '../credentials.ts'
 import { operation, type Operation } from '../operation.ts'
 import { check } from '../validation.ts'
 import { toRefusedSend } from '../wire/refused-send.ts'
@@ -63,15 +64,7 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
     ],
     maxBodyBytes: core.sendBodyBytesMax,
     maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
-    pageKeys: {
-      prefix: publishablePrefix,
-      maxBodyBytes: pageBodyBytesMax,
-      requestHeaders: ['authorization', 'content-type', 'idempotency-key', captchaHeader],
-      readableFrom: anyOrigin,
-      authenticate: (key, origin) => core.publishable.keys.authenticate(key, origin),
-      admit: (scope, remoteAddress) => core.publishable.sends.admit(scope, remoteAddress),
-      countRefused: (scope, remoteAddress) => core.publishable.sends.countRefused(scope, remoteAddress),
-    },
+    credentials: [publishableKeys(core), 'bearer'],
     deadlineSeconds: sendDeadlineSeconds,
     alsoMissing: (body, scope) => missingSender(core, body, scope),
     body: sendBody,
@@ -90,6 +83,21 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
     },
   }),
 ]
+
+const publishableKeys = ({ publishable: { keys, sends } }: RestCore) =>
+  publishable({
+    prefix: publishablePrefix,
+    authenticate: (key, { headers }) => keys.authenticate(key, headers.origin),
+    limits: {
+      maxBodyBytes: pageBodyBytesMax,
+      admit: (principal, remoteAddress) => sends.admit(principal, remoteAddress),
+      countRefused: (principal, remoteAddress) => sends.countRefused(principal, remoteAddress),
+    },
+    cors: {
+      allowedOrigin: anyOrigin,
+      requestHeaders: ['authorization', 'content-type', 'idempotency-key', captchaHeader],
+    },
+  })
 
 /** A repeated idempotency key is told by a header. */
 const told = (acceptance: Acceptance) =>

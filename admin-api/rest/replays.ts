@@ -22,7 +22,7 @@ export const replayOperations = (core: RestCore): readonly Operation[] => [
     tags,
     right: 'api:send',
     status: 201,
-    alsoAnswers: { 200: 'A dry run: how many messages the filter finds' },
+    otherResponses: { 200: 'A dry run: how many messages the filter finds' },
     errors: ['not_found', 'conflict', 'feature_disabled'],
     body: newReplayBody,
     response: replayShape,

@@ -70,7 +70,7 @@ const list = (core: RestCore): readonly Operation[] => [
     tags,
     right: 'api:admin',
     status: 201,
-    alsoAnswers: { 200: 'The address was there already.' },
+    otherResponses: { 200: 'The address was there already.' },
     errors: ['not_found', 'conflict'],
     body: newSuppressionBody,
     response: suppressionShape,

@@ -171,7 +171,7 @@ const sharing = (core: RestCore): readonly Operation[] => [
     params,
     response: sharedTraceShape,
     alsoAsPage: true,
-    refusalAs: negotiatedRefusal(strangerRefusalPage),
+    errorRenderer: negotiatedRefusal(strangerRefusalPage),
     async handle({ params: { trace_id }, headers }) {
       const trace = await core.traces.shared(trace_id)
       return prefersPage(headers) ? sharedTracePage(trace) : answer(toWireSharedTrace(trace), { headers: { ...unlisted, ...varies } })

@@ -27,7 +27,7 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
     tags,
     right: 'none',
     status: 302,
-    alsoAnswers: { 404: 'A page that says what to do: the link is not one of this service, or was cut off.' },
+    otherResponses: { 404: 'A page that says what to do: the link is not one of this service, or was cut off.' },
     params,
     query,
     response: media('text/html'),

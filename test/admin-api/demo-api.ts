@@ -101,7 +101,7 @@ export const demoOperations: readonly Operation[] = [
     tags: ['notes'],
     right: 'none',
     body: z.strictObject({ again: z.boolean() }).optional(),
-    alsoAnswers: { 202: 'Will be done later.' },
+    otherResponses: { 202: 'Will be done later.' },
     response: z.object({ address: z.string(), again: z.boolean().nullable() }),
     handle: ({ remoteAddress, body }) => answer({ address: remoteAddress, again: body?.again ?? null }, { status: 202 }),
   }),

@@ -100,13 +100,25 @@ async function settled(): Promise<void> {
 }
 
 function described(operation: Operation): Served {
-  const { operationId, method, path, right, maxBodyBytes = bodyBytesDefault, waits = false, body, query, examples, pageKeys } = operation
+  const {
+    operationId,
+    method,
+    path,
+    right,
+    maxBodyBytes = bodyBytesDefault,
+    waits = false,
+    body,
+    query,
+    examples,
+    credentials = [],
+  } = operation
+  const limits = credentials.flatMap((each) => (each === 'bearer' ? [] : (each.limits ?? []))).at(0)
   const schemaOf = (schema: z.ZodType): Schema =>
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as Schema
   return {
     ...{ operationId, method, path, right, maxBodyBytes, waits, query: schemaOf(query), example: examples.body },
     ...(isStreamed(body) ? { streams: Object.keys(body.mediaTypes) } : body && { body: schemaOf(body) }),
-    ...(pageKeys && { publishableBytes: pageKeys.maxBodyBytes }),
+    ...(limits && { publishableBytes: limits.maxBodyBytes }),
   }
 }
 

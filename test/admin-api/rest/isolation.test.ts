@@ -34,7 +34,7 @@ const isOpen = ({ right }: Operation): boolean => right === 'none'
 test('every operation has a request, and the owner can make it', async (t) => {
   const site = await siteOf(t)
   // pages and OAuth endpoints know nobody by a key; their tests stand beside them
-  const inTable = site.operations.filter(({ isDescribedElsewhere }) => !isDescribedElsewhere).map(({ operationId }) => operationId)
+  const inTable = site.operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi).map(({ operationId }) => operationId)
   t.deepEqual(Object.keys(site.requests).toSorted(), inTable.toSorted(), 'each operation needs a request in requests.ts, and no other')
   for (const operation of site.walk) {
     const owner = operation.right === 'operator' ? site.operator : site.rest

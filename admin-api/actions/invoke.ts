@@ -1,0 +1,20 @@
+/**
+ * An action called by a surface that has its own way in: agent tools, GraphQL. The same checks in the same order as for REST – scope,
+ * feature, input – and the same refusals; how they are told is the surface's.
+ */
+import { requireRight } from '#core/access/scope.ts'
+import type { Feature } from '#config/features.ts'
+import { check } from '../validation.ts'
+import type { Action, CallContext, Principal } from './action.ts'
+
+/** Throws `feature_disabled` while the flag is off for the organization. */
+export type RequireFlag = (principal: Principal, feature: Feature) => Promise<void>
+
+/** Returns the result as the action's output describes it; throws `Refusal`. The input is a value with the names of the wire. */
+export async function invoke(action: Action, context: CallContext, input: unknown, requireFlag: RequireFlag): Promise<unknown> {
+  const { scope, feature } = action
+  const { principal } = context
+  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && action.openToSendOnlyKeys)) requireRight(principal, scope)
+  if (feature !== undefined) await requireFlag(principal, feature)
+  return action.encode(await action.run(context, check(action.input, input, 'body')))
+}
