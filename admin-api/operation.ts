@@ -8,6 +8,7 @@ import type { Right, Scope } from '#core/access/scope.ts'
 import type { Answer, ResponseShape } from './answer.ts'
 import type { BodyStream, StreamShape } from './body-stream.ts'
 import type { Credentials } from './credentials.ts'
+import type { Written } from './wire/codec.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -90,7 +91,7 @@ export interface HandlerInput<P, Q, B, S> {
 }
 
 /** What `handle` may return: the wire object, or an `Answer` that carries a status, headers or bytes of its own. */
-type Handled<R extends ResponseShape> = Answer | (R extends z.ZodType ? z.input<R> : R extends { kind: 'none' } ? void : never)
+type Handled<R extends ResponseShape> = Answer | (R extends z.ZodType ? Written<R> : R extends { kind: 'none' } ? void : never)
 
 /** What a handler gets as the body: the checked value, or the stream. */
 type BodyFor<B extends z.ZodType | StreamShape> = B extends z.ZodType ? z.output<B> : BodyStream

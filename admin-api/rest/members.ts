@@ -1,7 +1,7 @@
 /** Members of the organization. They belong to the whole organization, so keys of one project have no say. */
 import * as z from 'zod'
 import { operation, type Operation } from '../operation.ts'
-import { keyFatesShape, toWireKeyFates } from '../wire/api-key.ts'
+import { keyFates } from '../wire/api-key.ts'
 import { memberShape, roleBody, toWireMember } from '../wire/member.ts'
 import { pageOf } from '../wire/paging.ts'
 import { idList, idParams } from '../wire/text.ts'
@@ -51,7 +51,7 @@ export const memberOperations = (core: RestCore): readonly Operation[] => [
     errors: ['not_found', 'conflict'],
     params: idParams,
     query: z.strictObject({ keep_keys: idList('API keys to keep, as ids with commas between them.') }),
-    response: keyFatesShape,
-    handle: async ({ scope, params, query }) => toWireKeyFates(await core.members.remove(scope, params.id, query.keep_keys)),
+    response: keyFates.schema,
+    handle: async ({ scope, params, query }) => keyFates.encode(await core.members.remove(scope, params.id, query.keep_keys)),
   }),
 ]

@@ -2,7 +2,7 @@
 import type { Action } from '../actions/action.ts'
 import { httpOperation } from '../actions/http.ts'
 import type { Operation } from '../operation.ts'
-import { apiKeyOperations } from './api-keys.ts'
+import { apiKeyActions } from './api-keys.ts'
 import { accountOperations } from './account.ts'
 import type { RestCore } from './core.ts'
 import { auditOperations } from './audit.ts'
@@ -27,7 +27,7 @@ import { postofficeMappingOperations } from './postoffice-mappings.ts'
 import { projectOperations } from './projects.ts'
 import { publishableKeyOperations } from './publishable-keys.ts'
 import { replayOperations } from './replays.ts'
-import { routingRuleOperations } from './routing-rules.ts'
+import { routingRuleActions } from './routing-rules.ts'
 import { routingSimulationOperations } from './routing-simulation.ts'
 import { scheduledSendOperations } from './scheduled-sends.ts'
 import { smtpCredentialOperations } from './smtp-credentials.ts'
@@ -61,7 +61,7 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...mailEnableIngestOperations(core),
   ...destinationOperations(core),
   ...destinationHealthOperations(core),
-  ...routingRuleOperations(core),
+  ...routingRuleActions(core),
   ...routingSimulationOperations(core),
   ...domainOperations(core),
   ...templateOperations(core),
@@ -70,7 +70,7 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...accountOperations(core),
   ...organizationOperations(core),
   ...smtpCredentialOperations(core),
-  ...apiKeyOperations(core),
+  ...apiKeyActions(core),
   ...publishableKeyOperations(core),
   ...memberOperations(core),
   ...invitationOperations(core),

@@ -1,80 +1,37 @@
 /** Routing rules. Spec "Destinations, routing, projects". */
-import * as z from 'zod'
-import { noBody } from '../answer.ts'
-import { operation, type Operation } from '../operation.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
-import { newRuleBody, routingRuleShape, ruleChangesBody, toNewRule, toRuleChanges, toWireRule } from '../wire/routing-rule.ts'
-import { idParams } from '../wire/text.ts'
+import type { Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
+import { newRoutingRule, routingRule, routingRuleChanges } from '../wire/routing-rule.ts'
 import type { RestCore } from './core.ts'
 
-const tags = ['routing']
+const rules = resource('/v1/routing/rules', { name: 'RoutingRule', tags: ['routing'] })
 
-export const routingRuleOperations = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/routing/rules',
-    operationId: 'listRoutingRules',
+export const routingRuleActions = ({ routingRules }: RestCore): readonly Action[] => [
+  rules.list({
     summary: 'List routing rules in the order in which they are tried',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    query: z.strictObject(pagingFields),
-    response: pageOf(routingRuleShape),
-    async handle({ scope, query: { limit, cursor, project } }) {
-      const page = await core.routingRules.list(scope, { limit, cursor, projectId: project })
-      return { data: page.rows.map(toWireRule), next_cursor: page.nextCursor ?? null }
-    },
+    item: routingRule,
+    run: ({ principal }, page) => routingRules.list(principal, page),
   }),
-  operation({
-    method: 'POST',
-    path: '/v1/routing/rules',
-    operationId: 'createRoutingRule',
+  rules.create({
     summary: 'Route a sender to a destination',
-    tags,
-    right: 'api:admin',
-    status: 201,
-    errors: ['not_found', 'conflict'],
-    body: newRuleBody,
-    response: routingRuleShape,
-    examples: { body: { match: { domain: 'example.ch' }, destination_id: 'dst_01935c0000007000800000000000000000', priority: 10 } },
-    handle: async ({ scope, body }) => toWireRule(await core.routingRules.create(scope, toNewRule(body))),
+    input: newRoutingRule,
+    output: routingRule,
+    examples: { input: { match: { domain: 'example.ch' }, destination_id: 'dst_01935c0000007000800000000000000000', priority: 10 } },
+    run: ({ principal }, rule) => routingRules.create(principal, rule),
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/routing/rules/{id}',
-    operationId: 'readRoutingRule',
+  rules.read({
     summary: 'Read a routing rule',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    response: routingRuleShape,
-    handle: async ({ scope, params }) => toWireRule(await core.routingRules.get(scope, params.id)),
+    output: routingRule,
+    run: ({ principal }, { id }) => routingRules.get(principal, id),
   }),
-  operation({
-    method: 'PATCH',
-    path: '/v1/routing/rules/{id}',
-    operationId: 'updateRoutingRule',
+  rules.change({
     summary: 'Change a routing rule',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    body: ruleChangesBody,
-    response: routingRuleShape,
-    handle: async ({ scope, params, body }) => toWireRule(await core.routingRules.update(scope, params.id, toRuleChanges(body))),
+    input: routingRuleChanges,
+    output: routingRule,
+    run: ({ principal }, { id, ...changes }) => routingRules.update(principal, id, changes),
   }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/routing/rules/{id}',
-    operationId: 'deleteRoutingRule',
+  rules.remove({
     summary: 'Delete a routing rule',
-    tags,
-    right: 'api:admin',
-    status: 204,
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    response: noBody,
-    handle: ({ scope, params }) => core.routingRules.remove(scope, params.id),
+    run: ({ principal }, { id }) => routingRules.remove(principal, id),
   }),
 ]

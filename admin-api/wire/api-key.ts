@@ -1,13 +1,15 @@
 /** API keys on the wire. */
 import * as z from 'zod'
 import type { ApiKey } from '#core/access/api-key.ts'
-import { statusOf, type ApiKeyChanges, type NewApiKey, type ShownKey } from '#core/access/api-keys.ts'
+import { statusOf, type MintedKey, type ShownKey } from '#core/access/api-keys.ts'
 import type { KeyFates } from '#core/access/minted-keys.ts'
 import { followsMinter } from '#core/access/minter.ts'
 import { roles } from '#core/access/role.ts'
 import { rightsInOrder } from '#core/access/scope.ts'
-import { id, filledLine } from './text.ts'
-import { timeInput, toWireTime, wireTime } from './time.ts'
+import type { Clock } from '#core/clock.ts'
+import { encoder } from './codec.ts'
+import { id, filledLine, nullAsAbsent } from './text.ts'
+import { orNull, timeInput, wireTime } from './time.ts'
 
 const scopes = z.array(z.enum(rightsInOrder))
 
@@ -48,12 +50,12 @@ const fields = {
   kept_at: wireTime.nullable().meta({ description: 'When an administrator kept the key. Its ceiling stays.' }),
 }
 
-export const apiKeyShape = z.object(fields).meta({ id: 'ApiKey' })
-export const mintedKeyShape = z
+const apiKeyShape = z.object(fields).meta({ id: 'ApiKey' })
+const mintedKeyShape = z
   .object({ ...fields, key: z.string().meta({ description: 'The key itself, shown this once.' }) })
   .meta({ id: 'MintedApiKey' })
 
-export const newApiKeyBody = z
+export const newApiKey = z
   .strictObject({
     name: filledLine(100, 'For people: what the key is for.'),
     scopes: scopes.min(1).max(3).optional().meta({
@@ -70,14 +72,14 @@ export const newApiKeyBody = z
     project_id: id.optional().meta({
       description: 'Binds the key to one project. A send-only key is always bound: by default to the project of the key that mints it.',
     }),
-    expires_at: timeInput.nullable().optional(),
+    expires_at: nullAsAbsent(timeInput),
   })
   .superRefine(({ scopes: given, send_only }, context) => {
     if (send_only && given) context.addIssue({ code: 'custom', path: ['scopes'], message: 'must be left out of a send-only key' })
     if (!send_only && !given) context.addIssue({ code: 'custom', path: ['scopes'], message: 'is required' })
   })
 
-export const apiKeyChangesBody = z.strictObject({
+export const apiKeyChanges = z.strictObject({
   name: filledLine(100, 'For people: what the key is for.').optional(),
   expires_at: timeInput.nullable().optional().meta({ description: 'Null for a key that does not expire.' }),
   kept: z
@@ -95,40 +97,29 @@ const namedKeyShape = z
   .meta({ id: 'NamedApiKey' })
 
 /** Keys that ended with what was removed, and those that were kept. */
-export const keyFatesShape = z.object({ ended_keys: z.array(namedKeyShape), kept_keys: z.array(namedKeyShape) }).meta({ id: 'KeyFates' })
+const keyFatesShape = z.object({ ended_keys: z.array(namedKeyShape), kept_keys: z.array(namedKeyShape) }).meta({ id: 'KeyFates' })
 
-export const toNewApiKey = ({ name, scopes: rights, send_only, project_id, expires_at }: z.output<typeof newApiKeyBody>): NewApiKey => ({
-  name,
-  scopes: rights ?? [],
-  sendOnly: send_only,
-  projectId: project_id,
-  expiresAt: expires_at ?? undefined,
+type KeyFields = ApiKey & Omit<ShownKey, 'record'>
+const fieldsOf = <S extends ShownKey>({ record, ...rest }: S) => ({ ...record, ...rest })
+
+const codeOf = (clock: Clock) => ({
+  send_only: ({ sendOnly }: ApiKey) => sendOnly ?? false,
+  status: (key: ApiKey) => statusOf(key, clock.now()),
+  last_used_at: ({ usedAt }: KeyFields) => orNull(usedAt),
+  minted_by: toWireMinter,
+  ends_with: endsWith,
 })
 
-export const toApiKeyChanges = ({ name, expires_at, kept }: z.output<typeof apiKeyChangesBody>): ApiKeyChanges => ({
-  name,
-  expiresAt: expires_at,
-  kept,
-})
+export const apiKeyEncoder = (clock: Clock) =>
+  encoder(apiKeyShape)
+    .from<KeyFields>(codeOf(clock))
+    .via(fieldsOf<ShownKey>)
+export const mintedApiKeyEncoder = (clock: Clock) =>
+  encoder(mintedKeyShape)
+    .from<KeyFields & { readonly key: string }>(codeOf(clock))
+    .via(fieldsOf<MintedKey>)
 
-export const toWireApiKey = ({ record: key, ceiling, usedAt }: ShownKey, nowMs: number): z.input<typeof apiKeyShape> => ({
-  id: key.id,
-  name: key.name,
-  preview: key.preview,
-  scopes: [...key.scopes],
-  send_only: key.sendOnly ?? false,
-  project_id: key.projectId,
-  status: statusOf(key, nowMs),
-  created_at: toWireTime(key.createdAt),
-  expires_at: orNull(key.expiresAt),
-  revoked_at: orNull(key.revokedAt),
-  last_used_at: orNull(usedAt),
-  minted_by: toWireMinter(key, ceiling),
-  ends_with: endsWith(key),
-  kept_at: orNull(key.keptAt ?? null),
-})
-
-function toWireMinter({ minter, mintedWith }: ApiKey, ceiling: ShownKey['ceiling']): z.input<typeof mintedBy> | null {
+function toWireMinter({ minter, mintedWith, ceiling }: KeyFields): z.input<typeof mintedBy> | null {
   if (!minter && mintedWith === undefined) return null
   const { application } = minter ?? {}
   return {
@@ -144,11 +135,6 @@ function endsWith(key: ApiKey): 'member' | 'application' | 'nothing' {
   return key.minter?.application ? 'application' : 'member'
 }
 
-export const toWireKeyFates = ({ ended, kept }: KeyFates): z.input<typeof keyFatesShape> => ({
-  ended_keys: ended.map(toNamedKey),
-  kept_keys: kept.map(toNamedKey),
-})
-
-const toNamedKey = ({ id: keyId, name, preview, projectId }: ApiKey) => ({ id: keyId, name, preview, project_id: projectId })
-
-const orNull = (at: number | null): string | null => (at === null ? null : toWireTime(at))
+export const keyFates = encoder(keyFatesShape)
+  .from<{ readonly endedKeys: readonly ApiKey[]; readonly keptKeys: readonly ApiKey[] }>()
+  .via(({ ended, kept }: KeyFates) => ({ endedKeys: ended, keptKeys: kept }))

@@ -1,11 +1,11 @@
 /** Routing rules on the wire. Spec "Routing rule". */
 import * as z from 'zod'
-import type { RoutingRule, RuleMatch } from '#core/routing/rule.ts'
-import type { NewRule, RuleChanges } from '#core/routing/rules.ts'
-import { besideFaults, environmentName, filledLine, id } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import type { RoutingRule } from '#core/routing/rule.ts'
+import { encoder } from './codec.ts'
+import { besideFaults, environmentName, filledLine, id, nullAsAbsent } from './text.ts'
+import { wireTime } from './time.ts'
 
-export const routingRuleShape = z
+const routingRuleShape = z
   .object({
     id: z.string(),
     project_id: z.string(),
@@ -40,48 +40,20 @@ function isOneMatch(input: unknown): boolean {
 const priority = z.int().min(0).max(1_000_000).meta({ description: 'Smaller numbers are tried first; 100 unless told.' })
 
 const way = {
-  destination_id: id
-    .nullable()
-    .optional()
-    .meta({ description: 'The destination that takes what matches; this or environment is required.' }),
-  environment: environmentName.nullable().optional().meta({
+  destination_id: nullAsAbsent(id).meta({ description: 'The destination that takes what matches; this or environment is required.' }),
+  environment: nullAsAbsent(environmentName).meta({
     description:
       'In place of a destination: the live, healthy destination of this environment with the smallest priority, among equals the older.',
   }),
 }
 
-export const newRuleBody = z
+export const newRoutingRule = z
   .strictObject({ match, ...way, priority: priority.optional(), project_id: id.optional() })
   .refine((body) => body.destination_id != null || body.environment != null, {
     ...besideFaults,
     path: ['destination_id'],
     message: 'is required, or in its place an environment',
   })
-export const ruleChangesBody = z.strictObject({ match: match.optional(), ...way, priority: priority.optional() })
+export const routingRuleChanges = z.strictObject({ match: match.optional(), ...way, priority: priority.optional() })
 
-export const toNewRule = (body: z.output<typeof newRuleBody>): NewRule => ({
-  match: body.match,
-  destinationId: body.destination_id ?? undefined,
-  environment: body.environment ?? undefined,
-  priority: body.priority,
-  projectId: body.project_id,
-})
-
-export const toRuleChanges = (body: z.output<typeof ruleChangesBody>): RuleChanges => ({
-  match: body.match,
-  destinationId: body.destination_id ?? undefined,
-  environment: body.environment ?? undefined,
-  priority: body.priority,
-})
-
-export const toWireRule = (rule: RoutingRule): z.input<typeof routingRuleShape> => ({
-  id: rule.id,
-  project_id: rule.projectId,
-  match: copyOf(rule.match),
-  destination_id: rule.destinationId,
-  environment: rule.environment ?? null,
-  priority: rule.priority,
-  created_at: toWireTime(rule.createdAt),
-})
-
-const copyOf = (given: RuleMatch) => ({ ...given })
+export const routingRule = encoder(routingRuleShape).from<RoutingRule>()

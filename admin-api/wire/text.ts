@@ -39,6 +39,13 @@ export const idList = (description: string) =>
     .transform((text) => text?.split(',') ?? [])
     .meta({ description })
 
+/** A field in which null says the same as leaving it out. */
+export const nullAsAbsent = <Z extends z.ZodType>(field: Z) =>
+  field
+    .nullable()
+    .optional()
+    .transform((value) => value ?? undefined)
+
 /** A move to another project. */
 export const moveBody = z.strictObject({ project_id: id })
 
