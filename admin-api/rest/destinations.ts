@@ -8,6 +8,7 @@ import {
   destinationChangesBody,
   destinationShape,
   modeBody,
+  missingBesideProvider,
   newDestinationBody,
   presetShape,
   toDestinationChanges,
@@ -93,6 +94,7 @@ const writing = (core: RestCore): readonly Operation[] => [
     right: 'api:admin',
     status: 201,
     errors: ['not_found', 'conflict'],
+    alsoMissing: async (body) => missingBesideProvider(body),
     body: newDestinationBody,
     response: changedDestinationShape,
     examples: {

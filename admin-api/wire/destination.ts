@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { presetKinds, type SmtpPreset } from '#config/presets.ts'
 import { securities, tlsPolicies, type Destination, type DestinationOAuth2, type SmtpDestination } from '#core/routing/destination.ts'
+import type { FieldProblem } from '#core/refusals.ts'
 import type { ConnectionChanges } from '#core/routing/connection.ts'
 import type { DestinationChanges, NewDestination } from '#core/routing/destinations.ts'
 import type { EndpointRequest } from '#core/routing/endpoint.ts'
@@ -131,6 +132,10 @@ export const newDestinationBody = z.discriminatedUnion(
   [z.strictObject({ ...anyNew, provider: z.literal('smtp'), preset: preset.optional(), credentials }), ...httpProviderIds.map(newHttpBody)],
   { error: ({ code, input }) => (code === 'invalid_union' ? unknownProvider(Object(input).provider) : undefined) },
 )
+
+/** What every provider needs and is not there; without a known provider the schema tells of nothing else. */
+export const missingBesideProvider = (body: Readonly<Record<string, unknown>>): readonly FieldProblem[] =>
+  ['name', 'credentials'].filter((path) => (body[path] ?? null) === null).map((path) => ({ path, message: 'is required' }))
 
 export const destinationChangesBody = z
   .strictObject({

@@ -81,9 +81,24 @@ export interface FieldProblem {
   readonly message: string
 }
 
-/** The refusal for bad input: names the first field in the message and lists all of them in `details.fields`. */
+/** As many fields are named behind the first one; the others are counted. */
+const namesMax = 5
+const nameMax = 64
+
+/** The refusal for bad input: says in the message what is wrong with the first field and which others are, and lists all in `details.fields`. */
 export function invalid(fields: readonly FieldProblem[]): Refusal {
-  const first = fields[0]
-  const message = first ? `${first.path}: ${first.message}` : 'The request is invalid.'
+  const [first, ...others] = fields
+  const message = first
+    ? `${first.path}: ${first.message}${alsoNamed(others.filter(({ path }, i) => path !== first.path && others.findIndex((other) => other.path === path) === i))}`
+    : 'The request is invalid.'
   return new Refusal('validation_failed', message, { details: { fields } })
+}
+
+function alsoNamed(others: readonly FieldProblem[]): string {
+  if (others.length === 0) return ''
+  const missing = others.filter(({ message }) => message.startsWith('is required')).length
+  const what = missing === others.length ? 'missing' : missing === 0 ? 'wrong' : 'wrong or missing'
+  const names = others.slice(0, namesMax).map(({ path }) => (path.length > nameMax ? `${path.slice(0, nameMax - 1)}…` : path))
+  const more = others.length > namesMax ? ` and ${String(others.length - namesMax)} more` : ''
+  return `; also ${what}: ${names.join(', ')}${more}`
 }

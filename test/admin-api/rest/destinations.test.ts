@@ -87,8 +87,19 @@ const privately = 'credentials.host: leads to a loopback or private address, whi
 const ports = 'credentials.port: must be one of 25, 465, 587, 2465, 2525, 2587'
 const open = { port: 587, security: 'starttls' }
 
-test(badEndpoint, {}, 'credentials.host: is required')
-test(badEndpoint, { host: 'mail.example.ch' }, 'credentials.port: is required')
+test(badEndpoint, {}, 'credentials.host: is required; also missing: credentials.port, credentials.security')
+test(badEndpoint, { host: 'mail.example.ch' }, 'credentials.port: is required; also missing: credentials.security')
+
+test('createDestination names name and credentials beside a provider that is missing', async (t) => {
+  const { rest } = await startRig(t)
+  const named = async (body: object) => {
+    const { details } = errorOf(await rest.call('POST', '/v1/destinations', body))
+    return (details?.['fields'] as { path: string }[]).map(({ path }) => path)
+  }
+  t.deepEqual(await named({}), ['provider', 'name', 'credentials'])
+  t.deepEqual(await named({ provider: 'pigeon', name: 'x' }), ['provider', 'credentials'])
+})
+
 test(badEndpoint, { host: 'a b', ...open }, 'credentials.host: must be a host name or an IP address')
 test(badEndpoint, { host: 'http://mail.example.ch', ...open }, 'credentials.host: must be a host name or an IP address')
 test(badEndpoint, { host: '10.0.0.1', ...open }, privately)

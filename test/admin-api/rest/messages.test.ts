@@ -251,7 +251,11 @@ test(
 test(wrong, { attachments: [{ ...file, content: { type: 'Buffer', data: [1] } }] }, 'attachments[0].content: expected text, got an object')
 test(wrong, { attachments: [{ filename: 'a.txt' }] }, 'attachments[0].content: is required')
 test(wrong, { attachments: Array.from({ length: 101 }, () => file) }, 'attachments: at most 100 entries')
-test(wrong, { attachments: [{ filename: 'a.txt', path: '/etc/passwd', href: 'http://x' }] }, 'attachments[0].path: is not a known field')
+test(
+  wrong,
+  { attachments: [{ filename: 'a.txt', path: '/etc/passwd', href: 'http://x' }] },
+  'attachments[0].path: is not a known field; also wrong or missing: attachments[0].href, attachments[0].content',
+)
 test(wrong, { attachments: [{ ...file, filename: 'x'.repeat(4097) }] }, 'attachments[0].filename: at most 4096 characters')
 test(
   wrong,
