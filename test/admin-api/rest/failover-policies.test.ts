@@ -38,7 +38,10 @@ test('what is wrong with a policy is told by field', async (t) => {
     [{ fallback_ids: [primary_id] }, 'fallback_ids.0: is the primary destination itself; leave it out'],
     [{ fallback_ids: [a, a] }, 'fallback_ids.1: is in the list already; leave it out'],
     [{ fallback_ids: [] }, 'fallback_ids: give at least one destination that takes over'],
-    [{ fallback_ids: [a, 'b', 'c', 'd', 'e', 'f'] }, 'fallback_ids: must not have more than 5 destinations'],
+    [
+      { fallback_ids: [a, 'b', 'c', 'd', 'e', 'f'] },
+      'fallback_ids: must not have more than 5 destinations; also wrong: fallback_ids.1, fallback_ids.2, fallback_ids.3, fallback_ids.4, fallback_ids.5',
+    ],
     [{ fallback_ids: [foreign] }, 'fallback_ids.0: no destination of this project has this id'],
     [{ primary_id: 'dst_none' }, 'primary_id: no destination of this project has this id'],
     [{ conditions: { on: [] } }, 'conditions.on: give at least one condition'],
