@@ -16,11 +16,11 @@ Exit codes: 0 stopped, 1 cannot start, 64 wrong words, 70 the store failed (star
   send: `Usage: postern send --from ADDRESS --to ADDRESS [--to ADDRESS]... [OPTIONS]
 
 Sends one message through a running daemon and prints what was decided. The text comes from the standard
-input unless --text gives it.
+input unless --text or --html gives a body.
 
   --subject TEXT   "Test" by default
-  --text TEXT      the body
-  --html HTML      the body as HTML, beside the text
+  --text TEXT      the body; - is the standard input
+  --html HTML      the body as HTML, alone or beside the text
   --json           the answer as JSON
 ${elsewhere}
 `,
@@ -37,7 +37,7 @@ Makes an API key and prints it, this once.
 
   --scope SCOPE     api:read, api:send (by default) or api:admin; each includes those before it
   --project ID      bind the key to one project
-  --send-only       the key sends and reads nothing; for sites
+  --send-only       the key sends and reads nothing, without a scope; for sites
   --json            the answer as JSON
 ${elsewhere}
 `,
@@ -74,6 +74,8 @@ export const helpText = `Usage: postern COMMAND
   doctor              check this machine and the configuration
   config              print the effective configuration, secrets masked
   operator WHAT       plans, flags, prices and invoices of all organizations
+
+  help [COMMAND]      as --help
 
   --help, --version
 

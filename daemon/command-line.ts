@@ -14,7 +14,7 @@ export interface SendWords extends DaemonChoice {
   readonly from: string
   readonly to: readonly string[]
   readonly subject: string
-  /** `-` stands for the standard input. */
+  /** `-` stands for the standard input; none when it is empty. */
   readonly text: string
   readonly html: string | undefined
   readonly asJson: boolean
@@ -54,7 +54,9 @@ interface Words {
 
 interface CommandWords {
   readonly options: ParseArgsOptionsConfig
-  /** Names of the operands, in order; all are needed. */
+  /** What its first word may be, where that says what to do. */
+  readonly verbs?: readonly string[]
+  /** Names of the other operands, in order; all are needed. */
   readonly operands: readonly string[]
   readonly make: (this: void, words: Words) => Command
 }
@@ -76,16 +78,19 @@ const commands: Readonly<Record<string, CommandWords>> = {
       const from = textOf(values['from'])
       const to = [values['to'] ?? []].flat().map(String)
       if (from === undefined || to.length === 0) throw new WordsUnclear('send needs --from and --to.')
-      const body = { subject: textOf(values['subject']) ?? 'Test', text: textOf(values['text']) ?? '-', html: textOf(values['html']) }
+      const html = textOf(values['html'])
+      const body = { subject: textOf(values['subject']) ?? 'Test', text: textOf(values['text']) ?? (html === undefined ? '-' : ''), html }
       return { name: 'send', words: { ...daemonChoice(values), from, to, ...body, asJson: values['json'] === true } }
     },
   },
   tail: { options: { json: flag }, operands: [], make: ({ values }) => ({ name: 'tail', asJson: values['json'] === true }) },
   key: {
     options: { ...daemonOptions, scope: text, project: text, 'send-only': flag },
-    operands: ['create', 'a name for the key'],
-    make({ values, operands: [verb, label = ''] }) {
-      if (verb !== 'create') throw new WordsUnclear('key can do one thing: create.')
+    verbs: ['create'],
+    operands: ['a name for the key'],
+    make({ values, operands: [, label = ''] }) {
+      if (values['send-only'] === true && values['scope'] !== undefined)
+        throw new WordsUnclear('--scope cannot be given with --send-only: such a key sends and has no scope.')
       const what = { scope: textOf(values['scope']), project: textOf(values['project']), sendOnly: values['send-only'] === true }
       return { name: 'key create', words: { ...daemonChoice(values), label, ...what, asJson: values['json'] === true } }
     },
@@ -104,6 +109,7 @@ const names = [...Object.keys(commands), 'operator']
 
 /** Reads the words after the program's name. */
 export function parseCommandLine(words: readonly string[]): Command {
+  if (words[0] === 'help') return helpWith(words.slice(1))
   const at = words.findIndex((word) => !word.startsWith('-'))
   const name = words.find((word) => names.includes(word)) ?? words[at]
   if (name === undefined) return withoutCommand(words)
@@ -118,7 +124,7 @@ export function parseCommandLine(words: readonly string[]): Command {
   }
 }
 
-function read(name: string, { options, operands, make }: CommandWords, words: readonly string[]): Command {
+function read(name: string, { options, verbs, operands, make }: CommandWords, words: readonly string[]): Command {
   const { values, positionals } = parseArgs({
     args: [...words],
     allowPositionals: true,
@@ -126,11 +132,28 @@ function read(name: string, { options, operands, make }: CommandWords, words: re
   })
   if (values['help'] === true) return { name: 'help', text: commandHelp(name) }
   if (values['version'] === true) return { name: 'version' }
-  const [surplus] = positionals.slice(operands.length)
+  if (verbs) requireVerb(name, verbs, positionals[0])
+  const given = verbs ? positionals.slice(1) : positionals
+  const [surplus] = given.slice(operands.length)
   if (surplus !== undefined) throw new WordsUnclear(`${name} takes no ${JSON.stringify(surplus)}.`)
-  const missing = operands[positionals.length]
+  const missing = operands[given.length]
   if (missing !== undefined) throw new WordsUnclear(`${name} needs ${missing}.`)
   return make({ values, operands: positionals })
+}
+
+function requireVerb(name: string, verbs: readonly string[], verb: string | undefined): void {
+  if (verb === undefined) throw new WordsUnclear(`Say what to do: ${verbs.map((known) => `${name} ${known}`).join(', ')}.`)
+  if (verbs.includes(verb)) return
+  const near = closest(verb, verbs)
+  throw new WordsUnclear(`${name} knows no ${JSON.stringify(verb)}; ${near ? `did you mean ${near}?` : `there is ${verbs.join(', ')}.`}`)
+}
+
+/** `postern help WORDS` is `postern WORDS --help`. */
+function helpWith(words: readonly string[]): Command {
+  const name = words.find((word) => !word.startsWith('-'))
+  if (name === undefined || name === 'help') return { name: 'help', text: helpText }
+  if (name === 'operator') return { name: 'help', text: operatorHelp }
+  return Object.hasOwn(commands, name) ? { name: 'help', text: commandHelp(name) } : usage(unknownCommand(name))
 }
 
 function withoutCommand(words: readonly string[]): Command {
@@ -152,7 +175,7 @@ function operatorCommand(words: readonly string[]): Command {
 }
 
 function unknownCommand(name: string): string {
-  const near = closest(name, names)
+  const near = closest(name, [...names, 'help'])
   return `${JSON.stringify(name)} is not a command; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`
 }
 

@@ -1,6 +1,7 @@
 /** How commands of the command line call a daemon: the one that runs on this data folder, or another by address and API key. */
 import { apiKeyVariable } from '#config/environment.ts'
 import type { Config } from '#config/load.ts'
+import { cleanText } from './clean-text.ts'
 import type { DaemonChoice } from './command-line.ts'
 import { exitCodes } from './lifecycle.ts'
 import { readOperatorFile, type OperatorAccess } from './operator-file.ts'
@@ -9,7 +10,7 @@ import { StartRefused } from './start-refused.ts'
 /** Where a daemon is, and the secret it is called with. */
 type CalledDaemon = Pick<OperatorAccess, 'origin' | 'token'>
 
-/** The running daemon of the data folder. Throws `StartRefused` when none runs. */
+/** The running daemon of the data folder. Throws `StartRefused` when none runs, or when it is another user's. */
 export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> {
   const access = await readOperatorFile(dataDir)
   if (access) return access
@@ -18,7 +19,7 @@ export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> 
 
 /** Where to call, and with which secret. Throws `StartRefused`. */
 export async function chosenDaemon(config: Config, { url, key }: DaemonChoice, env: NodeJS.ProcessEnv): Promise<CalledDaemon> {
-  const token = key ?? env[apiKeyVariable]
+  const token = key === undefined ? keyIn(apiKeyVariable, env[apiKeyVariable]) : requireKey('--key', key)
   if (url === undefined) {
     const { origin, token: ownToken } = await localDaemon(config)
     return { origin, token: token ?? ownToken }
@@ -27,6 +28,17 @@ export async function chosenDaemon(config: Config, { url, key }: DaemonChoice, e
     throw new StartRefused(`--url must be an address such as http://127.0.0.1:8080, and is ${JSON.stringify(url)}.`, exitCodes.usage)
   if (token === undefined) throw new StartRefused('--url needs an API key: give --key, or set POSTERN_API_KEY.', exitCodes.usage)
   return { origin: url, token }
+}
+
+/** An empty variable is one that is not set. */
+const keyIn = (variable: string, text = ''): string | undefined => (text.trim() === '' ? undefined : requireKey(variable, text))
+
+/** What reads a key from a file may leave its line break at the end. Throws `StartRefused` for what no header can carry (RFC 9110 §5.5). */
+function requireKey(source: string, text: string): string {
+  const key = text.trim()
+  if (/^[\x21-\x7e]+$/.test(key)) return key
+  const what = key === '' ? 'is empty' : 'has blanks, line breaks or other characters that no key has'
+  throw new StartRefused(`${source} ${what}; give an API key such as svckey_….`, exitCodes.usage)
 }
 
 /** Calls and gives the answer of a good response. Throws `StartRefused` with the daemon's own words. */
@@ -63,7 +75,7 @@ const withOption = (message: string): string =>
 /** What the daemon said when it refused, as a `StartRefused`. */
 export function refusedBy(status: number, text: string, words = (message: string): string => message): StartRefused {
   const message = messageOf(text)
-  return new StartRefused(message === undefined ? `The daemon answered ${status}.` : words(message), exitCodes.failed)
+  return new StartRefused(message === undefined ? `The daemon answered ${status}.` : cleanText(words(message)), exitCodes.failed)
 }
 
 function messageOf(text: string): string | undefined {

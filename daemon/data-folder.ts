@@ -4,14 +4,13 @@ import { access, mkdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { exitCodes } from './lifecycle.ts'
 import { StartRefused } from './start-refused.ts'
+import { isThere } from './unreadable.ts'
 
 /** The store inside a data folder. */
 export const storeFolder = (dataDir: string): string => join(dataDir, 'store')
 
-/** Whether a store was begun in the data folder. */
-export async function hasStore(dataDir: string): Promise<boolean> {
-  return (await stat(storeFolder(dataDir)).catch(() => undefined)) !== undefined
-}
+/** Whether a store was begun in the data folder. Throws `Unreadable` when that is another user's. */
+export const hasStore = (dataDir: string): Promise<boolean> => isThere(storeFolder(dataDir))
 
 /** Makes the data folder unless it is there. Throws `StartRefused` when it is no folder, or may not be written. */
 export async function prepareDataFolder(dataDir: string): Promise<void> {

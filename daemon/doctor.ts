@@ -13,6 +13,7 @@ import { exitCodes, type ExitCode } from './lifecycle.ts'
 import { listenersOf, listenProblem, type Listener } from './listen-problem.ts'
 import { runningDaemon, type OperatorAccess } from './operator-file.ts'
 import { StartRefused } from './start-refused.ts'
+import { isThere, Unreadable } from './unreadable.ts'
 
 /** What one check found. `detail` is one sentence, which says what to do when `ok` is false. */
 export interface Finding {
@@ -35,18 +36,25 @@ export async function examine(config: Config): Promise<Finding[]> {
   const listeners = listenersOf(config).filter(({ endpoint }) => endpoint.port !== 0)
   // First of all: the others write to the folder whose time it reads.
   const clock = await checkClock(config)
-  const own = await runningDaemon(config.dataDir)
+  const own = await askedBy(runningDaemon(config.dataDir))
   const checks: readonly [string, Promise<Outcome>][] = [
     ['node', checkNode()],
-    ['data folder', checkDataFolder(config)],
+    ['data folder', checkDataFolder(config, own)],
     ['master key', checkMasterKey(config)],
-    ['certificate', checkCertificate(config)],
+    ['certificate', checkCertificate(config, own)],
     ['dns', checkDns(config)],
     ['clock', Promise.resolve(clock)],
     ...listeners.map((listener): [string, Promise<Outcome>] => [`port ${listener.endpoint.port}`, checkPort(listener, own)]),
   ]
   return Promise.all(checks.map(async ([check, outcome]) => ({ check, ...(await outcome) })))
 }
+
+/** What this user cannot see is a finding, and no reason to end. */
+const askedBy = <T>(asked: Promise<T>): Promise<T | Unreadable> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof Unreadable) return error
+    throw error
+  })
 
 const good = (detail: string): Outcome => ({ ok: true, detail })
 const bad = (detail: string): Outcome => ({ ok: false, detail })
@@ -60,7 +68,8 @@ async function checkNode(): Promise<Outcome> {
     : bad(`Node ${process.versions.node} is too old; use ${oldestNode.join('.')} or later.`)
 }
 
-async function checkDataFolder({ dataDir, store }: Config): Promise<Outcome> {
+async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promise<Outcome> {
+  if (own instanceof Unreadable) return bad(`${dataDir} is for ${own.owner} alone; run postern doctor as that user.`)
   const probe = join(dataDir, `.doctor-${randomUUID()}`)
   try {
     await prepareDataFolder(dataDir)
@@ -83,8 +92,12 @@ async function checkDataFolder({ dataDir, store }: Config): Promise<Outcome> {
 async function checkMasterKey(config: Config): Promise<Outcome> {
   if (config.masterKeyFile === null && config.masterKey !== null) return good('The master key is set by variable or configuration file.')
   const path = config.masterKeyFile ?? join(config.dataDir, 'master.key')
+  const seen = await askedBy(isThere(path))
+  if (seen instanceof Unreadable) return bad(seen.message)
   const found = await stat(path).catch(() => undefined)
-  if (!found && (await hasStore(config.dataDir)))
+  const stored = await askedBy(hasStore(config.dataDir))
+  if (stored instanceof Unreadable) return bad(stored.message)
+  if (!found && stored)
     return bad(`${path} is missing, but ${config.dataDir} holds data written with it; restore the file or set POSTERN_MASTER_KEY.`)
   if (!found) return good(`There is no master key yet; the first start makes one at ${path}.`)
   const open = (found.mode & 0o077) !== 0
@@ -93,9 +106,10 @@ async function checkMasterKey(config: Config): Promise<Outcome> {
     : good(`The master key is in ${path}, which only its owner can read.`)
 }
 
-async function checkCertificate(config: Config): Promise<Outcome> {
+async function checkCertificate(config: Config, own: unknown): Promise<Outcome> {
   try {
     const certificate = await readCertificate(config)
+    if (!certificate && own instanceof Unreadable) return bad(`Its files are for ${own.owner} alone; run postern doctor as that user.`)
     if (!certificate) return good('There is no certificate yet; the first start makes a self-signed one.')
     const days = Math.floor((certificate.expires.getTime() - Date.now()) / day)
     if (days < 0) return bad(`The certificate expired at ${certificate.expires.toISOString()}; renew it.`)
@@ -131,15 +145,18 @@ async function checkClock({ dataDir }: Config): Promise<Outcome> {
   return good(`The clock shows ${new Date(now).toISOString()}.`)
 }
 
-async function checkPort(listener: Listener, own: OperatorAccess | undefined): Promise<Outcome> {
+async function checkPort(listener: Listener, own: OperatorAccess | Unreadable | undefined): Promise<Outcome> {
   const address = formatEndpoint(listener.endpoint)
-  if (own?.listening.includes(address)) return good(`${address} is used by the daemon of this data folder (pid ${own.pid}).`)
+  if (own && 'listening' in own && own.listening.includes(address))
+    return good(`${address} is used by the daemon of this data folder (pid ${own.pid}).`)
   const { host, port } = listener.endpoint
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const server = createServer()
   server.once('error', (error) => resolve(codeOf(error)))
   server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
   const code = await promise
+  if (code === 'EADDRINUSE' && own instanceof Unreadable)
+    return bad(`${address} is in use, perhaps by the daemon of this data folder; run postern doctor as ${own.owner} to know.`)
   return code === undefined ? good(`${address} is free.`) : bad(await listenProblem(listener, code))
 }
 

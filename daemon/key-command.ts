@@ -1,5 +1,6 @@
 /** `postern key create`: an API key, by the same REST call as everybody's. */
 import type { Config } from '#config/load.ts'
+import { cleanJson } from './clean-text.ts'
 import type { KeyWords } from './command-line.ts'
 import { chosenDaemon, postToDaemon } from './daemon-client.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
@@ -17,6 +18,6 @@ export async function createKey(
     ...(sendOnly ? { send_only: true } : { scopes: [scope ?? 'api:send'] }),
     ...(project !== undefined && { project_id: project }),
   })) as { readonly key: string }
-  stdout.write(asJson ? `${JSON.stringify(answer)}\n` : `${answer.key}\n`)
+  stdout.write(asJson ? `${cleanJson(JSON.stringify(answer))}\n` : `${answer.key}\n`)
   return exitCodes.ok
 }

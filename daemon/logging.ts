@@ -3,6 +3,7 @@
  * secrets by the name of their field, control characters and length by value, so that no peer can forge or flood a line.
  */
 import pino from 'pino'
+import { cleanText } from './clean-text.ts'
 
 export type Logger = pino.Logger
 
@@ -13,8 +14,6 @@ export type LogDestination = 'stdout' | 'stderr' | pino.DestinationStream
 export type LineFormat = (line: string) => string
 
 const secretName = /pass(?:word|wd|phrase)|secret|authori[sz]ation|cookie|token|credentials|^auth$|key$/i
-const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
-const textMax = 2000
 const itemsMax = 50
 const depthMax = 6
 const gatherMs = 100
@@ -53,13 +52,6 @@ export async function prettyLines(stream: { readonly isTTY?: boolean }): Promise
   const { prettyFactory } = await import('pino-pretty')
   const colorize = stream.isTTY === true && process.env['NO_COLOR'] === undefined
   return prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
-}
-
-/** One line of text as it may be logged: control characters replaced, and cut after 2000 characters. */
-export function cleanText(text: unknown): string {
-  const line = String(text)
-  const cut = line.length > textMax ? `${line.slice(0, textMax)}… (${line.length} characters)` : line
-  return cut.replaceAll(controls, '\u{fffd}')
 }
 
 /** Lines are gathered for at most a tenth of a second: a write for each would cost more than the line. No lines, no wake-ups. */

@@ -1,5 +1,6 @@
 /** `postern operator`: asks a running daemon over HTTP and prints tables. */
 import { publicUrl, type Config } from '#config/load.ts'
+import { cleanJson, cleanText } from './clean-text.ts'
 import { reachDaemon, refusedBy } from './daemon-client.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
 import type { OperatorRequest } from './operator-words.ts'
@@ -15,7 +16,8 @@ export async function operate(config: Config, wanted: OperatorRequest, out: { wr
   const origin = wanted.url ?? publicUrl(config, config.http.listen)
   const text =
     wanted.show === 'organizations' ? await everyPage(origin, config.operatorKey, wanted) : await ask(origin, config.operatorKey, wanted)
-  out.write(wanted.asJson || wanted.show === 'as it is' ? ended(text) : tables[wanted.show](JSON.parse(text) as Json))
+  if (wanted.show === 'as it is') out.write(ended(text))
+  else out.write(wanted.asJson ? ended(cleanJson(text)) : tables[wanted.show](JSON.parse(text) as Json))
   return exitCodes.ok
 }
 
@@ -113,12 +115,9 @@ const tables = {
   },
 } satisfies Record<Exclude<OperatorRequest['show'], 'as it is'>, (answer: Json) => string>
 
-/** Names come from tenants: nothing in them may steer a terminal. */
-const cell = (value: unknown): string => String(value).replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '?')
-
 function table(head: readonly string[] | undefined, rows: Rows): string {
   if (head && rows.length === 0) return ''
-  const cells = [...(head ? [head] : []), ...rows].map((row) => row.map(cell))
+  const cells = [...(head ? [head] : []), ...rows].map((row) => row.map(cleanText)) // names come from tenants
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   return cells
     .map(

@@ -1,8 +1,9 @@
 /** How the command line finds and convinces a running daemon: a file in the data folder, which only its user can read. */
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/formats.ts'
 import type { Listening } from './ready-file.ts'
+import { readOwn } from './unreadable.ts'
 
 /** Where a running daemon takes orders of its operator. */
 export interface OperatorAccess {
@@ -31,13 +32,13 @@ export async function writeOperatorFile(dataDir: string, { http, submission, sub
   await rename(unfinished, operatorFile(dataDir))
 }
 
-/** Undefined when no daemon runs, as far as the file tells. */
+/** Undefined when no daemon runs, as far as the file tells. Throws `Unreadable` when it is another user's. */
 export async function readOperatorFile(dataDir: string): Promise<OperatorAccess | undefined> {
-  const text = await readFile(operatorFile(dataDir), 'utf8').catch(() => undefined)
+  const text = await readOwn(operatorFile(dataDir))
   return text === undefined ? undefined : (JSON.parse(text) as OperatorAccess)
 }
 
-/** The daemon that the file tells of, when it answers. */
+/** The daemon that the file tells of, when it answers. Throws `Unreadable`. */
 export async function runningDaemon(dataDir: string): Promise<OperatorAccess | undefined> {
   const access = await readOperatorFile(dataDir)
   if (!access) return undefined

@@ -1,6 +1,7 @@
 /** `postern send`: one message through a running daemon, by the same REST call as everybody's. */
 import { text as textOf } from 'node:stream/consumers'
 import type { Config } from '#config/load.ts'
+import { cleanJson } from './clean-text.ts'
 import type { SendWords } from './command-line.ts'
 import { chosenDaemon, postToDaemon } from './daemon-client.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
@@ -20,6 +21,6 @@ export async function send(config: Config, words: SendWords, { env, stdin, stdou
   const text = words.text === '-' ? await textOf(stdin) : words.text
   const body = { from, to, subject, ...(text !== '' && { text }), ...(html !== undefined && { html }) }
   const answer = (await postToDaemon(access, '/v1/messages', body)) as { readonly trace_id: string; readonly outcome: string }
-  stdout.write(asJson ? `${JSON.stringify(answer)}\n` : `${answer.outcome}\ntrace ${answer.trace_id}\n`)
+  stdout.write(asJson ? `${cleanJson(JSON.stringify(answer))}\n` : `${answer.outcome}\ntrace ${answer.trace_id}\n`)
   return exitCodes.ok
 }

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
 import type { Config } from '#config/load.ts'
 import { decisionsPath } from '../admin-api/operator-decisions.ts'
+import { cleanJson, cleanText } from './clean-text.ts'
 import { callDaemon, localDaemon } from './daemon-client.ts'
 import type { Decision } from './decisions.ts'
 import { exitCodes, type ExitCode } from './lifecycle.ts'
-import { cleanText } from './logging.ts'
 import { StartRefused } from './start-refused.ts'
 
 interface Writer {
@@ -35,7 +35,7 @@ export async function tail(
 
 async function show(lines: Readable, asJson: boolean, out: Writer): Promise<void> {
   for await (const line of createInterface({ input: lines })) {
-    if (line !== '') out.write(asJson ? `${line}\n` : `${tailLine(JSON.parse(line) as Decision)}\n`)
+    if (line !== '') out.write(asJson ? `${cleanJson(line)}\n` : `${tailLine(JSON.parse(line) as Decision)}\n`)
   }
 }
 

@@ -18,6 +18,9 @@ test('parseCommandLine() reads every command', (t) => {
     t.is(command.name, 'help')
     if (command.name === 'help') t.regex(command.text, new RegExp(`^Usage: postern ${name}`))
   }
+  for (const line of ['help', 'help --help', 'help help']) t.deepEqual(parse(line), { name: 'help', text: helpText })
+  for (const name of names) t.deepEqual(parse(`help ${name}`), parse(`${name} --help`))
+  t.deepEqual(parse('help key create'), parse('key --help'))
   t.deepEqual(parse('key -h'), { name: 'help', text: commandHelp('key') })
   t.deepEqual(parse('--version'), { name: 'version' })
 })
@@ -30,9 +33,15 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
     ['serve now', /^serve takes no "now"\./],
     ['verify --ready-file x', /--ready-file/],
     ['send --from a@b.ch', /^send needs --from and --to\./],
-    ['key', /^key needs create\./],
+    ['key', /^Say what to do: key create\./],
     ['key create', /^key needs a name for the key\./],
-    ['key revoke x', /^key can do one thing: create\./],
+    ['key delete', /^key knows no "delete"; there is create\./],
+    ['key revoke x', /^key knows no "revoke"; there is create\./],
+    ['key creat x', /^key knows no "creat"; did you mean create\?/],
+    ['key create x y', /^key takes no "y"\./],
+    ['key create x --send-only --scope api:admin', /^--scope cannot be given with --send-only/],
+    ['help launch', /^"launch" is not a command; there are serve,/],
+    ['helpp', /did you mean help\?/],
     ['tail --key x', /--key/],
     ['serve --ready-file=', /^--ready-file needs a path\./],
     ['serve --ready-file', /--ready-file/],

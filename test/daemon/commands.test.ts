@@ -1,9 +1,17 @@
 /** The commands beside a running daemon: send, tail, key create and doctor, each as its own process. */
 import { once } from 'node:events'
+import { chmod } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
+import { loadConfig } from '#config/load.ts'
+import { parseCommandLine } from '../../daemon/command-line.ts'
+import { writeOperatorFile } from '../../daemon/operator-file.ts'
+import { send } from '../../daemon/send-command.ts'
+import { within } from '../support/deadline.ts'
 import { catchAllInbox } from '../support/provision.ts'
 import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../support/daemon.ts'
 import { RestClient } from '../support/rest.ts'
@@ -74,6 +82,64 @@ test('postern key create prints a key alone, with the scope that was asked for',
   t.regex(wrong.output, /^--scope: must be one of api:read/)
 })
 
+test('an API key of the environment counts when it is one, with the line break of its file', async (t) => {
+  const { daemon, options } = await started(t)
+  const withKey = (key: string) => ({ ...options, env: { POSTERN_API_KEY: key } })
+  const words = ['send', ...letter, '--text', 'Hello']
+  for (const key of ['', ' \n', `${daemon.adminKey}\n`]) t.is((await runCommand(withKey(key), ...words)).code, 0, JSON.stringify(key))
+  const url = ['--url', `http://${daemon.addresses.http}`]
+  t.regex((await runCommand(withKey(''), ...words, ...url)).output, /^--url needs an API key/)
+  const broken = {
+    code: 64,
+    output: 'POSTERN_API_KEY has blanks, line breaks or other characters that no key has; give an API key such as svckey_….\n',
+  }
+  t.like(await runCommand(withKey('svckey_a\nb'), ...words), broken)
+  t.like(await runCommand(options, ...words, '--key', ''), { code: 64, output: '--key is empty; give an API key such as svckey_….\n' })
+})
+
+test('postern send with HTML alone does not wait for the standard input', async (t) => {
+  const { daemon } = await started(t)
+  const command = parseCommandLine([
+    'send',
+    ...letter,
+    '--html',
+    '<p>Hi</p>',
+    '--url',
+    `http://${daemon.addresses.http}`,
+    '--key',
+    daemon.adminKey,
+  ])
+  if (command.name !== 'send') return t.fail(command.name)
+  let output = ''
+  const write = (text: string) => (output += text)
+  const surroundings = { env: {}, stdin: new PassThrough(), stdout: { write }, stderr: { write } }
+  const config = loadConfig({ env: {}, readFile: () => '' })
+  t.is(await within(30_000, 'the message is sent', send(config, command.words, surroundings)), 0)
+  t.regex(output, /^captured\.no_route\n/)
+})
+
+test('commands of another user say who may read what the daemon wrote', async (t) => {
+  const port = await freePort()
+  const { options } = await started(t, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
+  const isRoot = process.getuid?.() === 0
+  // whoever is not root is locked out of the file alone
+  if (!isRoot) await chmod(join(options.folder, 'data', 'operator.json'), 0)
+  const other = isRoot ? { ...options, user: 65_534 } : options
+  for (const words of [['send', ...letter, '--text', 'x'], ['tail'], ['key', 'create', 'x'], ['login-link', 'ada@example.ch']]) {
+    const { code, output } = await runCommand(other, ...words)
+    t.is(code, 1, words[0])
+    t.regex(output, /^\S+operator\.json cannot be read by this user, only by \S+ \(uid \d+\); run the command as that user\.\n$/, words[0])
+  }
+  const { code, output } = await runCommand(other, 'doctor')
+  t.is(code, 1)
+  t.regex(output, /^BAD {2}data folder: \S+ is for \S+ \(uid \d+\) alone; run postern doctor as that user\.$/m)
+  t.regex(
+    output,
+    new RegExp(`^BAD {2}port ${port}: \\S+ is in use, perhaps by the daemon of this data folder; run postern doctor as `, 'm'),
+  )
+  t.notRegex(output, /another process|no master key yet|no certificate yet/)
+})
+
 test('postern tail shows what is accepted and refused as it happens, and ends with the daemon', async (t) => {
   const { daemon, options } = await started(t)
   const child = spawnCommand(options, 'tail')
@@ -94,6 +160,25 @@ test('postern tail shows what is accepted and refused as it happens, and ends wi
   for (let line = await next(); !/ refused /.test(line);) line = await next()
   t.is((await daemon.stop()).code, 0)
   t.is((await ended)[0], 0)
+})
+
+test('postern tail lets no sender steer the terminal', async (t) => {
+  const folder = await temporaryFolder('steering')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const subject = 'a\u202egpj.exe\u2066\u009b2J\u{e0041}'
+  const server = createServer((_, response) =>
+    response.end(`${JSON.stringify({ at: '2026-11-22T12:00:00.000Z', kind: 'accepted', subject })}\n`),
+  )
+  t.teardown(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  await writeOperatorFile(folder.path, { http: { host: '127.0.0.1', port }, submission: [], submissions: [], mx: [] }, 'token')
+  const options = { folder: folder.path, dataDir: folder.path }
+  const line = (text: string): string => text.split('\n').find((one) => one.includes('accepted')) ?? ''
+  t.is(line((await runCommand(options, 'tail')).output), '12:00:00.000 accepted    subject=a<U+202E>gpj.exe<U+2066>\u{fffd}2J<U+E0041>')
+  const json = line((await runCommand(options, 'tail', '--json')).output)
+  t.regex(json, /"a\\u202egpj\.exe\\u2066\\u009b2J\\udb40\\udc41"/)
+  t.is((JSON.parse(json) as { subject: string }).subject, subject)
 })
 
 test('postern tail says in a sentence that the daemon died', async (t) => {

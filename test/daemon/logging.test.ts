@@ -1,6 +1,7 @@
 /** Log lines: shape, secrets, and text that peers chose. */
 import test from 'ava'
-import { cleanText, createLogger } from '../../daemon/logging.ts'
+import { cleanJson, cleanText } from '../../daemon/clean-text.ts'
+import { createLogger } from '../../daemon/logging.ts'
 
 type Line = Record<string, unknown>
 
@@ -65,6 +66,17 @@ test('createLogger() lets no peer break, colour or flood a line', (t) => {
   log.info({ subject: 'x'.repeat(100_000), list: Array.from({ length: 1000 }, () => 'y') }, 'z'.repeat(100_000))
   t.true((lines.at(-1) ?? '').length < 5000)
   t.is(last()['subject'], cleanText('x'.repeat(100_000)))
+})
+
+test('what shows nothing and turns text around is named, and what scripts and emoji are written with stays', (t) => {
+  t.is(cleanText('invoice\u202efdp.exe'), 'invoice<U+202E>fdp.exe')
+  t.is(cleanText('\u2066\u2069\u200e\u061c\ufeff\u{e0041}'), '<U+2066><U+2069><U+200E><U+061C><U+FEFF><U+E0041>')
+  const family = 'می\u200cخواهم 👩\u200d👩\u200d👧 Zürich'
+  t.is(cleanText(family), family)
+  const [line = '', ...others] = ['a\u009b2J\u202e\u2028b', '😀\u{e0041}'].map((text) => cleanJson(JSON.stringify(text)))
+  t.is(line, '"a\\u009b2J\\u202e\\u2028b"')
+  t.is(JSON.parse(line), 'a\u009b2J\u202e\u2028b')
+  t.deepEqual(others, ['"😀\\udb40\\udc41"'])
 })
 
 test('createLogger() survives what cannot be written down', (t) => {

@@ -40,6 +40,8 @@ export interface DaemonOptions {
   readonly folder: string
   readonly dataDir?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Id of the user that commands run as; only root may give another than its own. */
+  readonly user?: number
   /** A command put before the daemon's own, such as a tracer. */
   readonly wrapper?: readonly string[]
 }
@@ -175,6 +177,7 @@ export const spawnCommand = (options: DaemonOptions, ...args: readonly string[])
   spawn(process.execPath, [main, ...args], {
     cwd: root,
     env: environment(options, newAdminKey()),
+    ...(options.user !== undefined && { uid: options.user, gid: options.user }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 

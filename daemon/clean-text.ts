@@ -1,0 +1,25 @@
+/** Text that others chose, made fit for a line of a log and for a terminal: it neither steers nor forges what is shown around it. */
+
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+/**
+ * What shows nothing itself and changes how other text is shown or read: marks, embeddings, overrides and isolates of direction
+ * (UAX #9), blanks without width, and tags. The joiners U+200C and U+200D stay, as scripts and emoji are written with them.
+ */
+const unseen = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
+const plain = /^[\x20-\x7e]*$/
+const textMax = 2000
+
+/** One line of text as it may be logged and shown: control characters replaced, unseen ones as `<U+202E>`, and cut after 2000 characters. */
+export function cleanText(text: unknown): string {
+  const line = String(text)
+  const cut = line.length > textMax ? `${line.slice(0, textMax)}… (${line.length} characters)` : line
+  return plain.test(cut) ? cut : cut.replaceAll(controls, '\u{fffd}').replaceAll(unseen, named)
+}
+
+const named = (character: string): string => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`
+
+/** A text of JSON with the same meaning, in which such characters are escaped (RFC 8259 §7). */
+export const cleanJson = (json: string): string => json.replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escaped).replaceAll(unseen, escaped)
+
+const escaped = (character: string): string =>
+  Array.from({ length: character.length }, (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')
