@@ -94,7 +94,7 @@ test('createDestination names name and credentials beside a provider that is mis
   const { rest } = await startRig(t)
   const named = async (body: object) => {
     const { details } = errorOf(await rest.call('POST', '/v1/destinations', body))
-    return (details?.['fields'] as { path: string }[]).map(({ path }) => path)
+    return ((details?.['fields'] ?? []) as { path: string }[]).map(({ path }) => path)
   }
   t.deepEqual(await named({}), ['provider', 'name', 'credentials'])
   t.deepEqual(await named({ provider: 'pigeon', name: 'x' }), ['provider', 'credentials'])
