@@ -9,7 +9,6 @@ import { ApiKeys } from '#core/access/api-keys.ts'
 import { tellCounts } from '#core/feedback/counts.ts'
 import { LoginGuard } from '#core/access/login-guard.ts'
 import { Audit } from '#core/audit.ts'
-import { orRunToken } from '#core/access/run-token.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { CaptureBell } from '#core/capture/bell.ts'
@@ -17,13 +16,11 @@ import { Claims } from '#core/claims/claims.ts'
 import { systemClock } from '#core/clock.ts'
 import { HealthBoard } from '#core/delivery/health-board.ts'
 import { Probes } from '#core/delivery/probes.ts'
-import { bearerCheck } from '#core/oauth/bearers.ts'
 import { grantStands } from '#core/oauth/grant.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
 import { Destinations } from '#core/routing/destinations.ts'
 import { Retention } from '#core/retention/retention.ts'
-import { operatorLink } from '#core/people/operator-link.ts'
 import { people } from '#core/people/people.ts'
 import { Policies } from '#core/routing/policy.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
@@ -36,23 +33,13 @@ import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
-import { bearerAuthentication, operatorAuthentication } from '../admin-api/authentication.ts'
-import { operatorOperations } from '../admin-api/operator/operations.ts'
-import { flagCheck, restOperations } from '../admin-api/rest/operations.ts'
-import { claimOperations } from '../admin-api/pages/claims.ts'
-import { oauthOperations } from '../admin-api/oauth/operations.ts'
-import { operatorDecisionsOperation } from '../admin-api/operator-decisions.ts'
-import { operatorLinkOperation } from '../admin-api/operator-link.ts'
-import { allowingOperations, pageOperations } from '../admin-api/pages/operations.ts'
-import { revealOperations } from '../admin-api/pages/reveal.ts'
-import { nothingPage } from '../admin-api/pages/refusal-page.ts'
-import { AdminApi } from '../admin-api/server.ts'
 import { HttpTransport } from '../protocols/relay/http/transport.ts'
 import { SmtpTransport } from '../protocols/relay/smtp/transport.ts'
 import { RelayTransport } from '../protocols/relay/transport.ts'
 import { administration } from './administration.ts'
 import { Admission, defaultLag, freeBytes } from './admission.ts'
 import { deliveryAttempts, deliveryQueue } from './delivery-core.ts'
+import { httpDoor } from './http-door.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { inboundCore, inboundSettings } from './inbound-core.ts'
 import { inboxCore } from './inbox-core.ts'
@@ -60,13 +47,11 @@ import { ingestCore } from './ingest-core.ts'
 import { mailDoors, submissionServer } from './mail-doors.ts'
 import { Decisions } from './decisions.ts'
 import { Observer } from './observer.ts'
-import { allowingCore, oauthServer, publicFetch } from './oauth-core.ts'
+import { oauthServer, publicFetch } from './oauth-core.ts'
 import { OwnListeners } from './own-listeners.ts'
 import { publishableCore } from './publishable-core.ts'
 import { Readiness } from './readiness.ts'
 import { T, type Daemon, type Foundation, type Replacements } from './parts.ts'
-import { restCore } from './rest-core.ts'
-import { restParts } from './rest-parts.ts'
 import { webhookCore } from './webhook-core.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
@@ -77,7 +62,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
   const c = root.createChildContainer()
   const add = <V>(key: InjectionToken<V>, make: (c: DependencyContainer) => V): unknown => c.register(key, { useFactory: once(make) })
   addOutside(add, foundation, replace)
-  addCore(add, foundation)
+  addCore(add, foundation, replace)
   addWebhooks(add, foundation, replace)
   addDoors(add, foundation, replace)
   return {
@@ -105,6 +90,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Dae
     webhooks: c.resolve(T.Webhooks),
     inbound: c.resolve(T.Inbound),
     decisions: c.resolve(T.Decisions),
+    part: (key) => c.resolve(key),
   }
 }
 
@@ -121,8 +107,9 @@ const settingsOf = (secrets: SecretBox) => (c: DependencyContainer) => ({
 /** Time, the network, the disk and the threads: what leaves the process. */
 function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace: Replacements): void {
   add(T.Clock, () => replace.clock ?? systemClock)
+  add(T.Random, () => replace.random ?? Math.random)
   add(T.Database, () => {
-    const database = new Database(kv)
+    const database = new Database(replace.kv?.(kv) ?? kv)
     tellCounts(database, metrics)
     return database
   })
@@ -155,7 +142,11 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
       free: () => freeBytes(config.dataDir),
       storeIsBehind: () => kv.waitingWrites > waitingWritesMax,
     }
-    return new Admission(sources, { ...defaultLag, lowDiskBytes: config.store.lowDiskBytes })
+    return new Admission(sources, {
+      ...defaultLag,
+      ...(replace.lagMs !== undefined && { lagMs: replace.lagMs }),
+      lowDiskBytes: config.store.lowDiskBytes,
+    })
   })
   add(T.Housekeeping, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('housekeeping', error)
@@ -168,18 +159,18 @@ function addOutside(add: Add, { config, log, kv, metrics }: Foundation, replace:
 }
 
 /** The decisions about mail. */
-function addCore(add: Add, foundation: Foundation): void {
+function addCore(add: Add, foundation: Foundation, replace: Replacements): void {
   const { config, secrets } = foundation
   addHealth(add, foundation)
   addDelivery(add, foundation)
-  addInboxes(add, foundation)
+  addInboxes(add, foundation, replace)
   const base = settingsOf(secrets)
   add(T.Writes, (c) => new SettingWrites(c.resolve(T.Database), new Audit({ database: c.resolve(T.Database), clock: c.resolve(T.Clock) })))
   add(T.Policies, (c) => new Policies(c.resolve(T.Database), config.systemMail.destination))
   add(T.Bell, () => new CaptureBell())
   add(T.Retention, (c) => {
     const onError = (error: unknown): void => c.resolve(T.Observer).broke('retention', error)
-    return new Retention({ ...base(c), random: Math.random, onError })
+    return new Retention({ ...base(c), random: c.resolve(T.Random), onError })
   })
   add(T.ReplayRunner, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a replay', error, id)
@@ -225,7 +216,8 @@ function addCore(add: Add, foundation: Foundation): void {
   add(T.OAuth, (c) =>
     oauthServer({
       ...{ ...base(c), config, writes: c.resolve(T.Writes), rightsOfMember: c.resolve(T.People).members.rightsOf },
-      fetch: publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
+      fetch: replace.fetch ?? publicFetch(c.resolve(T.Resolver), c.resolve(T.Clock)),
+      servesMcp: replace.servesMcp,
       events: c.resolve(T.Observer),
       notices: c.resolve(T.People).notices,
       onDeleted: () => c.resolve(T.Administration).removals.wake(),
@@ -234,21 +226,22 @@ function addCore(add: Add, foundation: Foundation): void {
 }
 
 /** Virtual inboxes, and who reads and tells what lands in them. */
-function addInboxes(add: Add, { config, secrets }: Foundation): void {
+function addInboxes(add: Add, { config, secrets }: Foundation, { trusted, imagesAllowed }: Replacements): void {
   add(T.Inboxes, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the reading of a capture', error, id)
     const parts = { writes: c.resolve(T.Writes), reader: c.resolve(T.Reader), bell: c.resolve(T.Bell), resolver: c.resolve(T.Resolver) }
-    const told = { allowed: config.outbound.allow.webhooks, sharedSecret: config.inboxNotifySecret ?? undefined }
+    const outside = { allowed: config.outbound.allow.webhooks, trusted, imagesAllowed }
+    const told = { ...outside, sharedSecret: config.inboxNotifySecret ?? undefined }
     return inboxCore({ ...settingsOf(secrets)(c), ...parts, ...told, ...inboxUrls(config), onError })
   })
 }
 
 /** Events for the servers of tenants. */
-function addWebhooks(add: Add, { config, secrets, metrics }: Foundation, { lookUp }: Replacements): void {
+function addWebhooks(add: Add, { config, secrets, metrics }: Foundation, { lookUp, trusted }: Replacements): void {
   add(T.Webhooks, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a webhook delivery', error, id)
     const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), allowed: config.outbound.allow.webhooks }
-    return webhookCore({ ...settingsOf(secrets)(c), ...parts, onError, metrics })
+    return webhookCore({ ...settingsOf(secrets)(c), ...parts, trusted, onError, metrics })
   })
   add(T.Inbound, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('the preparation of mail for a route', error, id)
@@ -266,6 +259,7 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
       listener: c.resolve(T.Observer),
       onCaptured: (capture) => c.resolve(T.Inboxes).onCaptured(capture),
       health: c.resolve(T.Board),
+      random: c.resolve(T.Random),
     }),
   )
   add(T.Ingest, (c) => {
@@ -284,7 +278,7 @@ function addDelivery(add: Add, { config, secrets, metrics }: Foundation): void {
 function addHealth(add: Add, { config, secrets }: Foundation): void {
   add(T.Board, (c) => {
     const onUsed = (organizationId: string, id: string): void => c.resolve(T.Probes).used(organizationId, id)
-    return new HealthBoard({ clock: c.resolve(T.Clock), random: Math.random, listener: c.resolve(T.Observer), onUsed })
+    return new HealthBoard({ clock: c.resolve(T.Clock), random: c.resolve(T.Random), listener: c.resolve(T.Observer), onUsed })
   })
   add(
     T.Destinations,
@@ -307,15 +301,15 @@ function addHealth(add: Add, { config, secrets }: Foundation): void {
         secrets,
         clock: c.resolve(T.Clock),
         transport: c.resolve(T.Transport),
-        random: Math.random,
+        random: c.resolve(T.Random),
         onError: (error, id) => c.resolve(T.Observer).broke('the probe of a destination', error, id),
       }),
   )
 }
 
 /** SMTP and HTTP in front of the core. */
-function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): void {
-  const { config, secrets, metrics, version } = foundation
+function addDoors(add: Add, foundation: Foundation, replace: Replacements): void {
+  const { config, secrets } = foundation
   const base = settingsOf(secrets)
   add(T.LoginGuard, (c) => new LoginGuard(c.resolve(T.Clock)))
   add(T.Submission, (c) => {
@@ -326,50 +320,13 @@ function addDoors(add: Add, foundation: Foundation, { lookUp }: Replacements): v
     const network = { admission: c.resolve(T.Admission), resolver: c.resolve(T.Resolver), guard: c.resolve(T.Guard) }
     const routes = c.resolve(T.Inbound).routeIntake
     const { feedback, reports } = c.resolve(T.Ingest)
-    return mailDoors(foundation, { ...base(c), ...network, routes, lookUp, feedback, reports })
+    return mailDoors(foundation, { ...base(c), ...network, routes, lookUp: replace.lookUp, feedback, reports, random: c.resolve(T.Random) })
   })
   add(T.Publishable, (c) => {
     const parts = { writes: c.resolve(T.Writes), resolver: c.resolve(T.Resolver), accessTokens: c.resolve(T.OAuth).accessTokens }
     return publishableCore({ ...base(c), ...parts, config })
   })
-  add(T.Http, (c) => {
-    const core = restCore(restParts((key) => c.resolve(key), foundation))
-    const { operatorKey } = config
-    const oauth = c.resolve(T.OAuth)
-    const baseUrl = publicUrl(config, config.http.listen)
-    const make = async (email: string) => oauth.urls.issuer + (await operatorLink(c.resolve(T.Database), c.resolve(T.Clock), email))
-    return new AdminApi({
-      listen: config.http.listen,
-      baseUrl,
-      version,
-      operations: [
-        ...restOperations(core),
-        ...claimOperations({ people: c.resolve(T.People), claims: core.claims }),
-        ...(operatorKey === null ? [] : operatorOperations(core, c.resolve(T.LoginGuard))),
-        ...oauthOperations(oauth),
-        ...pageOperations({ ...core, people: c.resolve(T.People) }),
-        ...allowingOperations(
-          allowingCore(oauth, { ...base(c), people: c.resolve(T.People), projects: c.resolve(T.Administration).projects }),
-        ),
-        ...revealOperations({ reveals: c.resolve(T.Publishable).reveals, origin: oauth.urls.issuer }),
-        operatorLinkOperation({ token: foundation.operatorToken, make }),
-        operatorDecisionsOperation({ token: foundation.operatorToken, watch: () => c.resolve(T.Decisions).watch() }),
-      ],
-      nothingAs: nothingPage,
-      authenticateOperator: operatorKey === null ? undefined : operatorAuthentication(operatorKey),
-      requireFlag: flagCheck(c.resolve(T.Policies)),
-      authenticate: bearerAuthentication(
-        orRunToken(c.resolve(T.Database), foundation.operatorToken, bearerCheck(c.resolve(T.ApiKeys), oauth.tokenCheck)),
-      ),
-      protectedResource: oauth.restResource,
-      admission: c.resolve(T.Admission),
-      events: c.resolve(T.Observer),
-      health: c.resolve(T.Health),
-      metrics,
-      trustProxy: config.http.trustProxy,
-      limits: { connectionsMax: config.http.maxConnections, connectionsPerAddressMax: config.http.maxConnectionsPerAddress },
-    })
-  })
+  add(T.Http, (c) => httpDoor((key) => c.resolve(key), foundation, replace))
 }
 
 const inboxUrls = (config: Foundation['config']) => ({

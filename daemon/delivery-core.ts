@@ -19,7 +19,7 @@ interface DeliverySettings {
   readonly secrets: SecretBox
 }
 
-export type AttemptParts = DeliverySettings & Pick<AttemptOptions, 'transport' | 'listener' | 'onCaptured' | 'health'>
+export type AttemptParts = DeliverySettings & Pick<AttemptOptions, 'transport' | 'listener' | 'onCaptured' | 'health' | 'random'>
 
 /** The attempts, with the retry schedule of the configuration. */
 export function deliveryAttempts({ delivery }: Config, parts: AttemptParts): Attempts {
@@ -30,7 +30,7 @@ export function deliveryAttempts({ delivery }: Config, parts: AttemptParts): Att
     jitter,
     unknownDelayMs: unknownRetrySeconds * 1000,
   }
-  return new Attempts({ ...parts, signer: new Signer(parts), retry, random: Math.random })
+  return new Attempts({ ...parts, signer: new Signer(parts), retry })
 }
 
 export interface QueueParts extends DeliverySettings {

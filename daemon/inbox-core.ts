@@ -21,14 +21,14 @@ export interface InboxParts extends Omit<InboxSettingsOptions, 'guard'> {
   /** What besides the public internet may be told. */
   readonly allowed: readonly AllowedRange[]
   /** Certificates in PEM that are trusted besides the well-known ones. */
-  readonly trusted?: readonly string[]
+  readonly trusted?: readonly string[] | undefined
   readonly sharedSecret?: string | undefined
   /** Public address of the service, without a slash at the end. */
   readonly baseUrl: string
   /** Address of the pages for people, without a slash at the end. */
   readonly pagesUrl: string
   /** Whoever writes a message names its images, so nothing but the public internet is asked for them, unless a test says so. */
-  readonly imagesAllowed?: readonly AllowedRange[]
+  readonly imagesAllowed?: readonly AllowedRange[] | undefined
   readonly onError: (error: unknown, id: string) => void
 }
 

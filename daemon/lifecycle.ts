@@ -67,9 +67,9 @@ export class Lifecycle {
     this.#log.debug({ part: part.name, milliseconds: Math.round(performance.now() - since) }, 'started')
   }
 
-  /** Stops all parts, the last one first. Never throws; called again, it waits for the same stop. */
-  stop(): Promise<void> {
-    this.#stopping ??= this.#stopAll()
+  /** Stops all parts within so many seconds, the last one first. Never throws; called again, it waits for the same stop. */
+  stop(seconds = this.#shutdownSeconds): Promise<void> {
+    this.#stopping ??= this.#stopAll(seconds)
     return this.#stopping
   }
 
@@ -104,8 +104,8 @@ export class Lifecycle {
     this.#process.exit(exitCodes.crashed)
   }
 
-  async #stopAll(): Promise<void> {
-    this.#stopBefore = performance.now() + this.#shutdownSeconds * 1000
+  async #stopAll(seconds: number): Promise<void> {
+    this.#stopBefore = performance.now() + seconds * 1000
     await this.#parts.disposeAsync()
   }
 

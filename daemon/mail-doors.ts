@@ -47,6 +47,7 @@ export interface MailDoorParts extends DoorParts {
   readonly reports: Pick<ReportReader, 'read'>
   readonly resolver: Resolver
   readonly guard: AddressGuard
+  readonly random: () => number
   readonly lookUp?: LookUp | undefined
 }
 
@@ -88,7 +89,7 @@ const imapStepMs = 30_000
 export function mailDoors({ config, certificate, log, metrics }: Surroundings, parts: MailDoorParts): MailDoors {
   const events = new MailDoorObserver(log, metrics)
   const { mx, smtpHost, dataDir, inboundDomain } = config
-  const { clock, resolver, guard, lookUp, reports } = parts
+  const { clock, resolver, guard, lookUp, reports, random } = parts
   const readReport = (mail: Uint8Array, turn: string): Promise<ReportResult> => reports.read(mail, turn)
   const inspect = inspectCore({ ...parts, config, lookUp, onError: (error, id) => events.defect(error, id) })
   return {
@@ -100,7 +101,7 @@ export function mailDoors({ config, certificate, log, metrics }: Surroundings, p
       postmaster: new PostmasterBox(join(dataDir, 'postmaster'), clock),
     }),
     poller: new Poller({
-      ...{ readReport, clock, random: Math.random, events },
+      ...{ readReport, clock, random, events },
       mailboxes: new PolledMailboxes(parts),
       network: { resolver, guard, trusted: trustedBy(config), stepMs: imapStepMs },
     }),

@@ -42,7 +42,7 @@ export interface OAuthParts {
   readonly fetch: Fetch
   readonly rightsOfMember: RightsOfMember
   /** There is an MCP endpoint; without one nothing of the authorization server names it. */
-  readonly servesMcp?: boolean
+  readonly servesMcp?: boolean | undefined
   readonly events: TokenEvents
   readonly notices: TokenNotices
   /** A sandbox was deleted, and its rows are to be removed. */

@@ -16,7 +16,8 @@ import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import type { LoginGuard } from '#core/access/login-guard.ts'
-import type { AddressGuard } from '#core/outbound/address-guard.ts'
+import type { AddressGuard, AllowedRange } from '#core/outbound/address-guard.ts'
+import type { Fetch } from '#core/outbound/fetch.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import type { Destinations } from '#core/routing/destinations.ts'
 import type { Retention } from '#core/retention/retention.ts'
@@ -27,9 +28,10 @@ import type { ReplayRunner } from '#core/submission/replay-runner.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import type { Database } from '#store/database.ts'
+import type { Kv } from '#store/kv.ts'
 import type { LevelKv } from '#store/level/level-kv.ts'
 import type { Operation } from '../admin-api/operation.ts'
-import type { AdminApi } from '../admin-api/server.ts'
+import type { AdminApi, AdminApiOptions } from '../admin-api/server.ts'
 import type { SubmissionServer } from '../protocols/submission/server.ts'
 import type { Administration } from './administration.ts'
 import type { Admission } from './admission.ts'
@@ -49,12 +51,30 @@ import type { Publishable } from './publishable-core.ts'
 import type { Readiness } from './readiness.ts'
 import type { WebhookCore } from './webhook-core.ts'
 
-/** What leaves the process or is time; tests put their own in its place. */
+/** What leaves the process, or is time or chance; tests put their own in its place. */
 export interface Replacements {
   readonly clock?: Clock
+  /** Numbers from 0 up to 1, for jitter. */
+  readonly random?: () => number
   readonly resolver?: Resolver & RecordResolver
   readonly transport?: Transport
   readonly lookUp?: LookUp
+  /** Fetches what clients of the authorization server say about themselves. */
+  readonly fetch?: Fetch
+  /** Certificates in PEM that receivers of webhooks and notifications may have besides those of well-known authorities. */
+  readonly trusted?: readonly string[]
+  /** There is an MCP endpoint, outside of this daemon. */
+  readonly servesMcp?: boolean | undefined
+  /** Networks besides the public internet that images of messages may come from. */
+  readonly imagesAllowed?: readonly AllowedRange[]
+  /** Stands between everything and the store. */
+  readonly kv?: (kv: Kv) => Kv
+  /** Milliseconds by which the event loop may be late before work is refused. */
+  readonly lagMs?: number
+  /** Time, limits and checks of the HTTP side. */
+  readonly http?: Pick<AdminApiOptions, 'monotonic' | 'limits' | 'checkAnswers'>
+  /** Operations that are served besides. */
+  readonly operations?: readonly Operation[] | undefined
 }
 
 /** What stands before anything can be composed: opened, read or made by the start. */
@@ -96,6 +116,8 @@ export interface Daemon {
   readonly webhooks: WebhookCore
   readonly inbound: InboundCore
   readonly decisions: Decisions
+  /** Any other part. */
+  readonly part: Resolve
 }
 
 /** Gives the part behind a token. */
@@ -136,6 +158,7 @@ export const T = {
   Policies: token<Policies>('Policies'),
   Publishable: token<Publishable>('Publishable'),
   Queue: token<DeliveryQueue>('Queue'),
+  Random: token<() => number>('Random'),
   Reader: token<MessageReader>('Reader'),
   Retention: token<Retention>('Retention'),
   ReplayRunner: token<ReplayRunner>('ReplayRunner'),

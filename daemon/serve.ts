@@ -1,26 +1,16 @@
-/** `postern serve`: opens what is stored, composes the daemon, and starts its parts; they stop in reverse order. */
+/** `postern serve`: the daemon as the whole of a process, which ends with a signal and tells the operator what was started. */
 import { randomBytes } from 'node:crypto'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { formatEndpoint } from '#config/formats.ts'
 import { pagesUrl, publicUrl, type Config } from '#config/load.ts'
-import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
+import type { Bootstrapped } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/operator-link.ts'
-import { SecretBox } from '#core/access/secret-box.ts'
-import { sweepAbandonedContent } from '#store/content.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
-import { Ballast, freeBytes } from './admission.ts'
-import { loadCertificate, type Certificate } from './certificate.ts'
-import { compose } from './composition.ts'
-import type { Daemon } from './parts.ts'
-import { storeFolder } from './data-folder.ts'
+import type { Certificate } from './certificate.ts'
 import { exitCodes, Lifecycle, type ExitCode } from './lifecycle.ts'
-import { explainListen } from './listen-problem.ts'
 import { createLogger, prettyLines, type Logger } from './logging.ts'
-import type { MailDoors } from './mail-doors.ts'
-import { checkMasterKey, masterKey } from './master-key.ts'
-import { Metrics } from './metrics.ts'
 import { clearOperatorFile, writeOperatorFile } from './operator-file.ts'
 import { clearReadyFile, writeReadyFile, type Listening } from './ready-file.ts'
+import { open, start } from './start.ts'
 import { welcomeText } from './welcome.ts'
 
 export interface ServeOptions {
@@ -35,7 +25,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const lifecycle = new Lifecycle(log, config.shutdownSeconds)
   const ended = lifecycle.runUntilSignal()
   const operatorToken = randomBytes(32).toString('base64url')
-  const { listening, bootstrapped, certificate } = await build(config, log, lifecycle, { version, operatorToken })
+  const { listening, bootstrapped, certificate } = await open(config, log, lifecycle, { version, operatorToken })
     .then(async ({ daemon, ...built }) => ({ ...built, listening: await start(daemon, config, lifecycle) }))
     .catch(async (error: unknown) => {
       await lifecycle.stop()
@@ -53,145 +43,6 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   announce(config, log, { listening, version, certificate })
   await ended
   return exitCodes.ok
-}
-
-interface Built {
-  readonly daemon: Daemon
-  readonly bootstrapped: Bootstrapped
-  readonly certificate: Certificate
-}
-
-async function build(
-  config: Config,
-  log: Logger,
-  lifecycle: Lifecycle,
-  given: { readonly version: string; readonly operatorToken: string },
-): Promise<Built> {
-  const { dataDir, store } = config
-  const metrics = new Metrics()
-  metrics.build(given.version)
-  metrics.watch('disk_free_bytes', 'Free space of the file system that holds the data folder.', () => freeBytes(dataDir))
-  const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
-  const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
-  const certificate = await loadCertificate(config, Date.now())
-  const kv = await ballast.openStore(() =>
-    LevelKv.open(storeFolder(dataDir), {
-      onFailure: (error) => lifecycle.fail(error),
-      onGroup: (writes) => metrics.groupCommitted(writes),
-    }),
-  )
-  await lifecycle.start({ name: 'store', start: async () => {}, stop: () => kv[Symbol.asyncDispose]() })
-  if (kv.missingGroups.length > 0) {
-    log.error(
-      { groups: kv.missingGroups.length },
-      'the log of the store was damaged and writes are missing; run "postern verify" and compare with a backup',
-    )
-  }
-  await ballast.ensure(store.lowDiskBytes)
-  const daemon = compose({ config, log, kv, secrets, metrics, certificate, ...given })
-  await checkMasterKey(daemon.database, secrets, dataDir)
-  const swept = await sweepAbandonedContent(daemon.database)
-  if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
-  const bootstrapped = await bootstrap({
-    database: daemon.database,
-    clock: daemon.clock,
-    secrets,
-    adminKey: config.adminKey,
-    plan: config.plan,
-  })
-  return { daemon, bootstrapped, certificate }
-}
-
-/** What receivers have not answered by then is sent again after the next start, under the same delivery id. */
-const webhooksEndMs = 2000
-
-/** In order: what works in the background, then the doors; so the doors close first. */
-async function start(daemon: Daemon, config: Config, lifecycle: Lifecycle): Promise<Listening> {
-  const { queue, replayRunner, removals, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
-  const { rewriter, engagements, people, ingest, webhooks } = daemon
-  const seconds = Math.max(1, config.shutdownSeconds - 5)
-  await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
-  await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
-  await lifecycle.start({ name: 'openings and clicks', start: async () => {}, stop: () => engagements.settled() })
-  const { pendingReports, reports } = ingest
-  await lifecycle.start({ name: 'report reader', start: async () => {}, stop: async () => reports[Symbol.asyncDispose]() })
-  await lifecycle.start({ name: 'early reports', start: async () => pendingReports.wake(), stop: () => pendingReports.stop() })
-  const { backgroundRead, inboxNotifier } = inboxes
-  await lifecycle.start({ name: 'notifications of inboxes', start: async () => {}, stop: () => inboxNotifier.stop() })
-  await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
-  await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
-  await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
-  await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
-  await lifecycle.start({ name: 'probes', start: async () => {}, stop: () => probes.stop() })
-  const { preparation } = daemon.inbound
-  await lifecycle.start({ name: 'mail for routes', start: async () => preparation.start(), stop: () => preparation.stop() })
-  const { webhookDispatcher } = webhooks
-  await lifecycle.start({ name: 'webhooks', start: () => webhookDispatcher.start(), stop: () => webhookDispatcher.stop(webhooksEndMs) })
-  await lifecycle.start({
-    name: 'delivery',
-    start: () => queue.start(),
-    stop: () => queue.stop((seconds * 1000) / 2),
-    stopSeconds: seconds,
-  })
-  await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
-  await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
-  await lifecycle.start({ name: 'mail of the service', start: async () => people.outbox.wake(), stop: () => people.background.idle() })
-  const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
-    http: config.http.listen,
-    submission: [],
-    submissions: [],
-    mx: [],
-  }
-  await lifecycle.start({
-    name: 'smtp submission',
-    async start() {
-      Object.assign(listening, await explainListen(config, () => submission.listen()))
-    },
-    stop: () => submission.close((seconds * 1000) / 3),
-    stopSeconds: seconds,
-  })
-  await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
-  daemon.ownListeners.set([...listening.submission, ...listening.submissions, ...listening.mx])
-  await lifecycle.start({
-    name: 'http',
-    async start() {
-      listening.http = await explainListen(config, () => http.listen())
-    },
-    stop: () => http.close((seconds * 1000) / 3),
-    stopSeconds: seconds,
-  })
-  await lifecycle.start({ name: 'watchers of decisions', start: async () => {}, stop: async () => daemon.decisions.close() })
-  await lifecycle.start({
-    name: 'admission',
-    start: async () => daemon.health.started(),
-    stop: async () => {
-      daemon.health.stopping()
-      admission.close()
-      admission[Symbol.dispose]()
-    },
-  })
-  return listening
-}
-
-/** Mail from other servers, and the mailboxes that are looked into. */
-async function startMailDoors(
-  { mx, poller, inspect }: MailDoors,
-  config: Config,
-  lifecycle: Lifecycle,
-  listening: { mx: Listening['mx'] },
-  seconds: number,
-): Promise<void> {
-  const { inspectScoring } = inspect
-  await lifecycle.start({ name: 'deliverability tests', start: async () => inspectScoring.wake(), stop: () => inspectScoring.stop() })
-  await lifecycle.start({
-    name: 'mx',
-    async start() {
-      listening.mx = await explainListen(config, () => mx.listen())
-    },
-    stop: () => mx.close((seconds * 1000) / 3),
-    stopSeconds: seconds,
-  })
-  await lifecycle.start({ name: 'polled mailboxes', start: async () => poller.start(), stop: () => poller.stop() })
 }
 
 /** To the terminal and not to the log: logs are kept. Only now, as port 0 has become a real one. */

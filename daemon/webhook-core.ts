@@ -27,7 +27,7 @@ export interface WebhookParts {
   /** What besides the public internet may be sent to. */
   readonly allowed: readonly AllowedRange[]
   /** Certificates in PEM that are trusted besides the well-known ones. */
-  readonly trusted?: readonly string[]
+  readonly trusted?: readonly string[] | undefined
   readonly onError: (error: unknown, id: string) => void
   readonly metrics?: Pick<Metrics, 'watch' | 'webhookAttempted'>
 }

@@ -56,7 +56,7 @@ export class CuttableKv implements Kv {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return Promise.resolve()
+    return Promise.resolve(this.#kv[Symbol.asyncDispose]())
   }
 
   /** What comes back after the cut reaches nobody. */

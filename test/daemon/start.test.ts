@@ -1,0 +1,52 @@
+/** The start of a daemon in this process, as most tests use it: it relays, ends in order, crashes, and opens its store again. */
+import test from 'ava'
+import { makeDestination, makeRoute } from '../support/provision.ts'
+import { Sink } from '../support/sink.ts'
+import { adminKey, startDaemon } from '../support/start-daemon.ts'
+
+const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
+const message = { from: 'shop@example.ch', to: 'ada@example.net', subject: 'Order', text: 'Thank you.' }
+
+test('a message goes through all parts to a smart host, and the next life knows it', async (t) => {
+  const sink = await Sink.listen()
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const daemon = await startDaemon(t, { env })
+  await makeRoute(daemon.rest, await makeDestination(daemon.rest, { name: 'sink', port: sink.port, mode: 'live' }))
+  const sent = await daemon.rest.must('POST', '/v1/messages', message)
+  await sink.delivered(({ to }) => to.includes('ada@example.net'))
+  await daemon.stop()
+  t.is(await daemon.client(adminKey).call('GET', '/readyz').catch(String), `Error: connect ECONNREFUSED ${daemon.addresses.http}`)
+  const { rest } = await daemon.again()
+  t.is((await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`))['status'], 'sent')
+})
+
+test('what was not durable when it crashed is gone, and what was is there', async (t) => {
+  const daemon = await startDaemon(t)
+  const kept = await daemon.rest.must('POST', '/v1/messages', message)
+  const reached = Promise.withResolvers<void>()
+  daemon.kv.beforeWrite = () => {
+    reached.resolve()
+    return new Promise(() => {})
+  }
+  const lost = daemon.rest.call('POST', '/v1/messages', message).catch(String)
+  await reached.promise
+  await daemon.crash()
+  t.regex(String(await lost), /^Error: /, 'it was not acknowledged')
+  const { rest } = await daemon.again()
+  const ids: unknown[] = []
+  for await (const { trace_id: id } of rest.rows('/v1/traces')) ids.push(id)
+  t.deepEqual(ids, [kept['trace_id']])
+})
+
+test('a test fails in which the daemon fails inside, unless it takes the error for its own', async (t) => {
+  const teardowns: (() => unknown)[] = []
+  const daemon = await startDaemon({ teardown: (work: () => unknown) => void teardowns.unshift(work) })
+  const end = async () => {
+    for (const work of teardowns) await work()
+  }
+  daemon.kv.beforeWrite = () => Promise.reject(new Error('the disk is a teapot'))
+  t.is((await daemon.rest.call('POST', '/v1/messages', message)).status, 500)
+  await t.throwsAsync(end(), { message: /teapot/ })
+  daemon.errors.splice(0)
+  await t.notThrowsAsync(end())
+})
