@@ -1,5 +1,6 @@
 /** The authorization endpoint refuses: a page where it is not clear who asks, and otherwise a redirect that clients can read. */
 import test from 'ava'
+import { Refusal } from '#core/refusals.ts'
 import { ask, runCases, type Case } from './outcome.ts'
 import { documentOf, encode, mcpResource, redirectUri, restResource, startOAuth, webClientId, type Fields, type OAuthRig } from './rig.ts'
 
@@ -128,8 +129,10 @@ test('the authorization endpoint asks when all is in order', async (t) => {
 
 test('what a person is shown: the client with its host, where the answer goes, and what is asked for', async (t) => {
   const rig = await startOAuth(t)
-  const shown = async (changes: Fields) =>
-    (await (await rig.fetch(`https://post.example.ch/oauth/authorize?${encode(rig.request(changes).query).toString()}`)).json()) as object
+  const shown = async (changes: Fields): Promise<object | undefined> => {
+    const checked = await rig.check(rig.request(changes).query)
+    return checked.kind === 'pending' ? checked.pending : undefined
+  }
   t.like(await shown({}), {
     client: { id: webClientId, name: 'Agent', verifiedHost: 'client.example.net' },
     redirectHost: '127.0.0.1:33418',
@@ -173,12 +176,12 @@ test('nobody approves for an organization that they are no member of, a project 
   const rig = await startOAuth(t)
   const { query } = rig.request()
   const other = await rig.addOrganization()
-  const decide = async (form: Fields) => (await rig.post(`/oauth/authorize?${encode(query).toString()}`, form)).status
-  t.is(await decide({ user: 'usr_stranger' }), 403)
-  t.is(await decide({ project: other.projectId }), 404)
-  t.is(await decide({ scopes: 'mcp:read' }), 400)
-  t.is(await decide({ scopes: '' }), 400)
-  t.is(await decide({ scopes: 'api:admin' }), 303, 'a person may give more than was asked for')
+  const refused = (form: Fields, code: string) => t.throwsAsync(rig.approve(query, form), { instanceOf: Refusal, code })
+  await refused({ user: 'usr_stranger' }, 'insufficient_scope')
+  await refused({ project: other.projectId }, 'not_found')
+  await refused({ scopes: 'mcp:read' }, 'validation_failed')
+  await refused({ scopes: '' }, 'validation_failed')
+  await t.notThrowsAsync(rig.approve(query, { scopes: 'api:admin' }), 'a person may give more than was asked for')
 })
 
 test('a document is fetched once for many requests, and again when its time is over', async (t) => {

@@ -25,9 +25,10 @@ export async function ask(rig: OAuthRig, query: Fields | URLSearchParams): Promi
   const search = query instanceof URLSearchParams ? query : encode(query)
   const response = await rig.fetch(`${baseUrl}/oauth/authorize?${search.toString()}`, { redirect: 'manual' })
   const location = response.headers.get('location')
+  if (location?.startsWith('/sign-in')) return 'asked'
   if (location === null) {
-    const page = (await response.json()) as Record<string, unknown>
-    return response.status === 200 ? 'asked' : `page ${String(page['problem'])}`
+    const check = await rig.server.authorizations.check(search, '127.0.0.1')
+    return response.status >= 400 && check.kind === 'problem' ? `page ${check.error.error}` : `${response.status}`
   }
   const { searchParams: told } = new URL(location)
   const state = search.getAll('state').length === 1 ? search.get('state') : null

@@ -1,25 +1,19 @@
 /**
- * The authorization server beside the REST side, over a real socket and a real store. Played are time, the web that client
- * documents come from, and the pages: a person decides by a form without looking.
+ * The authorization server of the daemon. Played are time, the web that client documents come from, and the person, who decides
+ * without looking at the page.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
-import type { Right } from '#core/access/scope.ts'
+import type { Role } from '#core/access/role.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
-import type { Authorizations } from '#core/oauth/authorizations.ts'
-import { bearerCheck } from '#core/oauth/bearers.ts'
+import type { AuthorizationCheck, Authorizations } from '#core/oauth/authorizations.ts'
 import { parseScopes } from '#core/oauth/scopes.ts'
 import { FetchFailed, type Fetch, type FetchedDocument } from '#core/outbound/fetch.ts'
-import { Audit } from '#core/audit.ts'
-import { members as memberRecords } from '#core/people/member.ts'
-import { Policies } from '#core/routing/policy.ts'
-import { SettingWrites } from '#core/setting-writes.ts'
+import { members } from '#core/people/member.ts'
 import { Change } from '#store/change.ts'
-import { answer } from '../../../admin-api/answer.ts'
-import { bearerAuthentication } from '../../../admin-api/authentication.ts'
-import { authorizeOperations, redirectTo, type AuthorizationUi } from '../../../admin-api/oauth/authorize.ts'
-import { oauthOperations } from '../../../admin-api/oauth/operations.ts'
-import { oauthServer, type OAuthParts, type OAuthServer } from '../../../daemon/oauth-core.ts'
+import type { OAuthParts, OAuthServer } from '../../../daemon/oauth-core.ts'
+import { T } from '../../../daemon/parts.ts'
+import { masterKey } from '../../support/start-daemon.ts'
 import { baseUrl, startRig, type Rig } from '../rest/rig.ts'
 
 export const issuer = baseUrl
@@ -29,6 +23,7 @@ export const restResource = `${baseUrl}/v1`
 export const webClientId = 'https://client.example.net/oauth/client.json'
 export const redirectUri = 'http://127.0.0.1:33418/callback'
 export const userId = 'usr_1'
+const secrets = new SecretBox(masterKey)
 
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>
 
@@ -41,14 +36,12 @@ export interface Reply {
 export interface OAuthRig extends Rig {
   readonly parts: OAuthParts
   readonly server: OAuthServer
-  /** Rights of people who are members of the first organization without a record. */
-  readonly members: Map<string, readonly Right[]>
+  /** Makes the person a member of the first organization in this role, or none. */
+  setRole(role: Role | undefined): Promise<void>
   /** Documents of the web by address; a missing one cannot be fetched. */
   readonly web: Map<string, FetchedDocument>
   /** Addresses that were fetched. */
   readonly fetched: string[]
-  /** What came again, as the events told. */
-  readonly reused: string[]
   readonly projectId: string
   /** `fetch` as if the service were at its public address. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
@@ -56,7 +49,9 @@ export interface OAuthRig extends Rig {
   token(fields: Fields): Promise<Reply>
   /** REST with a token. */
   callRest(token: unknown, path?: string, method?: string, body?: unknown): Promise<Reply>
-  /** Where the browser is sent when the person approves (or what `form` says instead). */
+  /** What comes of a request before a person is asked. */
+  check(query: Fields): Promise<AuthorizationCheck>
+  /** Where the browser is sent when the person approves, or decides as `form` says instead. */
   approve(query: Fields, form?: Fields): Promise<URL>
   /** The query of an authorization request in order, with its verifier. */
   request(changes?: Fields): { readonly query: Fields; readonly verifier: string }
@@ -85,79 +80,40 @@ export const documentOf = (changes: Readonly<Record<string, unknown>> = {}, head
   }),
 })
 
-/** Where the person belongs; known once the service runs. */
-interface Home {
-  organizationId: string
-  projectId: string
-}
-
-/** Shows the request as JSON and takes the decision from a form; the person is `userId` unless the form says otherwise. */
-const playedUi = (authorizations: Authorizations, home: Home): AuthorizationUi => ({
-  ask(pending) {
-    if (pending.prompts.includes('none')) return redirectTo(authorizations.deny(pending, 'login_required'))
-    return answer({ ...pending }, {})
-  },
-  async decide(pending, _request, form) {
-    if (form.get('decision') === 'deny') return redirectTo(authorizations.deny(pending))
-    const scopes = form.has('scopes') ? parseScopes(form.get('scopes') ?? '') : pending.scopes
-    const { organizationId, projectId } = home
-    const approval = { userId: form.get('user') ?? userId, organizationId, projectId: form.get('project') ?? projectId, scopes }
-    return redirectTo(await authorizations.approve(pending, approval))
-  },
-  problem: (error) => answer({ problem: error.error, description: error.message }, { status: 400 }),
-})
-
 /** With MCP unless told, so that there are two surfaces to keep apart. */
 export async function startOAuth(t: ExecutionContext, options: { readonly servesMcp?: boolean } = {}): Promise<OAuthRig> {
-  const members = new Map<string, readonly Right[]>([[userId, ['api:admin']]])
   const web = new Map([[webClientId, documentOf()]])
   const fetched: string[] = []
-  const reused: string[] = []
   const fetchDocument: Fetch = async (url) => {
     fetched.push(url)
     const document = web.get(url)
     if (document) return document
     throw new FetchFailed('The host could not be reached.')
   }
-  const made = Promise.withResolvers<{ readonly parts: OAuthParts; readonly server: OAuthServer }>()
-  const home: Home = { organizationId: '', projectId: '' }
-  const rig = await startRig(t, {
-    besides({ database, clock, apiKeys, removals, people }) {
-      const config = { baseUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', http: { listen: { host: '', port: 0 } } as never }
-      const parts: OAuthParts = {
-        ...{ config, database, clock, fetch: fetchDocument, servesMcp: options.servesMcp ?? true },
-        policies: new Policies(database),
-        onDeleted: () => removals.wake(),
-        writes: new SettingWrites(database, new Audit({ database, clock })),
-        secrets: new SecretBox(Buffer.alloc(32, 7)),
-        rightsOfMember: async (organizationId, id) => {
-          const rights = organizationId === home.organizationId ? members.get(id) : undefined
-          if (!rights && id === userId) return undefined
-          if (!rights) return people.members.rightsOf(organizationId, id)
-          return { role: rights.includes('api:admin') ? 'admin' : 'viewer', rights, administersOrganization: rights.includes('api:admin') }
-        },
-        events: { tokenReused: (what) => reused.push(what) },
-        notices: people.notices,
-      }
-      const server = oauthServer(parts)
-      made.resolve({ parts, server })
-      const { authorizations } = server
-      return {
-        operations: [...oauthOperations(server), ...authorizeOperations(authorizations, playedUi(authorizations, home))],
-        authenticate: bearerAuthentication(bearerCheck(apiKeys, server.tokenCheck)),
-        protectedResource: server.restResource,
-      }
-    },
-  })
-  home.organizationId = rig.organizationId
-  // keys ask the record how far their minter reaches
-  const record = { id: userId, organizationId: rig.organizationId, role: 'admin' as const, joinedAt: rig.clock.now() }
-  await rig.database.commit(new Change().insert(memberRecords, rig.organizationId, record))
-  home.projectId = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
-  return { ...rig, ...(await made.promise), ...{ members, web, fetched, reused }, projectId: home.projectId, ...calls(rig) }
+  const rig = await startRig(t, { replacements: { fetch: fetchDocument, servesMcp: options.servesMcp ?? true } })
+  const { database, daemon, organizationId } = rig
+  await daemon.housekeeping.stop() // a test that wants deserted sandboxes swept does that
+  const setRole = async (role: Role | undefined): Promise<void> => {
+    const stored = await database.get(members, { organizationId }, userId)
+    const change = new Change()
+    const record = role && { id: userId, organizationId, role, joinedAt: rig.clock.now() }
+    if (stored && record) change.replace(members, organizationId, stored, record)
+    else if (stored) change.remove(members, organizationId, stored)
+    else if (record) change.insert(members, organizationId, record)
+    await database.commit(change)
+  }
+  await setRole('admin')
+  const projectId = String((await rig.rest.must('GET', '/v1/projects/me'))['project_id'])
+  const server = daemon.part(T.OAuth)
+  const parts = {
+    ...{ database, clock: rig.clock, secrets, fetch: fetchDocument, config: daemon.config },
+    ...{ policies: daemon.part(T.Policies), writes: daemon.part(T.Writes), rightsOfMember: daemon.people.members.rightsOf },
+    ...{ servesMcp: true, events: daemon.part(T.Observer), notices: daemon.people.notices, onDeleted: () => daemon.removals.wake() },
+  }
+  return { ...rig, ...{ server, parts, setRole, web, fetched, projectId }, ...calls(rig, server.authorizations, projectId) }
 }
 
-function calls(rig: Rig) {
+function calls(rig: Rig, authorizations: Authorizations, home: string) {
   const there = (url: string | URL): string => String(url).replace(baseUrl, `http://${rig.address}`)
   const go = (url: string | URL, init?: RequestInit): Promise<Response> => fetch(there(url), init)
   const post = async (path: string, fields: Fields | string, headers: Readonly<Record<string, string>> = {}): Promise<Reply> => {
@@ -171,13 +127,19 @@ function calls(rig: Rig) {
     const usual = { response_type: 'code', client_id: webClientId, redirect_uri: redirectUri, resource: restResource, state: 'st-1' }
     return { query: { ...usual, code_challenge: challengeOf(verifier), code_challenge_method: 'S256', ...changes }, verifier }
   }
+  const check = (query: Fields): Promise<AuthorizationCheck> => authorizations.check(encode(query), '127.0.0.1')
   const approve = async (query: Fields, form: Fields = {}): Promise<URL> => {
-    const { status, headers, body } = await post(`/oauth/authorize?${encode(query).toString()}`, form)
-    if (status !== 303) throw new Error(`not redirected: ${status} ${JSON.stringify(body)}`)
-    return new URL(headers.get('location') ?? '')
+    const checked = await check(query)
+    if (checked.kind === 'problem') throw checked.error
+    if (checked.kind === 'redirect') return new URL(checked.location)
+    const { pending } = checked
+    if (form['decision'] === 'deny') return new URL(authorizations.deny(pending))
+    const { user = userId, project: projectId = home, scopes } = form as Readonly<Record<string, string>>
+    const given = scopes === undefined ? pending.scopes : parseScopes(scopes)
+    return new URL(await authorizations.approve(pending, { userId: user, organizationId: rig.organizationId, projectId, scopes: given }))
   }
   return {
-    ...{ fetch: go, post, token, request, approve },
+    ...{ fetch: go, post, token, request, check, approve },
     async callRest(bearer: unknown, path = '/v1/projects/me', method = 'GET', body?: unknown): Promise<Reply> {
       const headers = { authorization: `Bearer ${String(bearer)}`, ...(body !== undefined && { 'content-type': 'application/json' }) }
       return replyOf(await go(baseUrl + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }))

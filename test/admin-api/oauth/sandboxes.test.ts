@@ -1,5 +1,6 @@
 /** Sandboxes of nobody in particular: what they may do, how many there may be, and that they go. */
 import test from 'ava'
+import { keyUses } from '#core/access/key-uses.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Sandboxes } from '#core/oauth/sandboxes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
@@ -8,6 +9,7 @@ import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, within } from '#store/tuple.ts'
 import { verify } from '#store/verify.ts'
+import { eventually } from '../../support/deadline.ts'
 import { outcomeOf } from './outcome.ts'
 import { mcpResource, restResource, startOAuth, type Fields, type OAuthRig } from './rig.ts'
 
@@ -118,7 +120,9 @@ async function count({ database }: OAuthRig, prefix: readonly string[]): Promise
 
 test('a sandbox goes with everything in it a week after its last token, and others stay', async (t) => {
   const rig = await startOAuth(t)
-  const untouched = await count(rig, [])
+  const untouched = await eventually(5000, 'the use of the key is on record', async () =>
+    (await rig.database.all(keyUses, rig)).length > 0 ? count(rig, []) : undefined,
+  )
   const { body } = await rig.bootstrap({ resource: restResource })
   t.is((await rig.callRest(body['access_token'], '/v1/messages', 'POST', message)).status, 200)
   const { organizationId } = await rig.server.tokenCheck.bearer(String(body['access_token']), 'rest')

@@ -32,13 +32,13 @@ const refresh =
     return outcomeOf(await rig.token({ grant_type: 'refresh_token', client_id: webClientId, refresh_token: token, ...changes }))
   }
 
-const leave = async (rig: OAuthRig): Promise<void> => void rig.members.delete('usr_1')
-const join = (rig: OAuthRig): unknown => rig.members.set('usr_1', ['api:admin'])
+const leave = (rig: OAuthRig): Promise<void> => rig.setRole(undefined)
+const join = (rig: OAuthRig): Promise<void> => rig.setRole('admin')
 
 /** With the member gone, and back for the next case. */
 const withoutMember = (run: (rig: OAuthRig) => Promise<string>) => async (rig: OAuthRig) => {
   const outcome = await run(rig)
-  join(rig)
+  await join(rig)
   return outcome
 }
 

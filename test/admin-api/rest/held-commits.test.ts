@@ -4,11 +4,8 @@
  */
 import test, { type ExecutionContext } from 'ava'
 import * as z from 'zod'
-import type { Write } from '#store/kv.ts'
-import { bearerAuthentication } from '../../../admin-api/authentication.ts'
 import { noBody } from '../../../admin-api/answer.ts'
 import { operation, type Operation } from '../../../admin-api/operation.ts'
-import { CuttableKv } from '../../core/cuttable-kv.ts'
 import { within } from '../../support/deadline.ts'
 import type { RestAnswer, RestClient } from '../../support/rest.ts'
 import { makeOneOfEach, requestsOf, type Request } from './requests.ts'
@@ -45,23 +42,16 @@ async function startHeld(t: ExecutionContext): Promise<HeldRig> {
   let skippedMs = 0
   let gate: { readonly reached: () => void; readonly opened: Promise<void>; readonly open: () => void } | undefined
   const rig = await startRig(t, {
-    kv(kv) {
-      const held = new CuttableKv(kv)
-      held.beforeWrite = (_write: Write) => {
-        gate?.reached()
-        return gate?.opened
-      }
-      return held
-    },
     server: {
       monotonic: () => performance.now() + skippedMs,
       limits: { deadlineCheckMs: 5, frozenMsMin: Infinity },
     },
-    besides: ({ apiKeys }) => ({
-      operations: [endless],
-      authenticate: bearerAuthentication((key) => apiKeys.authenticate(key)),
-    }),
+    replacements: { operations: [endless] },
   })
+  rig.kv.beforeWrite = () => {
+    gate?.reached()
+    return gate?.opened
+  }
   t.teardown(() => gate?.open())
   return {
     rig,

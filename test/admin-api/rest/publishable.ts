@@ -1,45 +1,12 @@
-/** The part of the rig for web pages, and a provider of captchas that answers as a test tells it. */
+/** A provider of captchas that answers as a test tells it, and publishable keys of two kinds. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import { AccessTokens } from '#core/oauth/access-tokens.ts'
-import { SigningKeys } from '#core/oauth/signing-keys.ts'
-import { PageSends } from '#core/submission/page-send.ts'
-import { RefusedSends } from '#core/submission/refused-sends.ts'
-import { SendMessages, type SendOptions } from '#core/submission/send.ts'
-import { publishableCore, type PublishableParts } from '../../../daemon/publishable-core.ts'
+import type { Config } from '#config/load.ts'
 import type { RestClient } from '../../support/rest.ts'
-import { playedResolver } from './played.ts'
 
-const baseUrl = 'https://post.example.ch'
-
-export type VerifyUrls = PublishableParts['config']['captcha']
-
-/** Nobody listens there. */
-const nowhere: VerifyUrls = { turnstileVerifyUrl: 'http://127.0.0.1:9/', hcaptchaVerifyUrl: 'http://127.0.0.1:9/' }
-
-/** What sends, for programs and for web pages. */
-export function sendingOf(
-  base: Omit<PublishableParts, 'config' | 'resolver' | 'accessTokens' | 'policies'> & SendOptions,
-  captcha: VerifyUrls = nowhere,
-) {
-  const urls = { issuer: baseUrl, resources: { rest: `${baseUrl}/v1`, mcp: `${baseUrl}/mcp` } }
-  const accessTokens = new AccessTokens({ ...base, keys: new SigningKeys(base), urls })
-  const core = publishableCore({
-    ...base,
-    resolver: playedResolver,
-    accessTokens,
-    config: {
-      ...{ baseUrl, authUrl: null, mcpUrl: null, smtpHost: 'localhost', captcha },
-      http: { listen: { host: '127.0.0.1', port: 0 } },
-    },
-  })
-  const sendMessages = new SendMessages(base)
-  const sends = new PageSends({ ...base, ...core.captcha, sendMessages, keys: core.keys })
-  const refusedSends = new RefusedSends({ ...base, keys: core.keys })
-  return { sendMessages, refusedSends, publishable: { ...core, accessTokens, sends } }
-}
+export type VerifyUrls = Config['captcha']
 
 /** What a provider was asked. */
 export interface Verification {

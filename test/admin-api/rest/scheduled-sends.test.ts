@@ -92,7 +92,8 @@ test('sendMessage with send_at waits also where it will be captured, is listed a
 })
 
 test('sendMessage answers a repeated idempotency key of a scheduled send with the same trace, also after its time', async (t) => {
-  const { rest, clock } = await startRig(t)
+  const { rest, clock, daemon } = await startRig(t)
+  await daemon.queue.stop(0) // so that it can be canceled after its time
   await route(rest)
   const body = { idempotency_key: 'k', subject: 'once' }
   const time = clock.now() + hour
