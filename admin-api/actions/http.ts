@@ -79,8 +79,8 @@ function partsOf({ id, input, http: { method, path, from = {}, emptyBody } }: Ac
   const partAt = (place: 'path' | 'query' | 'body', names: readonly string[]) =>
     place === rest ? remainder(input, picked(shape, names)) : z.strictObject(picked(shape, names))
   return {
-    params: partAt('path', namesAt('path')),
-    query: inQueries(partAt('query', namesAt('query'))),
+    params: asText(partAt('path', namesAt('path'))),
+    query: asText(partAt('query', namesAt('query'))),
     body: inBody.length === 0 ? undefined : bodyOf(partAt('body', inBody)),
     headers: Object.entries(from).flatMap(([name, place]) =>
       typeof place === 'object' ? [{ name, header: place.header, schema: z.strictObject(renamed(shape, name, place.header)) }] : [],
@@ -108,10 +108,10 @@ function remainder(input: z.ZodObject, shape: Fields): z.ZodObject {
   return meta ? part.meta(meta) : part
 }
 
-/** Values of a query are text: fields that are none have a second form for it. */
-const inQueries = (query: z.ZodObject): z.ZodObject => {
-  const shape: Fields = query.def.shape
-  return query.clone({ ...query.def, shape: Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, textFormOf(field)])) })
+/** Values of a path and a query are text: fields that are none have a second form for it. */
+const asText = (fields: z.ZodObject): z.ZodObject => {
+  const shape: Fields = fields.def.shape
+  return fields.clone({ ...fields.def, shape: Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, textFormOf(field)])) })
 }
 
 /** The checked parts together again; a header stands for the field of its name. */

@@ -24,6 +24,8 @@ interface ResourceFacts<Key extends string> {
   readonly feature?: Feature
   /** The field that names one of them, in the path and in the input; `id` by default. */
   readonly key?: Key
+  /** How that field is read; an `id` by default. */
+  readonly keySchema?: typeof id
 }
 
 type Shape = Readonly<Record<string, z.core.$ZodType>>
@@ -45,7 +47,7 @@ type Taking<S extends Shape> = { readonly input: ObjectOf<S> }
 
 type Reading<Key extends string, S extends Shape, R, O extends z.ZodType> = Spec<Keyed<Key, S>, R, O> & Answered<R, O> & Partial<Taking<S>>
 
-/** What a list is asked for: a page of the entries that pass the filter. `?project=` is `projectId` in the core. */
+/** What a list is asked for: a page of the entries that pass the filter. `?project=` is `projectId` in the core, and so is its other name `?project_id=`. */
 type ListInput<S extends Shape> = { readonly limit: number; readonly cursor: string | undefined } & Omit<Decoded<ObjectOf<S>>, 'project'> &
   (S extends { readonly project: unknown } ? { readonly projectId: string | undefined } : unknown)
 
@@ -61,9 +63,9 @@ const noFilter: NoFields = {}
 
 /** The actions of the resource at this path. */
 export function resource<const Key extends string = 'id'>(path: string, facts: ResourceFacts<Key>) {
-  const { name, plural = `${name}s`, tags, feature, key = 'id' as Key } = facts
+  const { name, plural = `${name}s`, tags, feature, key = 'id' as Key, keySchema = id } = facts
   const one = `${path}/{${key}}`
-  const keyField = { [key]: id } as Readonly<Record<Key, typeof id>>
+  const keyField = { [key]: keySchema } as Readonly<Record<Key, typeof id>>
   const keyed = <S extends Shape>(input: ObjectOf<S> | undefined): Keyed<Key, S> => withFields(keyField, input) as Keyed<Key, S>
 
   /** The types of input and result were checked where the action is declared. */
@@ -91,7 +93,7 @@ export function resource<const Key extends string = 'id'>(path: string, facts: R
       output: pageEncoder(item),
       list: { item },
       run: (context: CallContext, { project: projectId, ...asked }: Readonly<Record<string, unknown>>) =>
-        run(context, { ...asked, ...('project' in input.shape && { projectId }) } as never),
+        run(context, { ...asked, ...('project' in input.shape && { projectId: projectId ?? asked['projectId'] }) } as never),
     })
   }
 

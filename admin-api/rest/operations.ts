@@ -31,7 +31,7 @@ import { routingRuleActions } from './routing-rules.ts'
 import { routingSimulationOperations } from './routing-simulation.ts'
 import { scheduledSendOperations } from './scheduled-sends.ts'
 import { smtpCredentialOperations } from './smtp-credentials.ts'
-import { templateOperations } from './templates.ts'
+import { templateActions } from './templates.ts'
 import { suppressionOperations } from './suppressions.ts'
 import { traceOperations } from './traces.ts'
 import { trackingOperations } from './tracking.ts'
@@ -64,7 +64,7 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...routingRuleActions(core),
   ...routingSimulationOperations(core),
   ...domainOperations(core),
-  ...templateOperations(core),
+  ...templateActions(core),
   ...failoverPolicyOperations(core),
   ...projectOperations(core),
   ...accountOperations(core),

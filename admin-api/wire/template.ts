@@ -2,10 +2,12 @@
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { templateLimits, type Template, type TemplateContent, type TemplateVersion } from '#core/templates/template.ts'
-import type { NewTemplate, TemplateOrder, TemplateSave, VersionedTemplate } from '#core/templates/templates.ts'
+import type { Preview, TemplateOrder, VersionedTemplate } from '#core/templates/templates.ts'
 import { parseJsonBody } from '../json-body.ts'
+import { encoder, type Decoded } from './codec.ts'
 import { filledLine, id } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { withTextForm } from './text-form.ts'
+import { wireTime } from './time.ts'
 
 const schemaDepthMax = 32
 const versionMax = 999_999_999
@@ -27,14 +29,14 @@ const contentShape = {
   schema_json: z.record(z.string(), z.unknown()).nullable(),
 }
 
-export const templateSummaryShape = z.object(summary).meta({ id: 'TemplateSummary' })
-export const templateShape = z.object({ ...summary, ...contentShape }).meta({ id: 'Template' })
+const templateSummaryShape = z.object(summary).meta({ id: 'TemplateSummary' })
+const templateShape = z.object({ ...summary, ...contentShape }).meta({ id: 'Template' })
 
 const versionSummary = { template_id: z.string(), version: z.int(), saved_by: z.string(), created_at: wireTime }
 
-export const versionSummaryShape = z.object(versionSummary).meta({ id: 'TemplateVersionSummary' })
-export const versionShape = z.object({ ...versionSummary, ...contentShape }).meta({ id: 'TemplateVersion' })
-export const previewShape = z
+const versionSummaryShape = z.object(versionSummary).meta({ id: 'TemplateVersionSummary' })
+const versionShape = z.object({ ...versionSummary, ...contentShape }).meta({ id: 'TemplateVersion' })
+const previewShape = z
   .object({ version: z.int(), subject: z.string(), text: z.string().nullable(), html: z.string().nullable() })
   .meta({ id: 'TemplatePreview' })
 
@@ -82,21 +84,19 @@ const content = {
 /** Room for every field at its largest, each character escaped. */
 export const templateBodyBytesMax = 4 * 1024 * 1024
 
-export const newTemplateBody = z.strictObject({ slug, name, ...content, project_id: id.optional() })
-export const templateSaveBody = z.strictObject({ slug: slug.optional(), name: name.optional(), ...content })
+export const newTemplate = z.strictObject({ slug, name, ...content, project_id: id.optional() })
+export const templateSave = z.strictObject({ slug: slug.optional(), name: name.optional(), ...content })
 const variables = z.record(z.string(), z.unknown())
 const version = z.int().min(1).max(versionMax)
-export const previewBody = z.strictObject({
+export const previewInput = z.strictObject({
   variables: variables.default({}),
   version: version.optional().meta({ description: 'The current one unless told.' }),
 })
-export const versionParams = z.strictObject({
-  id,
-  version: z
-    .string()
-    .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
-    .transform(Number),
-})
+const versionText = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, 'must be the number of a version, such as 1')
+  .transform(Number)
+export const versionInput = z.strictObject({ version: withTextForm(version, versionText) })
 
 /** The fields of a send that name a template; null says the same as leaving them out. */
 export const templateFields = {
@@ -128,58 +128,25 @@ export function toTemplateOrder(body: TemplateFields): TemplateOrder | undefined
   return template && { template, version: body.template_version ?? undefined, variables: body.template_vars ?? {} }
 }
 
-type ContentBody = Pick<z.output<typeof newTemplateBody>, keyof typeof content>
-
-const toContent = (body: ContentBody): TemplateContent => ({
-  subject: body.subject_tmpl,
-  text: body.text_tmpl ?? null,
-  html: body.html_tmpl ?? null,
-  schema: body.schema_json ?? null,
+/** The content of a template, as its fields give it. */
+export const templateContent = (fields: Decoded<z.ZodObject<typeof content>>): TemplateContent => ({
+  subject: fields.subjectTmpl,
+  text: fields.textTmpl ?? null,
+  html: fields.htmlTmpl ?? null,
+  schema: fields.schemaJson ?? null,
 })
 
-export const toNewTemplate = (body: z.output<typeof newTemplateBody>): NewTemplate => ({
-  slug: body.slug,
-  name: body.name,
-  projectId: body.project_id,
-  content: toContent(body),
-})
+const contentCode = {
+  subject_tmpl: ({ subject }: TemplateContent) => subject,
+  text_tmpl: ({ text }: TemplateContent) => text,
+  html_tmpl: ({ html }: TemplateContent) => html,
+  schema_json: ({ schema }: TemplateContent) => schema,
+}
 
-export const toTemplateSave = (body: z.output<typeof templateSaveBody>): TemplateSave => ({
-  slug: body.slug,
-  name: body.name,
-  content: toContent(body),
-})
-
-export const toWireTemplateSummary = (template: Template): z.input<typeof templateSummaryShape> => ({
-  id: template.id,
-  project_id: template.projectId,
-  slug: template.slug,
-  name: template.name,
-  current_version: template.currentVersion,
-  created_at: toWireTime(template.createdAt),
-  updated_at: toWireTime(template.updatedAt),
-})
-
-const toWireContent = ({ subject, text, html, schema }: TemplateContent) => ({
-  subject_tmpl: subject,
-  text_tmpl: text,
-  html_tmpl: html,
-  schema_json: schema && { ...schema },
-})
-
-export const toWireTemplate = ({ template, version: current }: VersionedTemplate): z.input<typeof templateShape> => ({
-  ...toWireTemplateSummary(template),
-  ...toWireContent(current),
-})
-
-export const toWireVersionSummary = (saved: TemplateVersion): z.input<typeof versionSummaryShape> => ({
-  template_id: saved.templateId,
-  version: saved.version,
-  saved_by: saved.savedBy,
-  created_at: toWireTime(saved.createdAt),
-})
-
-export const toWireVersion = (saved: TemplateVersion): z.input<typeof versionShape> => ({
-  ...toWireVersionSummary(saved),
-  ...toWireContent(saved),
-})
+export const templateSummary = encoder(templateSummaryShape).from<Template>()
+export const template = encoder(templateShape)
+  .from<Template & TemplateContent>(contentCode)
+  .via(({ template: record, version: current }: VersionedTemplate) => ({ ...current, ...record }))
+export const templateVersionSummary = encoder(versionSummaryShape).from<TemplateVersion>()
+export const templateVersion = encoder(versionShape).from<TemplateVersion>(contentCode)
+export const templatePreview = encoder(previewShape).from<Preview>()
