@@ -1,6 +1,6 @@
 /** Records over the ordered map: typed reads inside one organization, lists by cursor, and commits of a `Change`. */
-import { hash } from 'node:crypto'
 import { Change, decode, fillName } from './change.ts'
+import { cursorAt, keyAt } from './cursor.ts'
 import { OrderedIds } from './ids.ts'
 import type { Entry, Kv, WriteResult } from './kv.ts'
 import {
@@ -13,7 +13,7 @@ import {
   type RecordKind,
   type Stored,
 } from './record-kind.ts'
-import { elementsOf, pack, unpack, within, type Element } from './tuple.ts'
+import { pack, unpack, within, type Element } from './tuple.ts'
 
 /** What a caller can reach: one organization, and when `bound` only what belongs to one project or to no project. */
 export interface Reach {
@@ -50,10 +50,8 @@ export interface Sieve<R> {
   readonly looksMax: number
 }
 
-/** A cursor that no page of the list gave out: another list's, cut or made up. */
-export class CursorInvalid extends Error {
-  override readonly name = 'CursorInvalid'
-}
+/** Records of an index are read so many at once at most. */
+const stepMax = 128
 
 export class Database {
   readonly kv: Kv
@@ -175,8 +173,8 @@ export class Database {
   }
 
   /**
-   * One page of records in index order, in one walk. Rows outside the reach, and those that `sieve` does not take, are passed over; the
-   * cursor stands behind the last row looked at. Throws `CursorInvalid`.
+   * One page of records in index order, in one walk; the records behind an index are read in steps. Rows outside the reach, and those
+   * that `sieve` does not take, are passed over; the cursor stands behind the last row looked at. Throws `CursorInvalid`.
    */
   async list<R extends Identified>(kind: RecordKind<R>, reach: Reach, options: ListOptions, sieve?: Sieve<R>): Promise<Page<Stored<R>>> {
     const prefix: readonly Element[] = options.index
@@ -184,22 +182,38 @@ export class Database {
       : [reach.organizationId, kind.name]
     const from = options.after && options.cursor === undefined ? behind(pack([...prefix, ...options.after])) : undefined
     const range = { ...cursorRange(prefix, options.cursor, options.ascending ?? false), ...(from && { start: from }) }
+    const entries = this.kv.range({ ...range, reverse: !options.ascending })
+    const { limit } = options
     const rows: Stored<R>[] = []
-    let lastKey: Uint8Array | undefined
+    if (limit === 0) return { rows, nextCursor: undefined }
+    const looksMax = sieve?.looksMax ?? Infinity
     let looks = 0
-    for await (const entry of this.kv.range({ ...range, reverse: !options.ascending })) {
-      if (rows.length === options.limit || looks === sieve?.looksMax) return { rows, nextCursor: lastKey && cursorAt(prefix, lastKey) }
-      lastKey = entry.key
-      looks++
-      const stored = options.index
-        ? await this.get(kind, reach, String(unpack(entry.key).at(-1)))
-        : visible(kind, reach, toStored<R>(entry))
-      if (!stored) continue
-      const fate = sieve?.sort(stored.record) ?? 'take'
-      if (fate === 'end') break
-      if (fate === 'take') rows.push(stored)
+    // at first no more than the page can take; what is passed over makes the steps grow
+    let size = options.index ? Math.min(limit, looksMax, stepMax) : 1
+    for await (const { step, hasMore } of inSteps(entries, () => size)) {
+      const found = options.index ? await this.#indexed(kind, reach, step) : step.map((entry) => visible(kind, reach, toStored<R>(entry)))
+      for (const [i, stored] of found.entries()) {
+        looks++
+        const fate = stored ? (sieve?.sort(stored.record) ?? 'take') : 'pass'
+        if (fate === 'end') return { rows, nextCursor: undefined }
+        if (stored && fate === 'take') rows.push(stored)
+        const last = step[i]
+        if (last && (rows.length === limit || looks === looksMax))
+          return { rows, nextCursor: hasMore || i + 1 < step.length ? cursorAt(prefix, last.key) : undefined }
+      }
+      if (options.index) size = Math.min(2 * size, looksMax - looks, stepMax)
     }
     return { rows, nextCursor: undefined }
+  }
+
+  /** The records that rows of an index name, each in its place; undefined when it was deleted since, or is out of reach. */
+  async #indexed<R extends Identified>(
+    kind: RecordKind<R>,
+    reach: Reach,
+    rows: readonly Entry[],
+  ): Promise<readonly (Stored<R> | undefined)[]> {
+    const keys = rows.map(({ key }) => recordKey(kind, reach.organizationId, String(unpack(key).at(-1))))
+    return (await this.kv.getMany(keys)).map((entry) => entry && visible(kind, reach, toStored<R>(entry)))
   }
 
   /** Every record of a kind, for kinds that are few by nature. */
@@ -245,32 +259,28 @@ function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored
   return reach.without?.has(project) || (reach.bound && project !== reach.projectId) ? undefined : stored
 }
 
-const listMarkBytes = 6
-
-/** Tells a list from others without saying which it is. */
-const listMark = (prefix: Uint8Array): Buffer => hash('sha256', prefix, 'buffer').subarray(0, listMarkBytes)
-
-/**
- * A cursor that stands on a key: what of it goes on behind the list's prefix, so that the address a list was asked for is not in it,
- * and addresses of pages in logs and browsers hold none.
- */
-function cursorAt(prefix: readonly Element[], key: Uint8Array): string {
-  const first = pack(prefix)
-  return Buffer.concat([listMark(first), key.subarray(first.length)]).toString('base64url')
-}
-
 const behind = (key: Uint8Array): Buffer => Buffer.concat([key, Buffer.of(0)])
 
 /** The rest of a walk after the cursor's key. */
 function cursorRange(prefix: readonly Element[], cursor: string | undefined, ascending: boolean): { start: Uint8Array; end: Uint8Array } {
   const range = within(prefix)
   if (cursor === undefined) return range
-  const given = Buffer.from(cursor, 'base64url')
-  const first = pack(prefix)
-  const isOfList = given.subarray(0, listMarkBytes).equals(listMark(first))
-  const at = Buffer.concat([first, given.subarray(listMarkBytes)])
-  const isInside = isOfList && Buffer.compare(at, range.start) >= 0 && Buffer.compare(at, range.end) < 0
-  // decoding skips what is no base64url, and a key that was cut can still lie inside
-  if (!isInside || given.toString('base64url') !== cursor || !elementsOf(at)) throw new CursorInvalid('The cursor is not of this list.')
+  const at = keyAt(prefix, cursor)
   return ascending ? { start: behind(at), end: range.end } : { start: range.start, end: at }
+}
+
+/** Entries in steps of `sizeNow()`, and whether any follow. */
+async function* inSteps(
+  entries: AsyncIterable<Entry>,
+  sizeNow: () => number,
+): AsyncGenerator<{ step: readonly Entry[]; hasMore: boolean }> {
+  let step: Entry[] = []
+  for await (const entry of entries) {
+    if (step.length > 0 && step.length >= sizeNow()) {
+      yield { step, hasMore: true }
+      step = []
+    }
+    step.push(entry)
+  }
+  if (step.length > 0) yield { step, hasMore: false }
 }

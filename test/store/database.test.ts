@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { Change } from '#store/change.ts'
-import { CursorInvalid, Database, type ListOptions, type Reach } from '#store/database.ts'
+import { CursorInvalid } from '#store/cursor.ts'
+import { Database, type ListOptions, type Reach } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
 import { houses, keysOf, pet, pets, type Pet } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
