@@ -19,19 +19,24 @@ export class Housekeeping {
   #timer: Timer | undefined
   #commits = -1
   #running: Promise<void> = Promise.resolve()
+  #isStopped = false
 
   constructor(options: HousekeepingOptions) {
     this.#options = options
   }
 
+  /** The next round begins so long after the end of the one before. */
   start(): void {
+    if (this.#isStopped) return
     this.#timer = this.#options.clock.after(everyMs, () => {
-      this.#running = this.#round().catch(this.#options.onError)
-      this.start()
+      this.#running = this.#round()
+        .catch(this.#options.onError)
+        .finally(() => this.start())
     })
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
     this.#timer?.cancel()
     await this.#running
   }

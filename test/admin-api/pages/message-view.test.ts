@@ -343,7 +343,8 @@ test('the HTML of a message keeps its style sheets, classes and body, and none o
 
 test('members of the organization see the inbox and its messages, others do not', async (t) => {
   const message = 'Mail rests for the destination Main: the login was refused. A message is tried again from 10:00 on.'
-  const site = await startSite(t, { waiting: { at: 0, event: 'waiting', message, detail: {} } })
+  const site = await startSite(t)
+  site.daemon.probes.waiting = async () => ({ at: 0, event: 'waiting', message, detail: {} })
   const { path } = await captured(site, good)
   const olga = await watchedTab(t, site)
   await olga.open(site.ownerLink)
