@@ -26,6 +26,18 @@ async function others(house: House): Promise<[string, string][]> {
   return rows.filter(([key, value]) => `${key} ${value}`.includes(projectId) && !`${key} ${value}`.includes('prj_2'))
 }
 
+/** Does the work in a process that ends after so many writes: the next life, or the house itself when the work came to its end before. */
+function crashedAfter(house: House, writesBefore: number, work: () => Promise<void>): Promise<House> {
+  let writes = 0
+  const crash = Promise.withResolvers<House>()
+  house.kv.beforeWrite = () => {
+    if (writes++ !== writesBefore) return undefined
+    crash.resolve(house.crash())
+    return crash.promise.then(() => {})
+  }
+  return Promise.race([work().then(() => house), crash.promise])
+}
+
 test('a deleted project and its partition leave no row, and other projects keep all of theirs', async (t) => {
   const house = await furnished(t)
   const { projects: administered, removals } = officeOf(house)
@@ -51,15 +63,10 @@ test('wherever the process ends during a deletion, the next one ends it', async 
     const house = await furnished(t)
     const before = await others(house)
     const { projects: administered, removals } = officeOf(house)
-    let writes = 0
-    const crash = Promise.withResolvers<House>()
-    house.kv.beforeWrite = () => {
-      if (writes++ !== writesBefore) return undefined
-      crash.resolve(house.crash())
-      return crash.promise.then(() => {})
-    }
-    const deleted = administered.remove(scope, 'prj_2', discard).then(() => removals.idle())
-    const next = await Promise.race([deleted.then(() => house), crash.promise])
+    const next = await crashedAfter(house, writesBefore, async () => {
+      await administered.remove(scope, 'prj_2', discard)
+      await removals.idle()
+    })
     ended = next === house
     t.deepEqual(await problems(next), [], `after ${writesBefore} writes`)
     const isMarked = (await next.database.get(projects, { organizationId }, 'prj_2'))?.record.deletedAt !== undefined
@@ -96,16 +103,11 @@ test('wherever the process ends while an organization is removed, the next one e
     t.deepEqual(await problems(house), [])
     t.is((await rowsNaming(house, 'crd_prj_1')).length > 0, true, 'nothing goes before the time of grace is over')
     house.clock.advance(1)
-    let writes = 0
-    const crash = Promise.withResolvers<House>()
-    house.kv.beforeWrite = () => {
-      if (writes++ !== writesBefore) return undefined
-      crash.resolve(house.crash())
-      return crash.promise.then(() => {})
-    }
     const { removals } = officeOf(house)
-    removals.wake()
-    const next = await Promise.race([removals.idle().then(() => house), crash.promise])
+    const next = await crashedAfter(house, writesBefore, () => {
+      removals.wake()
+      return removals.idle()
+    })
     ended = next === house
     t.deepEqual(await problems(next), [], `after ${writesBefore} writes`)
     const later = officeOf(next).removals
