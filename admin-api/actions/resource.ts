@@ -9,9 +9,9 @@ import type { Right } from '#core/access/scope.ts'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Page } from '#store/database.ts'
 import type { Method } from '../operation.ts'
-import { encoderOf, type Camel, type Decoded, type Encoder } from '../wire/codec.ts'
+import type { Camel, Decoded, Encoder } from '../wire/codec.ts'
 import { id } from '../wire/text.ts'
-import { pageFields, pageOf, project } from '../wire/paging.ts'
+import { pageEncoder, pageFields, project } from '../wire/paging.ts'
 import { action, type Action, type ActionFacts, type ActionSpec, type CallContext } from './action.ts'
 import type { HttpBinding } from './http-binding.ts'
 
@@ -164,12 +164,6 @@ function withFields(fields: Shape, input: z.ZodObject = z.strictObject({})): z.Z
   const meta = input.meta()
   return meta ? both.meta(meta) : both
 }
-
-const pageEncoder = <Row, O extends z.ZodType>(item: Encoder<Row, O>) =>
-  encoderOf(pageOf(item.schema), ({ rows, nextCursor }: Page<Row>) => ({
-    data: rows.map((row) => item.encode(row)),
-    next_cursor: nextCursor ?? null,
-  }))
 
 const pascal = (text: string): string => text.replaceAll(/(?:^|[-/])([a-z])/g, (_, letter: string) => letter.toUpperCase())
 

@@ -3,7 +3,7 @@ import type { Action } from '../actions/action.ts'
 import { httpOperation } from '../actions/http.ts'
 import type { Operation } from '../operation.ts'
 import { apiKeyActions } from './api-keys.ts'
-import { accountOperations } from './account.ts'
+import { accountActions } from './account.ts'
 import type { RestCore } from './core.ts'
 import { auditOperations } from './audit.ts'
 import { billingOperations } from './billing.ts'
@@ -22,9 +22,9 @@ import { inspectOperations } from './inspect.ts'
 import { invitationOperations } from './invitations.ts'
 import { memberOperations } from './members.ts'
 import { messageOperations } from './messages.ts'
-import { organizationOperations } from './organizations.ts'
+import { organizationActions } from './organizations.ts'
 import { postofficeMappingOperations } from './postoffice-mappings.ts'
-import { projectOperations } from './projects.ts'
+import { projectActions } from './projects.ts'
 import { publishableKeyOperations } from './publishable-keys.ts'
 import { replayOperations } from './replays.ts'
 import { routingRuleActions } from './routing-rules.ts'
@@ -66,9 +66,9 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...domainOperations(core),
   ...templateActions(core),
   ...failoverPolicyOperations(core),
-  ...projectOperations(core),
-  ...accountOperations(core),
-  ...organizationOperations(core),
+  ...projectActions(core),
+  ...accountActions(core),
+  ...organizationActions(core),
   ...smtpCredentialOperations(core),
   ...apiKeyActions(core),
   ...publishableKeyOperations(core),

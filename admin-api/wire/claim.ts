@@ -2,9 +2,10 @@
 import * as z from 'zod'
 import type { ClaimProgress } from '#core/claims/claim.ts'
 import type { StartedClaim } from '#core/claims/claims.ts'
-import { toWireTime } from './time.ts'
+import { encoder } from './codec.ts'
+import { orNull } from './time.ts'
 
-export const claimProgressShape = z.object({
+const claimProgressShape = z.object({
   claimed: z.boolean(),
   user_id: z.string().nullable(),
   claim_email: z.string().nullable(),
@@ -13,11 +14,11 @@ export const claimProgressShape = z.object({
   magic_link_pending: z.boolean(),
 })
 
-export const claimBody = z.strictObject({
+export const newClaim = z.strictObject({
   email: z.string().min(1).max(254).meta({ description: 'Of the person who is to take over the project.' }),
 })
 
-export const startedClaimShape = z
+const startedClaimShape = z
   .object({
     claim_progress: claimProgressShape,
     user_code: z.string().nullable().meta({ description: 'Show it to the user; null when the project has its people already.' }),
@@ -27,23 +28,19 @@ export const startedClaimShape = z
   })
   .meta({ id: 'StartedClaim' })
 
-const timeOrNull = (ms: number | null): string | null => (ms === null ? null : toWireTime(ms))
-
-export const toWireClaimProgress = (progress: ClaimProgress): z.input<typeof claimProgressShape> => ({
-  claimed: progress.isClaimed,
-  user_id: progress.userId,
-  claim_email: progress.email,
-  magic_link_sent_at: timeOrNull(progress.linkSentAt),
-  magic_link_expires_at: timeOrNull(progress.linkExpiresAt),
-  magic_link_pending: progress.isLinkPending,
+export const claimProgress = encoder(claimProgressShape).from<ClaimProgress>({
+  claimed: ({ isClaimed }) => isClaimed,
+  claim_email: ({ email }) => email,
+  magic_link_sent_at: ({ linkSentAt }) => orNull(linkSentAt),
+  magic_link_expires_at: ({ linkExpiresAt }) => orNull(linkExpiresAt),
+  magic_link_pending: ({ isLinkPending }) => isLinkPending,
 })
 
-export const toWireStartedClaim = ({ progress, open, integrationsUrl }: StartedClaim): z.input<typeof startedClaimShape> => ({
-  claim_progress: toWireClaimProgress(progress),
-  user_code: open?.userCode ?? null,
-  integrations_url: integrationsUrl,
-  expires_at: timeOrNull(open?.expiresAt ?? null),
-  message: messageOf(progress, open?.userCode),
+export const startedClaim = encoder(startedClaimShape).from<StartedClaim>({
+  claim_progress: ({ progress }) => claimProgress.encode(progress),
+  user_code: ({ open }) => open?.userCode ?? null,
+  expires_at: ({ open }) => orNull(open?.expiresAt),
+  message: ({ progress, open }) => messageOf(progress, open?.userCode),
 })
 
 function messageOf({ isLinkPending }: ClaimProgress, code: string | undefined): string {

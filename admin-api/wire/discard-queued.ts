@@ -1,9 +1,24 @@
-/** What a deletion does with mail that waits: it keeps the deletion away, unless the query gives it up. */
+/** What a deletion does with mail that waits: it keeps the deletion away, unless the caller gives it up. */
 import * as z from 'zod'
+import { withTextForm } from './text-form.ts'
 
-/** The query of every deletion that mail can keep away. */
+const words = { description: 'true gives up the mail that is queued.' }
+
+/** The input of every deletion that queued mail can keep away. */
+export const deletion = z.strictObject({
+  discard_queued: withTextForm(
+    z.boolean().default(false).meta(words),
+    z
+      .enum(['true', 'false'])
+      .optional()
+      .transform((text) => text === 'true')
+      .meta(words),
+  ),
+})
+
+/** The same as the query of an operation. */
 export const deletionQuery = z.strictObject({
-  discard_queued: z.enum(['true', 'false']).optional().meta({ description: 'true gives up the mail that is queued.' }),
+  discard_queued: z.enum(['true', 'false']).optional().meta(words),
 })
 
 export const toDeletion = ({ discard_queued }: z.output<typeof deletionQuery>): { readonly discardQueued: boolean } => ({

@@ -2,10 +2,12 @@
 import * as z from 'zod'
 import { planNames } from '#config/plans.ts'
 import { limitsOf, paymentStates } from '#core/limits.ts'
+import type { MadeOrganization } from '#core/administration/organizations.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
+import { encoder } from './codec.ts'
 import { limitValues, toWireLimits } from './limits.ts'
 import { filledLine } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { wireTime } from './time.ts'
 
 const fields = {
   id: z.string(),
@@ -18,20 +20,19 @@ const fields = {
   created_at: wireTime,
 }
 
-export const organizationShape = z.object(fields).meta({ id: 'Organization' })
-export const madeOrganizationShape = z
+const organizationShape = z.object(fields).meta({ id: 'Organization' })
+const madeOrganizationShape = z
   .object({ ...fields, api_key: z.string().meta({ description: 'Its first key, with api:admin; shown this once.' }) })
   .meta({ id: 'MadeOrganization' })
 
-export const organizationBody = z.strictObject({ name: filledLine(100) })
+export const organizationInput = z.strictObject({ name: filledLine(100) })
 
-export const toWireOrganization = (organization: Organization): z.input<typeof organizationShape> => ({
-  id: organization.id,
-  name: organization.name,
-  owner_id: organization.ownerId ?? null,
-  default_project_id: organization.defaultProjectId,
-  plan_tier: organization.plan,
-  payment_state: organization.paymentState ?? 'none',
-  limits: toWireLimits(limitsOf(organization)),
-  created_at: toWireTime(organization.createdAt),
-})
+const code = {
+  plan_tier: ({ plan }: Organization) => plan,
+  payment_state: ({ paymentState }: Organization) => paymentState ?? 'none',
+  limits: (settings: Organization) => toWireLimits(limitsOf(settings)),
+}
+export const organization = encoder(organizationShape).from<Organization>(code)
+export const madeOrganization = encoder(madeOrganizationShape)
+  .from<Organization & { readonly apiKey: string }>(code)
+  .via((made: MadeOrganization) => ({ ...made.organization, apiKey: made.apiKey }))

@@ -1,5 +1,7 @@
 /** Lists on the wire: `?limit=&cursor=` in, `{data, next_cursor}` out. */
 import * as z from 'zod'
+import type { Page } from '#store/database.ts'
+import { encoderOf, type Encoder } from './codec.ts'
 import { withTextForm } from './text-form.ts'
 
 const limitDefault = 50
@@ -40,3 +42,14 @@ export const pagingFields = { limit, cursor, project }
 export function pageOf<T extends z.ZodType>(entry: T) {
   return z.object({ data: z.array(entry), next_cursor: z.string().nullable() })
 }
+
+/** Writes a page of entries. */
+export const pageEncoder = <Row, O extends z.ZodType>(item: Encoder<Row, O>) =>
+  encoderOf(pageOf(item.schema), ({ rows, nextCursor }: Page<Row>) => ({
+    data: rows.map((row) => item.encode(row)),
+    next_cursor: nextCursor ?? null,
+  }))
+
+/** Writes a list that is told whole. */
+export const listEncoder = <Row, O extends z.ZodType>(item: Encoder<Row, O>) =>
+  encoderOf(z.object({ data: z.array(item.schema) }), (rows: readonly Row[]) => ({ data: rows.map((row) => item.encode(row)) }))

@@ -29,6 +29,9 @@ export const environmentName = filledLine(64)
 export const id = z.string().min(1).max(64)
 export const idParams = z.strictObject({ id })
 
+/** Of what takes nothing. */
+export const noInput = z.strictObject({})
+
 /** Ids with commas between them, in a query. */
 export const idList = (description: string) =>
   z

@@ -76,7 +76,7 @@ test('team organizations count while they are alive, also when they are made at 
   t.is((await free.rest.call('POST', '/v1/organizations', { name: 'x' })).status, 429)
 })
 
-test('renameOrganization is for the own organization and its teams', async (t) => {
+test('updateOrganization is for the own organization and its teams', async (t) => {
   const rig = await startRig(t)
   const { rest, organizationId } = rig
   const { id } = await makeTeam(rig)

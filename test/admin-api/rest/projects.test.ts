@@ -1,7 +1,7 @@
 import test from 'ava'
 import { refusal, startRig } from './rig.ts'
 
-test('readMyProject shows the project and what was used of its limits', async (t) => {
+test('getMyProject shows the project and what was used of its limits', async (t) => {
   const { rest } = await startRig(t, { plan: 'free' })
   await rest.must('POST', '/v1/messages', { from: 'a@b.ch', to: 'c@d.ch', text: 'hello' })
   const { project_id, ...state } = await rest.must('GET', '/v1/projects/me')
@@ -26,7 +26,7 @@ test('readMyProject shows the project and what was used of its limits', async (t
   })
 })
 
-test('readMyProject counts anew in a new day and month, and knows no caps on the plan enterprise', async (t) => {
+test('getMyProject counts anew in a new day and month, and knows no caps on the plan enterprise', async (t) => {
   const { rest, clock } = await startRig(t)
   await rest.must('POST', '/v1/messages', { from: 'a@b.ch', to: 'c@d.ch', text: 'hello' })
   clock.advance(86_400_000)

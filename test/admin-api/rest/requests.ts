@@ -174,7 +174,7 @@ const reading = ({ project, target, mailEnable }: Made): Record<string, Request>
   listFlags: own,
   readUsage: { ...own, neighbour: 'shared' },
   previewInvoice: { ...own, neighbour: 'shared' },
-  readMyProject: own,
+  getMyProject: own,
 })
 
 const readingOne = (made: Made): Record<string, Request> => {
@@ -214,8 +214,8 @@ const readingOne = (made: Made): Record<string, Request> => {
     readRawInboxMessage: { ...refused, params: message },
     readInboxAttachment: { ...refused, params: { ...message, index: '0' } },
     waitForInboxMessage: { ...refused, params: { id: made.inbox }, query: 'timeout=0&since=2000-01-01T00:00:00Z' },
-    readProject: { ...refused, params: { id: made.partition } },
-    readOrganization: { ...refused, params: { id: made.organizationId }, neighbour: 'shared' },
+    getProject: { ...refused, params: { id: made.partition } },
+    getOrganization: { ...refused, params: { id: made.organizationId }, neighbour: 'shared' },
   }
 }
 
@@ -329,7 +329,7 @@ const changing = (made: Made): Record<string, Request> => {
     updatePostofficeMapping: { ...refused, params: { id: made.mapping }, body: { project_id: made.target }, neighbour: 'forbidden' },
     setNoRoutePolicy: { ...own, body: { value: 'reject' } },
     updateProject: { ...refused, params: { id: made.partition }, body: { name: 'Mine' } },
-    renameOrganization: { ...refused, params: { id: made.team }, body: { name: 'Mine' }, neighbour: 'forbidden' },
+    updateOrganization: { ...refused, params: { id: made.team }, body: { name: 'Mine' }, neighbour: 'forbidden' },
   }
 }
 
