@@ -1,7 +1,7 @@
 /** The invoices of all organizations as one file, written as it is read. */
 import type { Organization } from '#core/tenancy/organization.ts'
 import type { RestCore } from '../rest/core.ts'
-import { invoiceCsv, invoiceCsvHeader, toWireInvoice } from '../wire/usage.ts'
+import { invoice, invoiceCsv, invoiceCsvHeader } from '../wire/usage.ts'
 
 const pageRows = 100
 
@@ -9,8 +9,8 @@ export async function* exportedInvoices(core: RestCore, month: string, format: '
   yield format === 'csv' ? invoiceCsvHeader('organization_id', 'organization') : '{"data":['
   let isFirst = true
   for await (const { id, name } of everyOrganization(core)) {
-    const invoice = toWireInvoice(await core.invoices.preview(id, month))
-    yield format === 'csv' ? invoiceCsv(invoice, id, name) : `${isFirst ? '' : ','}${JSON.stringify(invoice)}`
+    const preview = invoice.encode(await core.invoices.preview(id, month))
+    yield format === 'csv' ? invoiceCsv(preview, id, name) : `${isFirst ? '' : ','}${JSON.stringify(preview)}`
     isFirst = false
   }
   if (format === 'json') yield ']}'

@@ -24,7 +24,7 @@ import {
 } from '../wire/operator.ts'
 import { pageOf, pagingFields } from '../wire/paging.ts'
 import { idParams } from '../wire/text.ts'
-import { invoiceFormat, invoiceShape, period, toWireInvoice, toWireUsage, usageShape } from '../wire/usage.ts'
+import { invoice, invoiceFormat, period, usage } from '../wire/usage.ts'
 import { operatorLoginOperations, type FailedLogins } from './logins.ts'
 import { exportedInvoices } from './invoice-export.ts'
 
@@ -70,8 +70,8 @@ const reading = (core: RestCore): readonly Operation[] => [
     operationId: 'operatorReadUsage',
     summary: 'Read what an organization used in a month',
     query: z.strictObject({ period }),
-    response: usageShape,
-    handle: async ({ params, query }) => toWireUsage(await core.usage.of(params.id, query.period)),
+    response: usage.schema,
+    handle: async ({ params, query }) => usage.encode(await core.usage.of(params.id, query.period)),
   }),
 ]
 
@@ -140,10 +140,10 @@ const invoicing = (core: RestCore): readonly Operation[] => [
     operationId: 'operatorPreviewInvoice',
     summary: 'See the invoice of an organization as it would be now',
     query: z.strictObject({ period, format: invoiceFormat }),
-    response: invoiceShape,
+    response: invoice.schema,
     async handle({ params, query }) {
-      const invoice = toWireInvoice(await core.invoices.preview(params.id, query.period))
-      return query.format === 'csv' ? csvFile(invoice) : invoice
+      const preview = invoice.encode(await core.invoices.preview(params.id, query.period))
+      return query.format === 'csv' ? csvFile(preview) : preview
     },
   }),
   operation({

@@ -6,7 +6,7 @@ import { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../answer.ts'
 import type { Operation } from '../operation.ts'
 import { csvFile } from '../rest/billing.ts'
-import { toWireInvoice } from '../wire/usage.ts'
+import { invoice as wireInvoice } from '../wire/usage.ts'
 import { confirmFirst, csrfField } from './confirm-first.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
@@ -30,7 +30,7 @@ export function usageOperations(pages: Pages, core: UsagePagesCore): readonly Op
       { path: `${path}/invoice.csv`, operationId: 'downloadInvoicePreview', summary: 'Download the invoice of a month' },
       async (request) => {
         const { id } = await organizationOf(pages, request)
-        return csvFile(toWireInvoice(await core.invoices.preview(id, request.query('period'))))
+        return csvFile(wireInvoice.encode(await core.invoices.preview(id, request.query('period'))))
       },
     ),
   ]

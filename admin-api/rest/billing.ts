@@ -2,37 +2,28 @@
 import * as z from 'zod'
 import type { Scope } from '#core/access/scope.ts'
 import { Refusal } from '#core/refusals.ts'
+import { action, type Action } from '../actions/action.ts'
 import { raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
-import {
-  invoiceCsv,
-  invoiceCsvHeader,
-  invoiceFormat,
-  invoiceShape,
-  period,
-  toWireInvoice,
-  toWireUsage,
-  usageShape,
-  type WireInvoice,
-} from '../wire/usage.ts'
+import { invoice, invoiceCsv, invoiceCsvHeader, invoiceFormat, period, usage, type WireInvoice } from '../wire/usage.ts'
 import type { RestCore } from './core.ts'
 import { attachmentHeaders } from './download.ts'
 
 const tags = ['usage']
 
-export const billingOperations = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/usage',
-    operationId: 'readUsage',
+export const billingEntries = (core: RestCore): readonly (Action | Operation)[] => [
+  action({
+    id: 'getUsage',
     summary: 'Read what the organization used in a month, and how much of its limits is used now',
     description: 'For keys of the whole organization.',
     tags,
-    right: 'api:read',
-    query: z.strictObject({ period }),
-    response: usageShape,
-    handle: async ({ scope, query }) => toWireUsage(await core.usage.of(wholeOrganization(scope), query.period)),
+    scope: 'api:read',
+    input: z.strictObject({ period }),
+    output: usage,
+    http: { method: 'GET', path: '/v1/usage' },
+    run: ({ principal }, asked) => core.usage.of(wholeOrganization(principal), asked.period),
   }),
+  // an operation, as it can be a file
   operation({
     method: 'GET',
     path: '/v1/billing/invoice-preview',
@@ -44,19 +35,19 @@ export const billingOperations = (core: RestCore): readonly Operation[] => [
     tags,
     right: 'api:read',
     query: z.strictObject({ period, format: invoiceFormat }),
-    response: invoiceShape,
+    response: invoice.schema,
     async handle({ scope, query }) {
-      const invoice = toWireInvoice(await core.invoices.preview(wholeOrganization(scope), query.period))
-      return query.format === 'csv' ? csvFile(invoice) : invoice
+      const preview = invoice.encode(await core.invoices.preview(wholeOrganization(scope), query.period))
+      return query.format === 'csv' ? csvFile(preview) : preview
     },
   }),
 ]
 
 /** An invoice as a file. */
-export const csvFile = (invoice: WireInvoice) =>
-  raw(invoiceCsvHeader() + invoiceCsv(invoice), {
+export const csvFile = (preview: WireInvoice) =>
+  raw(invoiceCsvHeader() + invoiceCsv(preview), {
     contentType: 'text/csv; charset=utf-8',
-    headers: attachmentHeaders(`invoice-preview-${invoice.period}.csv`),
+    headers: attachmentHeaders(`invoice-preview-${preview.period}.csv`),
   })
 
 /** Billing is the organization's (spec "Project rules" 7), and so out of reach of keys of one project. */

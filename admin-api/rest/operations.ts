@@ -5,25 +5,25 @@ import type { Operation } from '../operation.ts'
 import { apiKeyActions } from './api-keys.ts'
 import { accountActions } from './account.ts'
 import type { RestCore } from './core.ts'
-import { auditOperations } from './audit.ts'
-import { billingOperations } from './billing.ts'
+import { auditActions } from './audit.ts'
+import { billingEntries } from './billing.ts'
 import { destinationHealthOperations } from './destination-health.ts'
 import { destinationOperations } from './destinations.ts'
 import { diagnoseOperations } from './diagnose.ts'
 import { domainOperations } from './domains.ts'
 import { failoverPolicyOperations } from './failover-policies.ts'
-import { flagOperations } from './flags.ts'
+import { flagActions } from './flags.ts'
 import { inboundRouteOperations } from './inbound-routes.ts'
 import { inboxOperations } from './inboxes.ts'
 import { ingestOperations } from './ingest.ts'
 import { mailEnableIngestOperations } from './ingest-mailenable.ts'
-import { ingestSourceOperations } from './ingest-sources.ts'
+import { ingestSourceActions } from './ingest-sources.ts'
 import { inspectOperations } from './inspect.ts'
-import { invitationOperations } from './invitations.ts'
-import { memberOperations } from './members.ts'
+import { invitationActions } from './invitations.ts'
+import { memberActions } from './members.ts'
 import { messageOperations } from './messages.ts'
 import { organizationActions } from './organizations.ts'
-import { postofficeMappingOperations } from './postoffice-mappings.ts'
+import { postofficeMappingActions } from './postoffice-mappings.ts'
 import { projectActions } from './projects.ts'
 import { publishableKeyOperations } from './publishable-keys.ts'
 import { replayOperations } from './replays.ts'
@@ -55,8 +55,8 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...unsubscribeOperations(core),
   ...trackingOperations(core),
   ...inspectOperations(core),
-  ...ingestSourceOperations(core),
-  ...postofficeMappingOperations(core),
+  ...ingestSourceActions(core),
+  ...postofficeMappingActions(core),
   ...ingestOperations(core),
   ...mailEnableIngestOperations(core),
   ...destinationOperations(core),
@@ -72,12 +72,12 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...smtpCredentialOperations(core),
   ...apiKeyActions(core),
   ...publishableKeyOperations(core),
-  ...memberOperations(core),
-  ...invitationOperations(core),
+  ...memberActions(core),
+  ...invitationActions(core),
   ...inboxOperations(core),
   ...webhookActions(core),
   ...inboundRouteOperations(core),
-  ...billingOperations(core),
-  ...flagOperations(core),
-  ...auditOperations(core),
+  ...billingEntries(core),
+  ...flagActions(core),
+  ...auditActions(core),
 ]

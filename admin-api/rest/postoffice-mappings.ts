@@ -1,98 +1,43 @@
 /** Postoffice mappings of MailEnable. Spec "Bounce and complaint ingestion". */
-import * as z from 'zod'
-import { noBody } from '../answer.ts'
-import { operation, type Operation } from '../operation.ts'
-import {
-  newPostofficeMappingBody,
-  postofficeMappingChangesBody,
-  postofficeMappingShape,
-  toMappingChanges,
-  toWireMapping,
-} from '../wire/ingest-source.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
-import { id, idParams } from '../wire/text.ts'
+import type { Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
+import { newPostofficeMapping, postofficeMapping, postofficeMappingChanges } from '../wire/ingest-source.ts'
+import { id } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
 
-const tags = ['ingest']
-const { limit, cursor } = pagingFields
+const all = resource('/v1/mailenable/postoffice-mappings', { name: 'PostofficeMapping', tags: ['ingest'] })
 
-export const postofficeMappingOperations = (core: RestCore): readonly Operation[] => [...lists(core), ...single(core)]
-
-const lists = ({ ingest }: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/mailenable/postoffice-mappings',
-    operationId: 'listPostofficeMappings',
+export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): readonly Action[] => [
+  all.list({
     summary: 'List postoffice mappings, the newest first',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    query: z.strictObject({ limit, cursor, bounce_source_config_id: id.optional() }),
-    response: pageOf(postofficeMappingShape),
-    async handle({ scope, query: { bounce_source_config_id: sourceId, ...page } }) {
-      const { rows, nextCursor } = await ingest.mappings.list(scope, { ...page, sourceId })
-      return { data: rows.map(toWireMapping), next_cursor: nextCursor ?? null }
-    },
+    filter: { bounce_source_config_id: id.optional() },
+    item: postofficeMapping,
+    run: ({ principal }, { bounceSourceConfigId: sourceId, ...page }) => mappings.list(principal, { ...page, sourceId }),
   }),
-  operation({
-    method: 'POST',
-    path: '/v1/mailenable/postoffice-mappings',
-    operationId: 'createPostofficeMapping',
+  all.create({
     summary: 'Say whose mail a postoffice sends',
     description: 'From the first mapping of a source on, what comes from postoffices without one is dropped.',
-    tags,
-    right: 'api:admin',
-    status: 201,
-    errors: ['not_found', 'conflict'],
-    body: newPostofficeMappingBody,
-    response: postofficeMappingShape,
-    examples: { body: { bounce_source_config_id: 'src_0198c2', postoffice_name: 'example.com' } },
-    async handle({ scope, body: { bounce_source_config_id: sourceId, postoffice_name: postoffice, ...rest } }) {
-      return toWireMapping(await ingest.mappings.create(scope, { sourceId, postoffice, ...toMappingChanges(rest) }))
-    },
+    input: newPostofficeMapping,
+    output: postofficeMapping,
+    examples: { input: { bounce_source_config_id: 'src_0198c2', postoffice_name: 'example.com' } },
+    run: ({ principal }, { bounceSourceConfigId: sourceId, postofficeName: postoffice, ...rest }) =>
+      mappings.create(principal, { sourceId, postoffice, ...rest }),
   }),
-]
-
-const single = ({ ingest }: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/mailenable/postoffice-mappings/{id}',
-    operationId: 'readPostofficeMapping',
+  all.read({
     summary: 'Read a postoffice mapping',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    response: postofficeMappingShape,
-    handle: async ({ scope, params }) => toWireMapping(await ingest.mappings.get(scope, params.id)),
+    output: postofficeMapping,
+    run: ({ principal }, { id }) => mappings.get(principal, id),
   }),
-  operation({
-    method: 'PATCH',
-    path: '/v1/mailenable/postoffice-mappings/{id}',
-    operationId: 'updatePostofficeMapping',
+  all.change({
     summary: 'Change project or destination of a postoffice mapping',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    body: postofficeMappingChangesBody,
-    response: postofficeMappingShape,
-    async handle({ scope, params, body }) {
-      return toWireMapping(await ingest.mappings.update(scope, params.id, toMappingChanges(body)))
-    },
+    input: postofficeMappingChanges,
+    output: postofficeMapping,
+    run: ({ principal }, { id, ...changes }) => mappings.update(principal, id, changes),
   }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/mailenable/postoffice-mappings/{id}',
-    operationId: 'deletePostofficeMapping',
+  all.remove({
     summary: 'End a postoffice mapping',
     description: 'Idempotent. After the last one, everything the source tells belongs to the whole organization again.',
-    tags,
-    right: 'api:admin',
-    status: 204,
     errors: ['conflict'],
-    params: idParams,
-    response: noBody,
-    handle: ({ scope, params }) => ingest.mappings.remove(scope, params.id),
+    run: ({ principal }, { id }) => mappings.remove(principal, id),
   }),
 ]

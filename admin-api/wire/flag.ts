@@ -1,9 +1,11 @@
 /** Flags on the wire. */
 import * as z from 'zod'
-import { featureFlag, featureNames, type Feature } from '#config/features.ts'
+import { featureFlag, featureNames, type Feature, type FeatureFlag } from '#config/features.ts'
 import { featureBar, isSwitchedOn, type FeatureSettings } from '#core/features.ts'
+import { encoder } from './codec.ts'
+import { listEncoder } from './paging.ts'
 
-export const flagShape = z
+const flagShape = z
   .object({
     flag: z.enum(featureNames as [Feature, ...Feature[]]),
     enabled: z.boolean().meta({ description: 'Whether the organization may use the feature now.' }),
@@ -18,26 +20,24 @@ export const flagShape = z
   })
   .meta({ id: 'Flag' })
 
-/** Every flag of the registry, as it is for an organization. */
-export const wireFlags = (settings: FeatureSettings): z.input<typeof flagShape>[] =>
-  featureNames.map((flag) => {
-    const { default: byDefault, routes, tools, screens, always } = featureFlag(flag)
-    return {
-      flag,
-      enabled: featureBar(settings, flag) === undefined,
-      on: isSwitchedOn(settings, flag),
-      default: byDefault,
-      set_by: settings.flags?.[flag] === undefined ? 'default' : 'operator',
-      reason: reasonOf(settings, flag),
-      routes: [...routes],
-      tools: [...tools],
-      screens: [...screens],
-      always: [...always],
-    }
-  })
+interface FlagState extends FeatureFlag {
+  readonly flag: Feature
+  readonly settings: FeatureSettings
+}
 
-function reasonOf(settings: FeatureSettings, flag: Feature): string {
-  const { what } = featureFlag(flag)
+const shownFlag = encoder(flagShape).from<FlagState>({
+  enabled: ({ settings, flag }) => featureBar(settings, flag) === undefined,
+  on: ({ settings, flag }) => isSwitchedOn(settings, flag),
+  set_by: ({ settings, flag }) => (settings.flags?.[flag] === undefined ? 'default' : 'operator'),
+  reason: reasonOf,
+})
+
+/** Every flag of the registry, as it is for an organization. */
+export const flags = listEncoder(shownFlag).via((settings: FeatureSettings) =>
+  featureNames.map((name) => ({ ...featureFlag(name), flag: name, settings })),
+)
+
+function reasonOf({ settings, flag, what }: FlagState): string {
   const bar = featureBar(settings, flag)
   if (bar === 'plan') return `${what} is not part of the plan ${settings.plan}; raise the plan.`
   if (settings.flags?.[flag] === undefined) return `${what} is ${bar ? 'off' : 'on'} unless the operator of the service says otherwise.`

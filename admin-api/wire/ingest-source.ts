@@ -1,11 +1,13 @@
 /** Ingest sources and postoffice mappings on the wire. Spec "Bounce source", "Postoffice mapping". */
 import * as z from 'zod'
 import { intervalMin, intervalUnlessTold } from '#core/ingest-sources/imap-mailbox.ts'
-import { ingestProviders, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
-import type { LeftOver, NewIngestSource, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
+import { ingestProviders, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
+import type { LeftOver, MintedSource, SourceStory } from '#core/ingest-sources/ingest-sources.ts'
 import type { PostofficeMapping } from '#core/ingest-sources/postoffice-mapping.ts'
+import type { SourcePoll } from '#core/ingest-sources/source-status.ts'
+import { encoder } from './codec.ts'
 import { filledLine, id, line } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { orNull, wireTime } from './time.ts'
 
 const provider = z.enum(ingestProviders)
 
@@ -35,9 +37,9 @@ const fields = {
   created_at: wireTime,
 }
 
-export const ingestSourceShape = z.object(fields).meta({ id: 'IngestSource' })
+const ingestSourceShape = z.object(fields).meta({ id: 'IngestSource' })
 
-export const mintedSourceShape = z
+const mintedSourceShape = z
   .object({ ...fields, hmac_secret: z.string().meta({ description: 'Shown this once. Plain text, to be pasted as it is.' }) })
   .meta({ id: 'MintedIngestSource' })
 
@@ -48,12 +50,12 @@ const unmatchedShape = z
       .array(
         z.object({
           type: z.enum(['bounced', 'complained', 'delivered', 'deferred']),
-          at: wireTime.meta({ description: 'When it was given up.' }),
-          occurred_at: wireTime.nullable(),
           recipient: z.string().nullable(),
-          message_id: z.string().nullable(),
           status: z.string().nullable(),
           diagnostic: z.string().nullable(),
+          at: wireTime.meta({ description: 'When it was given up.' }),
+          occurred_at: wireTime.nullable(),
+          message_id: z.string().nullable(),
         }),
       )
       .meta({ description: 'Some of the latest bounces and complaints among them; none for keys of one project.' }),
@@ -63,7 +65,17 @@ const unmatchedShape = z
     description: 'Reports of the last 30 days that fitted no message, by type: mail that was not sent here, or that was not recognised.',
   })
 
-export const ingestSourceDetailShape = z
+const domainComplaintShape = z.object({ domain: z.string(), complaints: z.int(), last_at: wireTime })
+const droppedShape = z.object({ postoffice: z.string(), events: z.int(), last_at: wireTime })
+const refusalShape = z.object({
+  postoffice: z.string().nullable(),
+  direction: z.enum(['in', 'out']),
+  peer: z.string(),
+  count: z.int(),
+  code_class: z.enum(['4xx', '5xx']),
+})
+
+const ingestSourceDetailShape = z
   .object({
     ...fields,
     unmatched: unmatchedShape,
@@ -74,20 +86,12 @@ export const ingestSourceDetailShape = z
       .array(z.object({ postoffice: z.string(), events: z.int(), last_at: wireTime }))
       .meta({ description: 'MailEnable: postoffices without a mapping, of which events were dropped.' }),
     refusals: z
-      .array(
-        z.object({
-          postoffice: z.string().nullable(),
-          direction: z.enum(['in', 'out']),
-          code_class: z.enum(['4xx', '5xx']),
-          peer: z.string(),
-          count: z.int(),
-        }),
-      )
+      .array(refusalShape)
       .meta({ description: 'MailEnable: refusals in the activity log of the last 30 days, the most frequent first.' }),
   })
   .meta({ id: 'IngestSourceDetail' })
 
-export const newIngestSourceBody = z.strictObject({
+export const newIngestSource = z.strictObject({
   provider,
   label: line(100, 'For people: which server it is.').optional(),
   imap_config: z
@@ -109,11 +113,6 @@ export const newIngestSourceBody = z.strictObject({
     .meta({ description: 'A mailbox to fetch bounces from; for postfix and dovecot.' }),
 })
 
-export const toNewIngestSource = ({ imap_config: imap, ...rest }: z.output<typeof newIngestSourceBody>): NewIngestSource => ({
-  ...rest,
-  imap: imap ? { ...imap, pollIntervalSeconds: imap.poll_interval_seconds } : undefined,
-})
-
 /** Where each provider posts to. Dovecot writes bounces as mails and no log that is read here. */
 const paths: Readonly<Record<IngestSource['provider'], string>> = {
   stalwart: '/v1/ingest/stalwart?',
@@ -123,56 +122,51 @@ const paths: Readonly<Record<IngestSource['provider'], string>> = {
   mailenable: '/v1/ingest/mailenable?',
 }
 
-const timeOrNull = (at: number | null | undefined): string | null => (at == null ? null : toWireTime(at))
+const fieldsOf = <Story extends SourceStory>({ source, ...rest }: Story) => ({ ...source, ...rest })
 
-export const toWireSource = ({ source, seen, poll }: SourceStory, baseUrl: string): z.input<typeof ingestSourceShape> => ({
-  id: source.id,
-  provider: source.provider,
-  label: source.label,
-  mode: source.imap ? 'imap' : 'push',
-  webhook_url: `${baseUrl}${paths[source.provider]}source_id=${source.id}`,
-  imap: source.imap
-    ? {
-        host: source.imap.host,
-        port: source.imap.port,
-        username: source.imap.username,
-        mailbox: source.imap.mailbox,
-        poll_interval_seconds: source.imap.pollIntervalSeconds,
-        last_polled_at: timeOrNull(poll?.lastPolledAt),
-        last_error: poll?.lastError ?? null,
-        last_error_at: timeOrNull(poll?.lastErrorAt),
-        skipped_mails: poll?.skipped ?? 0,
-      }
-    : null,
-  last_seen_at: timeOrNull(seen?.at),
-  agent: seen?.agent ?? null,
-  created_at: toWireTime(source.createdAt),
+const mailbox = encoder(imapShape).from<ImapConfig & Partial<SourcePoll>>({ skipped_mails: ({ skipped }) => skipped ?? 0 })
+
+const codeOf = (baseUrl: string) => ({
+  mode: ({ imap }: SourceFields) => (imap ? ('imap' as const) : ('push' as const)),
+  webhook_url: ({ provider, id }: SourceFields) => `${baseUrl}${paths[provider]}source_id=${id}`,
+  imap: ({ imap, poll }: SourceFields) => imap && mailbox.encode({ ...imap, ...poll }),
+  last_seen_at: ({ seen }: SourceFields) => orNull(seen?.at),
+  agent: ({ seen }: SourceFields) => seen?.agent ?? null,
 })
+type SourceFields = IngestSource & Omit<SourceStory, 'source'>
+
+export const sourceEncoder = (baseUrl: string) =>
+  encoder(ingestSourceShape)
+    .from<SourceFields>(codeOf(baseUrl))
+    .via(fieldsOf<SourceStory>)
+export const mintedSourceEncoder = (baseUrl: string) =>
+  encoder(mintedSourceShape)
+    .from<SourceFields & { readonly hmacSecret: string }>(codeOf(baseUrl))
+    .via(({ story, secret }: MintedSource) => ({ ...fieldsOf(story), hmacSecret: secret }))
 
 const shownMax = 100
 
-export const toWireSourceDetail = (
-  story: SourceStory,
-  { dropped, refusals, unmatched, complaints }: LeftOver,
-  baseUrl: string,
-): z.input<typeof ingestSourceDetailShape> => ({
-  ...toWireSource(story, baseUrl),
-  unmatched: {
-    ...unmatched.counts,
-    latest: unmatched.latest.map(({ at, occurredAt, messageId, ...told }) => ({
-      ...told,
-      ...{ at: toWireTime(at), occurred_at: timeOrNull(occurredAt), message_id: messageId },
-    })),
-  },
-  domain_complaints: complaints.slice(0, shownMax).map(({ lastAt, ...told }) => ({ ...told, last_at: toWireTime(lastAt) })),
-  dropped_postoffices: dropped.map(({ postoffice, events, lastAt }) => ({ postoffice, events, last_at: toWireTime(lastAt) })),
-  refusals: refusals.slice(0, shownMax).map(({ postoffice, direction, codeClass, peer, count }) => ({
-    ...{ postoffice, direction, peer, count },
-    code_class: codeClass === 4 ? '4xx' : '5xx',
-  })),
+const domainComplaint = encoder(domainComplaintShape).from<LeftOver['complaints'][number]>()
+const dropped = encoder(droppedShape).from<LeftOver['dropped'][number]>()
+const refusal = encoder(refusalShape).from<LeftOver['refusals'][number]>({
+  code_class: ({ codeClass }) => (codeClass === 4 ? '4xx' : '5xx'),
 })
+const unmatchedReports = encoder(unmatchedShape)
+  .from<LeftOver['unmatched']['counts'] & Pick<LeftOver['unmatched'], 'latest'>>()
+  .via(({ counts, latest }: LeftOver['unmatched']) => ({ ...counts, latest }))
 
-export const postofficeMappingShape = z
+export const sourceDetailEncoder = (baseUrl: string) =>
+  encoder(ingestSourceDetailShape)
+    .from<SourceFields & LeftOver>({
+      ...codeOf(baseUrl),
+      unmatched: ({ unmatched }) => unmatchedReports.encode(unmatched),
+      domain_complaints: ({ complaints }) => complaints.slice(0, shownMax).map(domainComplaint.encode),
+      dropped_postoffices: (source) => source.dropped.map(dropped.encode),
+      refusals: ({ refusals }) => refusals.slice(0, shownMax).map(refusal.encode),
+    })
+    .via(fieldsOf<SourceStory & LeftOver>)
+
+const postofficeMappingShape = z
   .object({
     id: z.string(),
     bounce_source_config_id: z.string(),
@@ -191,25 +185,15 @@ const mutable = {
   }),
 }
 
-export const newPostofficeMappingBody = z.strictObject({
+export const newPostofficeMapping = z.strictObject({
   bounce_source_config_id: id,
   postoffice_name: filledLine(255, 'As MailEnable shows it; compared without case.'),
   ...mutable,
 })
 
-export const postofficeMappingChangesBody = z.strictObject(mutable)
+export const postofficeMappingChanges = z.strictObject(mutable)
 
-export const toMappingChanges = (body: z.output<typeof postofficeMappingChangesBody>) => ({
-  projectId: body.project_id,
-  defaultDestinationId: body.default_destination_id,
-})
-
-export const toWireMapping = (mapping: PostofficeMapping): z.input<typeof postofficeMappingShape> => ({
-  id: mapping.id,
-  bounce_source_config_id: mapping.sourceId,
-  postoffice_name: mapping.postoffice,
-  project_id: mapping.projectId,
-  default_destination_id: mapping.defaultDestinationId,
-  created_at: toWireTime(mapping.createdAt),
-  updated_at: toWireTime(mapping.updatedAt),
+export const postofficeMapping = encoder(postofficeMappingShape).from<PostofficeMapping>({
+  bounce_source_config_id: ({ sourceId }) => sourceId,
+  postoffice_name: ({ postoffice }) => postoffice,
 })

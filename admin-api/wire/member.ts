@@ -1,17 +1,22 @@
 /** Members and invitations on the wire. */
 import * as z from 'zod'
+import { roles } from '#core/access/role.ts'
+import type { Clock } from '#core/clock.ts'
 import type { Invitation } from '#core/people/invitation.ts'
 import type { OpenedInvitation } from '#core/people/invitations.ts'
+import type { Member } from '#core/people/member.ts'
 import type { Person } from '#core/people/members.ts'
-import { roles } from '#core/access/role.ts'
-import { toWireTime, wireTime } from './time.ts'
+import type { User } from '#core/people/user.ts'
+import { encoder } from './codec.ts'
+import { pageEncoder } from './paging.ts'
+import { orNull, wireTime } from './time.ts'
 
 const role = z.enum(roles).meta({
   description:
     'owner: everything; admin: all but making owners; developer: resources of projects; viewer: reads; billing: usage and invoices.',
 })
 
-export const memberShape = z
+const memberShape = z
   .object({
     user_id: z.string(),
     email: z.string(),
@@ -22,9 +27,9 @@ export const memberShape = z
   })
   .meta({ id: 'Member' })
 
-export const roleBody = z.strictObject({ role })
+export const roleChoice = z.strictObject({ role })
 
-export const invitationShape = z
+const invitationShape = z
   .object({
     id: z.string(),
     email: z.string(),
@@ -35,7 +40,7 @@ export const invitationShape = z
   })
   .meta({ id: 'Invitation' })
 
-export const openedInvitationShape = invitationShape
+const openedInvitationShape = invitationShape
   .extend({
     mailed: z.boolean().meta({ description: 'Whether a mail with the link leaves; false where the service sends no mail of its own.' }),
     accept_url: z.string().nullable().meta({
@@ -44,31 +49,25 @@ export const openedInvitationShape = invitationShape
   })
   .meta({ id: 'OpenedInvitation' })
 
-export const newInvitationBody = z.strictObject({
+export const newInvitation = z.strictObject({
   email: z.string().min(1).max(254).meta({ description: 'Whoever signs in with this address can accept.' }),
   role,
 })
 
-export const toWireMember = ({ user, member }: Person): z.input<typeof memberShape> => ({
-  user_id: user.id,
-  email: user.email,
-  name: user.name,
-  role: member.role,
-  joined_at: toWireTime(member.joinedAt),
-  last_signed_in_at: user.signedInAt === null ? null : toWireTime(user.signedInAt),
+export const member = encoder(memberShape)
+  .from<Member & User>({ user_id: ({ id }) => id, last_signed_in_at: ({ signedInAt }) => orNull(signedInAt) })
+  .via((person: Person) => ({ ...person.user, ...person.member }))
+
+export const allMembers = pageEncoder(member).via((people: Person[]) => ({ rows: people, nextCursor: undefined }))
+
+const statusAt = (clock: Clock) => ({
+  status: ({ expiresAt }: Invitation) => (expiresAt > clock.now() ? ('open' as const) : ('expired' as const)),
 })
 
-export const toWireInvitation = (invitation: Invitation, nowMs: number): z.input<typeof invitationShape> => ({
-  id: invitation.id,
-  email: invitation.email,
-  role: invitation.role,
-  status: invitation.expiresAt > nowMs ? 'open' : 'expired',
-  created_at: toWireTime(invitation.createdAt),
-  expires_at: toWireTime(invitation.expiresAt),
-})
-
-export const toWireOpenedInvitation = (opened: OpenedInvitation, nowMs: number): z.input<typeof openedInvitationShape> => ({
-  ...toWireInvitation(opened, nowMs),
-  mailed: opened.link === undefined,
-  accept_url: opened.link ?? null,
-})
+export const invitationEncoder = (clock: Clock) => encoder(invitationShape).from<Invitation>(statusAt(clock))
+export const openedInvitationEncoder = (clock: Clock) =>
+  encoder(openedInvitationShape).from<OpenedInvitation>({
+    ...statusAt(clock),
+    mailed: ({ link }) => link === undefined,
+    accept_url: ({ link }) => link ?? null,
+  })

@@ -1,5 +1,6 @@
 /** Text and ids as callers give them: bounded, and on one line where a line is meant. */
 import * as z from 'zod'
+import { withTextForm } from './text-form.ts'
 
 // C0, DEL, C1, and the two separators of Unicode.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
@@ -32,15 +33,18 @@ export const idParams = z.strictObject({ id })
 /** Of what takes nothing. */
 export const noInput = z.strictObject({})
 
-/** Ids with commas between them, in a query. */
+/** A list of ids; in a query they stand with commas between them. */
 export const idList = (description: string) =>
-  z
-    .string()
-    .max(6500)
-    .regex(/^\w+(?:,\w+)*$/, 'must be ids with commas between them')
-    .optional()
-    .transform((text) => text?.split(',') ?? [])
-    .meta({ description })
+  withTextForm(
+    z.array(id).max(100).default([]).meta({ description }),
+    z
+      .string()
+      .max(6500)
+      .regex(/^\w+(?:,\w+)*$/, 'must be ids with commas between them')
+      .optional()
+      .transform((text) => text?.split(',') ?? [])
+      .meta({ description }),
+  )
 
 /** A field in which null says the same as leaving it out. */
 export const nullAsAbsent = <Z extends z.ZodType>(field: Z) =>

@@ -3,15 +3,17 @@ import * as z from 'zod'
 import { axisNames, billableAxes } from '#config/prices.ts'
 import { planNames } from '#config/plans.ts'
 import type { Invoice } from '#core/billing/invoice.ts'
+import type { Period } from '#core/billing/period.ts'
 import type { UsageReport } from '#core/billing/usage.ts'
 import { csvLine } from '#ingest/csv-cells.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { encoder } from './codec.ts'
+import { wireTime } from './time.ts'
 
 export const period = z.string().max(7).optional().meta({ description: 'A month in UTC such as 2026-11; the present one unless told.' })
 
 const axis = z.enum(axisNames)
 
-export const usageShape = z
+const usageShape = z
   .object({
     period: z.string(),
     from: wireTime,
@@ -26,22 +28,21 @@ export const usageShape = z
   })
   .meta({ id: 'Usage' })
 
-export const toWireUsage = (report: UsageReport): z.input<typeof usageShape> => ({
-  period: report.period.month,
-  from: toWireTime(report.period.from),
-  until: toWireTime(report.period.until),
-  plan: report.plan,
-  sends: report.sends,
-  axes: axisNames.map((name) => ({ axis: name, label: billableAxes[name].label, quantity: report.axes[name] })),
-  projects: report.projects.map(({ projectId, name, sends, smtpMessages, captures }) => ({
-    ...{ project_id: projectId, name, sends },
-    smtp_messages: smtpMessages,
-    captures,
-  })),
-  limits: report.limits.map(({ name, used, limit }) => ({ name, used, limit: limit ?? null })),
+/** With the bounds of the period among its fields. */
+const inPeriod = <Report extends { readonly period: Period }>({ period, ...rest }: Report) => ({
+  ...rest,
+  period: period.month,
+  from: period.from,
+  until: period.until,
 })
 
-export const invoiceShape = z
+export const usage = encoder(usageShape)
+  .from<ReturnType<typeof inPeriod<UsageReport>>>({
+    axes: ({ axes }) => axisNames.map((name) => ({ axis: name, label: billableAxes[name].label, quantity: axes[name] })),
+  })
+  .via(inPeriod<UsageReport>)
+
+const invoiceShape = z
   .object({
     organization_id: z.string(),
     period: z.string(),
@@ -67,29 +68,11 @@ export const invoiceShape = z
   })
   .meta({ id: 'InvoicePreview' })
 
-export type WireInvoice = z.input<typeof invoiceShape>
+export const invoice = encoder(invoiceShape)
+  .from<ReturnType<typeof inPeriod<Invoice>>>()
+  .via(inPeriod<Invoice>)
 
-export const toWireInvoice = (invoice: Invoice): WireInvoice => ({
-  organization_id: invoice.organizationId,
-  period: invoice.period.month,
-  from: toWireTime(invoice.period.from),
-  until: toWireTime(invoice.period.until),
-  plan: invoice.plan,
-  currency: invoice.currency,
-  lines: invoice.lines.map((line) => ({
-    axis: line.axis,
-    label: line.label,
-    quantity: line.quantity,
-    included: line.included,
-    billable: line.billable,
-    unit_price_urp: line.unitPriceUrp,
-    amount_rappen: line.amountRappen,
-  })),
-  net_rappen: invoice.netRappen,
-  vat_basis_points: invoice.vatBasisPoints,
-  vat_rappen: invoice.vatRappen,
-  total_rappen: invoice.totalRappen,
-})
+export type WireInvoice = ReturnType<typeof invoice.encode>
 
 const columns = ['axis', 'label', 'quantity', 'included', 'billable', 'unit_price_urp', 'amount_rappen'] as const
 
@@ -97,14 +80,14 @@ const columns = ['axis', 'label', 'quantity', 'included', 'billable', 'unit_pric
 export const invoiceCsvHeader = (...before: readonly string[]): string => csvLine([...before, ...columns])
 
 /** The lines of an invoice with its sums, as CSV; `before` fills the columns that come first. */
-export function invoiceCsv(invoice: WireInvoice, ...before: readonly string[]): string {
+export function invoiceCsv(preview: WireInvoice, ...before: readonly string[]): string {
   const sums: readonly [string, string, number][] = [
-    ['net', 'Net', invoice.net_rappen],
-    ['vat', `VAT ${(invoice.vat_basis_points / 100).toFixed(2)} %`, invoice.vat_rappen],
-    ['total', 'Total', invoice.total_rappen],
+    ['net', 'Net', preview.net_rappen],
+    ['vat', `VAT ${(preview.vat_basis_points / 100).toFixed(2)} %`, preview.vat_rappen],
+    ['total', 'Total', preview.total_rappen],
   ]
   return [
-    ...invoice.lines.map((line) => csvLine([...before, ...columns.map((column) => String(line[column]))])),
+    ...preview.lines.map((line) => csvLine([...before, ...columns.map((column) => String(line[column]))])),
     ...sums.map(([name, label, amount]) => csvLine([...before, name, label, '', '', '', '', String(amount)])),
   ].join('')
 }

@@ -46,6 +46,12 @@ export interface SourceStory {
   readonly poll: SourcePoll | undefined
 }
 
+/** A new source. The only time that its secret is shown. */
+export interface MintedSource {
+  readonly story: SourceStory
+  readonly secret: string
+}
+
 /** What came from a source and changed no message. */
 export interface LeftOver {
   readonly dropped: readonly DroppedPostoffice[]
@@ -66,8 +72,8 @@ export class IngestSources {
     this.#options = options
   }
 
-  /** The only time that the secret is shown. Throws `validation_failed`. */
-  async create(scope: Scope, request: NewIngestSource): Promise<{ readonly story: SourceStory; readonly secret: string }> {
+  /** Throws `validation_failed`. */
+  async create(scope: Scope, request: NewIngestSource): Promise<MintedSource> {
     requireAdministration(scope)
     const { database, writes, secrets, clock } = this.#options
     const { organizationId } = scope
