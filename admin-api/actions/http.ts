@@ -37,6 +37,10 @@ export function httpOperation(action: Action): Operation {
   })
 }
 
+/** The operations of a table of actions, and of operations that need HTTP as it is. */
+export const operationsOf = (table: readonly (Action | Operation)[]): readonly Operation[] =>
+  table.map((entry) => ('run' in entry ? httpOperation(entry) : entry))
+
 const described = ({ id, summary, description, tags, scope, feature, errors, openToSendOnlyKeys }: Action) => ({
   operationId: id,
   summary,

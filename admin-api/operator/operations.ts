@@ -3,142 +3,139 @@ import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { graceDays } from '#core/tenancy/removal-key.ts'
 import { periodOf } from '#core/billing/period.ts'
+import { action, type Action } from '../actions/action.ts'
+import { operationsOf } from '../actions/http.ts'
 import { media, raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import { csvFile } from '../rest/billing.ts'
 import type { RestCore } from '../rest/core.ts'
 import { attachmentHeaders } from '../rest/download.ts'
 import {
-  accountShape,
-  flagsBody,
-  organizationShape,
-  overridesBody,
-  paymentStateBody,
-  planBody,
-  pricesBody,
+  account,
+  flagChoices,
+  limitChoices,
+  organization,
+  paymentStateChoice,
+  planChoice,
+  priceChoices,
   toFlagChanges,
-  toNewPrices,
   toOverrideChanges,
-  toWireAccount,
-  toWireOrganization,
 } from '../wire/operator.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
-import { idParams } from '../wire/text.ts'
+import { pageEncoder, pageFields } from '../wire/paging.ts'
+import { id, idParams } from '../wire/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../wire/usage.ts'
-import { operatorLoginOperations, type FailedLogins } from './logins.ts'
+import { operatorLoginActions, type FailedLogins } from './logins.ts'
 import { exportedInvoices } from './invoice-export.ts'
 
-const shared = { tags: ['operator'], right: 'operator' } as const
-const one = { ...shared, params: idParams, errors: ['not_found'] } as const
-const change = { ...one, method: 'PUT', errors: ['not_found', 'conflict'], response: accountShape } as const
+const all = '/operator/v1/organizations'
+const one = `${all}/{id}`
+const shared = { tags: ['operator'], scope: 'operator' } as const
+const reads = { ...shared, errors: ['not_found'] } as const
+const sets = { ...shared, errors: ['not_found', 'conflict'], output: account } as const
 
 /** The table that the HTTP side serves under `/operator/v1`. */
-export const operatorOperations = (core: RestCore, logins: FailedLogins = { list: () => [] }): readonly Operation[] => [
-  ...reading(core),
-  ...setting(core),
-  ...invoicing(core),
-  ...operatorLoginOperations(logins),
-]
+export const operatorOperations = (core: RestCore, logins: FailedLogins = { list: () => [] }): readonly Operation[] =>
+  operationsOf([...reading(core), ...setting(core), ...invoicing(core), ...operatorLoginActions(logins)])
 
-const reading = (core: RestCore): readonly Operation[] => [
-  operation({
+const reading = ({ operator, usage: usages }: RestCore): readonly Action[] => [
+  action({
     ...shared,
-    method: 'GET',
-    path: '/operator/v1/organizations',
-    operationId: 'operatorListOrganizations',
+    id: 'operatorListOrganizations',
     summary: 'List all organizations, the oldest first',
-    query: z.strictObject({ limit: pagingFields.limit, cursor: pagingFields.cursor }),
-    response: pageOf(organizationShape),
-    async handle({ query }) {
-      const { rows, nextCursor } = await core.operator.list(query)
-      return { data: rows.map(toWireOrganization), next_cursor: nextCursor ?? null }
-    },
+    input: z.strictObject(pageFields),
+    output: pageEncoder(organization),
+    list: { item: organization },
+    http: { method: 'GET', path: all },
+    run: (_, page) => operator.list(page),
   }),
-  operation({
-    ...one,
-    method: 'GET',
-    path: '/operator/v1/organizations/{id}',
-    operationId: 'operatorReadOrganization',
+  action({
+    ...reads,
+    id: 'operatorGetOrganization',
     summary: 'Read an organization with its limits, flags and prices',
-    response: accountShape,
-    handle: async ({ params }) => toWireAccount(await core.operator.get(params.id)),
+    input: idParams,
+    output: account,
+    http: { method: 'GET', path: one },
+    run: (_, { id }) => operator.get(id),
   }),
-  operation({
-    ...one,
-    method: 'GET',
-    path: '/operator/v1/organizations/{id}/usage',
-    operationId: 'operatorReadUsage',
+  action({
+    ...reads,
+    id: 'operatorGetUsage',
     summary: 'Read what an organization used in a month',
-    query: z.strictObject({ period }),
-    response: usage.schema,
-    handle: async ({ params, query }) => usage.encode(await core.usage.of(params.id, query.period)),
+    input: z.strictObject({ id, period }),
+    output: usage,
+    http: { method: 'GET', path: `${one}/usage` },
+    run: (_, asked) => usages.of(asked.id, asked.period),
   }),
 ]
 
-const setting = (core: RestCore): readonly Operation[] => [
-  operation({
-    ...change,
-    path: '/operator/v1/organizations/{id}/plan',
-    operationId: 'operatorSetPlan',
+const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[] => [
+  action({
+    ...sets,
+    id: 'operatorSetPlan',
     summary: 'Put an organization on a plan',
     description: 'What it has already is kept. A month is billed on the plan with the largest fee that was in force in it.',
-    body: planBody,
-    handle: async ({ params, body }) => toWireAccount(await core.operator.setPlan(params.id, body.plan)),
+    input: planChoice,
+    http: { method: 'PUT', path: `${one}/plan` },
+    run: (_, { id, plan }) => operator.setPlan(id, plan),
   }),
-  operation({
-    ...change,
-    path: '/operator/v1/organizations/{id}/overrides',
-    operationId: 'operatorSetOverrides',
+  action({
+    ...sets,
+    id: 'operatorSetOverrides',
     summary: 'Agree on limits with one organization',
-    body: overridesBody,
-    handle: async ({ params, body }) => toWireAccount(await core.operator.setOverrides(params.id, toOverrideChanges(body))),
+    input: limitChoices,
+    http: { method: 'PUT', path: `${one}/overrides` },
+    run: (_, { id, ...limits }) => operator.setOverrides(id, toOverrideChanges(limits)),
   }),
-  operation({
-    ...change,
-    path: '/operator/v1/organizations/{id}/flags',
-    operationId: 'operatorSetFlags',
+  action({
+    ...sets,
+    id: 'operatorSetFlags',
     summary: 'Switch features on and off for one organization',
-    body: flagsBody,
-    handle: async ({ params, body }) => toWireAccount(await core.operator.setFlags(params.id, toFlagChanges(body))),
+    input: flagChoices,
+    http: { method: 'PUT', path: `${one}/flags` },
+    run: (_, { id, ...flags }) => operator.setFlags(id, toFlagChanges(flags)),
   }),
-  operation({
-    ...change,
-    path: '/operator/v1/organizations/{id}/prices',
-    operationId: 'operatorSetPrices',
+  action({
+    ...sets,
+    id: 'operatorSetPrices',
     summary: 'Set prices of one organization',
     description: 'A price holds for whole months, from its month on. Months that are over keep theirs.',
-    body: pricesBody,
-    handle: async ({ params, body }) => toWireAccount(await core.operator.setPrices(params.id, toNewPrices(body))),
+    input: priceChoices,
+    http: { method: 'PUT', path: `${one}/prices` },
+    run: (_, { id, prices }) => operator.setPrices(id, prices),
   }),
-  operation({
-    ...change,
-    path: '/operator/v1/organizations/{id}/payment-state',
-    operationId: 'operatorSetPaymentState',
+  action({
+    ...sets,
+    id: 'operatorSetPaymentState',
     summary: 'Say whether the bill of an organization is answered for',
-    body: paymentStateBody,
-    handle: async ({ params, body }) => toWireAccount(await core.operator.setPaymentState(params.id, body.payment_state)),
+    input: paymentStateChoice,
+    http: { method: 'PUT', path: `${one}/payment-state` },
+    run: (_, { id, paymentState }) => operator.setPaymentState(id, paymentState),
   }),
-  operation({
-    ...change,
-    method: 'POST',
-    path: '/operator/v1/organizations/{id}/restore',
-    operationId: 'operatorRestoreOrganization',
+  action({
+    ...sets,
+    id: 'operatorRestoreOrganization',
     summary: 'Bring a deleted organization back',
     description: `For ${graceDays} days after its deletion; mail that came due meanwhile has failed.`,
-    async handle({ params }) {
-      await core.restoreOrganization(params.id)
-      return toWireAccount(await core.operator.get(params.id))
+    input: idParams,
+    http: { method: 'POST', path: `${one}/restore` },
+    async run(_, { id }) {
+      await restoreOrganization(id)
+      return operator.get(id)
     },
   }),
 ]
 
+/** Operations, as their answers can be files. */
 const invoicing = (core: RestCore): readonly Operation[] => [
   operation({
-    ...one,
+    tags: ['operator'],
+    right: 'operator',
     method: 'GET',
-    path: '/operator/v1/organizations/{id}/invoice-preview',
+    path: `${one}/invoice-preview`,
     operationId: 'operatorPreviewInvoice',
     summary: 'See the invoice of an organization as it would be now',
+    errors: ['not_found'],
+    params: idParams,
     query: z.strictObject({ period, format: invoiceFormat }),
     response: invoice.schema,
     async handle({ params, query }) {
@@ -147,7 +144,8 @@ const invoicing = (core: RestCore): readonly Operation[] => [
     },
   }),
   operation({
-    ...shared,
+    tags: ['operator'],
+    right: 'operator',
     method: 'GET',
     path: '/operator/v1/invoices/export',
     operationId: 'operatorExportInvoices',

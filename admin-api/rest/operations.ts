@@ -1,6 +1,6 @@
 /** Every REST operation, in the order in which the OpenAPI document shows them. */
 import type { Action } from '../actions/action.ts'
-import { httpOperation } from '../actions/http.ts'
+import { operationsOf } from '../actions/http.ts'
 import type { Operation } from '../operation.ts'
 import { apiKeyActions } from './api-keys.ts'
 import { accountActions } from './account.ts'
@@ -41,8 +41,7 @@ import { webhookActions } from './webhooks.ts'
 export { flagCheck, type RestCore } from './core.ts'
 
 /** The table that the HTTP side serves under `/v1` and `/share`, and behind links in mail. */
-export const restOperations = (core: RestCore): readonly Operation[] =>
-  restTable(core).map((entry) => ('run' in entry ? httpOperation(entry) : entry))
+export const restOperations = (core: RestCore): readonly Operation[] => operationsOf(restTable(core))
 
 /** Actions, and operations that need HTTP as it is: streams, downloads and pages. */
 const restTable = (core: RestCore): readonly (Action | Operation)[] => [

@@ -3,11 +3,13 @@ import * as z from 'zod'
 import { featureNames } from '#config/features.ts'
 import { countedLimits, includedFeatures, planNames } from '#config/plans.ts'
 import { axisNames } from '#config/prices.ts'
-import type { FlagChanges, NewPrice, OrganizationAccount, OverrideChanges } from '#core/billing/operator.ts'
+import type { FlagChanges, OrganizationAccount, OverrideChanges } from '#core/billing/operator.ts'
 import { limitsOf, paymentStates } from '#core/limits.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
+import { camel, encoder } from './codec.ts'
 import { limitNames, limitValues, limitWireName, toWireLimits } from './limits.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { id } from './text.ts'
+import { wireTime } from './time.ts'
 
 /** Far beyond any use, and far below where sums of integers lose their exactness. */
 const numberMax = 1_000_000_000
@@ -23,9 +25,9 @@ const organizationFields = {
   owner_id: z.string().nullable().meta({ description: 'The organization that made this one.' }),
   deleted_at: wireTime.nullable().meta({ description: 'It is restored, or removed after its time of grace.' }),
 }
-export const organizationShape = z.object(organizationFields).meta({ id: 'OperatorOrganization' })
+const organizationShape = z.object(organizationFields).meta({ id: 'OperatorOrganization' })
 
-export const accountShape = z
+const accountShape = z
   .object({
     ...organizationFields,
     limits: limitValues.meta({ description: 'What holds: the plan with the overrides; null is no limit.' }),
@@ -35,57 +37,42 @@ export const accountShape = z
   })
   .meta({ id: 'OperatorAccount' })
 
-export const toWireOrganization = ({
-  id,
-  name,
-  plan,
-  paymentState,
-  createdAt,
-  ownerId,
-  deletedAt,
-}: Organization): z.input<typeof organizationShape> => ({
-  ...{ id, name, plan },
-  payment_state: paymentState ?? 'none',
-  created_at: toWireTime(createdAt),
-  owner_id: ownerId ?? null,
-  deleted_at: deletedAt === undefined ? null : toWireTime(deletedAt),
-})
+const paymentState = { payment_state: ({ paymentState: state }: Organization) => state ?? 'none' }
+export const organization = encoder(organizationShape).from<Organization>(paymentState)
 
-export const toWireAccount = ({ organization, prices }: OrganizationAccount): z.input<typeof accountShape> => ({
-  ...toWireOrganization(organization),
-  limits: toWireLimits(limitsOf(organization)),
-  overrides: Object.fromEntries(Object.entries(toWireLimits(organization.overrides ?? {})).filter(([, value]) => value !== null)),
-  flags: { ...organization.flags },
-  prices: prices.map(({ axis, unitPriceUrp, effectiveFrom, setAt }) => ({
-    axis,
-    unit_price_urp: unitPriceUrp,
-    effective_from: effectiveFrom,
-    set_at: toWireTime(setAt),
-  })),
-})
+export const account = encoder(accountShape)
+  .from<Organization & Pick<OrganizationAccount, 'prices'>>({
+    ...paymentState,
+    limits: (settings) => toWireLimits(limitsOf(settings)),
+    overrides: ({ overrides = {} }) => Object.fromEntries(Object.entries(toWireLimits(overrides)).filter(([, value]) => value !== null)),
+    flags: ({ flags = {} }) => flags,
+  })
+  .via((shown: OrganizationAccount) => ({ ...shown.organization, prices: shown.prices }))
 
-export const planBody = z.strictObject({ plan: z.enum(planNames) })
-export const paymentStateBody = z.strictObject({ payment_state: z.enum(paymentStates) })
+export const planChoice = z.strictObject({ id, plan: z.enum(planNames) })
+export const paymentStateChoice = z.strictObject({ id, payment_state: z.enum(paymentStates) })
+
+type Given = Readonly<Record<string, unknown>>
 
 const number = z.int().min(-1).max(numberMax).nullable().optional()
 const days = number.refine((value) => value !== 0, 'must be at least 1, or -1 for no limit')
-export const overridesBody = z
+export const limitChoices = z
   .strictObject({
+    id,
     ...Object.fromEntries(countedLimits.map((limit) => [limitWireName(limit), limit === 'retentionDays' ? days : number])),
     ...Object.fromEntries(includedFeatures.map((limit) => [limitWireName(limit), z.boolean().nullable().optional()])),
   })
   .meta({ description: '-1 is no limit, and null takes an override back; what is left out stays.' })
+export const toOverrideChanges = (given: Given): OverrideChanges => Object.fromEntries(limitNames.map((limit) => [limit, given[limit]]))
 
-/** From wire names to ours. */
-export function toOverrideChanges(body: Readonly<Record<string, unknown>>): OverrideChanges {
-  return Object.fromEntries(limitNames.map((limit) => [limit, body[limitWireName(limit)]]))
-}
+export const flagChoices = z
+  .strictObject({ id, ...Object.fromEntries(featureNames.map((flag) => [flag, z.boolean().nullable().optional()])) })
+  .meta({ description: 'null gives a flag its default again; what is left out stays.' })
+/** Flags have the same names in the core as on the wire. */
+export const toFlagChanges = (given: Given): FlagChanges => Object.fromEntries(featureNames.map((flag) => [flag, given[camel(flag)]]))
 
-const flagFields = Object.fromEntries(featureNames.map((flag) => [flag, z.boolean().nullable().optional()]))
-export const flagsBody = z.strictObject(flagFields).meta({ description: 'null gives a flag its default again; what is left out stays.' })
-export const toFlagChanges = (body: Readonly<Record<string, boolean | null | undefined>>): FlagChanges => body
-
-export const pricesBody = z.strictObject({
+export const priceChoices = z.strictObject({
+  id,
   prices: z
     .array(
       z.strictObject({
@@ -101,5 +88,3 @@ export const pricesBody = z.strictObject({
     .min(1)
     .max(50),
 })
-export const toNewPrices = ({ prices }: z.output<typeof pricesBody>): NewPrice[] =>
-  prices.map(({ axis, unit_price_urp, effective_from }) => ({ axis, unitPriceUrp: unit_price_urp, effectiveFrom: effective_from }))

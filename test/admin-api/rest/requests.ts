@@ -339,8 +339,8 @@ const operators = ({ team }: Made): Record<string, Request> => {
   return {
     operatorListFailedLogins: refused,
     operatorListOrganizations: refused,
-    operatorReadOrganization: one,
-    operatorReadUsage: one,
+    operatorGetOrganization: one,
+    operatorGetUsage: one,
     operatorPreviewInvoice: one,
     operatorExportInvoices: refused,
     operatorSetPlan: { ...one, body: { plan: 'pro' } },
