@@ -22,7 +22,7 @@ const reportReadBytes = signedBytesMax
 const logBounds = { bytesMax: 64 * 1024 * 1024, linesMax: 500_000 }
 const logDeadlineSeconds = 120
 
-/** What all of these have in common; a signature stands in place of a key. */
+/** What all of these have in common: a signature over the body as it was sent stands in place of a key, so they are operations. */
 export const signedOperation = {
   tags: ['ingest'],
   right: 'none',
