@@ -8,7 +8,7 @@ import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#
 import { Refusal } from '#core/refusals.ts'
 import { media, raw, type Answer } from '../answer.ts'
 import { operation, pathParameters, type Operation } from '../operation.ts'
-import { attachmentHeaders, servedType } from '../rest/download.ts'
+import { attachmentFile, messageFile } from '../rest/download.ts'
 import { inboxPath, memberScope, memberTracePath } from './inboxes.ts'
 import { messageFrame } from './message-frame.ts'
 import { messagePage, sourceShownMax, type Source } from './message-page.ts'
@@ -110,11 +110,12 @@ function parts(core: MessageViewCore): readonly Operation[] {
       const { scope, viewed, index } = asked
       const bytes = await inboxes.attachment(scope, viewed.inboxId, viewed.captureId, index)
       const known = readOf(await read(asked)).attachments[index]
-      return download(bytes, servedType(known?.contentType ?? ''), known?.filename ?? `attachment-${index + 1}`)
+      return attachmentFile(bytes, index, known, saved)
     }),
     part('/raw', 'viewMessageRaw', 'Download a message', async ({ scope, viewed }) => {
       const { size, pieces } = await inboxes.raw(scope, viewed.inboxId, viewed.captureId)
-      return download(Readable.from(pieces, { objectMode: false }), 'message/rfc822', `${viewed.captureId}.eml`, size)
+      const body = Readable.from(pieces, { objectMode: false })
+      return messageFile(body, viewed.captureId, { ...saved, 'content-length': String(size) })
     }),
   ]
 }
@@ -126,20 +127,10 @@ function readOf({ read }: CapturedMessage): ReadMessage {
 
 /** Never part of a page of this service, whatever is in it. */
 const apart = { 'content-security-policy': "default-src 'none'; sandbox", 'referrer-policy': 'no-referrer' }
+const saved = { ...apart, 'cache-control': 'no-store' }
 
 const imageAnswer = ({ bytes, contentType }: ShownImage): Answer =>
   raw(bytes, { contentType, headers: { ...apart, 'cache-control': 'private, max-age=600' } })
-
-const download = (body: Uint8Array | Readable, contentType: string, filename: string, size?: number): Answer =>
-  raw(body, {
-    contentType,
-    headers: {
-      ...apart,
-      'cache-control': 'no-store',
-      ...(size !== undefined && { 'content-length': String(size) }),
-      ...attachmentHeaders(filename),
-    },
-  })
 
 /** As much of it as a page shows. */
 async function beginning({ size, pieces }: RawMessage): Promise<Source> {

@@ -1,192 +1,110 @@
 /** Inbound routes: whose mail at the inbound domain goes to which webhook, and the mail that came. Spec "Inbound routes". */
 import * as z from 'zod'
 import type { InboundFile } from '#core/inbound-routes/inbound-mail.ts'
-import { media, noBody, raw, type Answer } from '../answer.ts'
+import type { Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
+import { media, type Answer } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import {
-  inboundMessageShape,
-  inboundMessageSummaryShape,
-  inboundRouteChangesBody,
-  inboundRouteShape,
-  mintedInboundRouteShape,
-  newInboundRouteBody,
-  toWireInboundMessage,
-  toWireInboundRoute,
-  toWireInboundSummary,
-  toWireMintedInboundRoute,
+  inboundMessage,
+  inboundMessageSummary,
+  inboundRouteChanges,
+  inboundRouteEncoder,
+  mintedInboundRouteEncoder,
+  newInboundRoute,
 } from '../wire/inbound-route.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
-import { id, idParams } from '../wire/text.ts'
+import { id } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
-import { attachmentHeaders, servedType } from './download.ts'
+import { attachmentFile, attachmentIndex, messageFile } from './download.ts'
 import { unlisted } from './unlisted.ts'
 
 const tags = ['inbound routes']
+const routes = resource('/v1/inbound-routes', { name: 'InboundRoute', tags })
 const messageParams = z.strictObject({ id, message_id: id })
-const index = z
-  .string()
-  .regex(/^\d{1,4}$/, 'must be the place of the attachment in the message, from 0')
-  .transform(Number)
 
-export const inboundRouteOperations = (core: RestCore): readonly Operation[] => [
-  ...reading(core),
-  ...minting(core),
-  ...changing(core),
-  ...messages(core),
+export const inboundRouteOperations = (core: RestCore): readonly (Action | Operation)[] => [
+  ...routeActions(core),
+  ...messageActions(core),
   ...downloads(core),
   link(core),
 ]
 
-const reading = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/inbound-routes',
-    operationId: 'listInboundRoutes',
-    summary: 'List inbound routes, the newest first',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    query: z.strictObject(pagingFields),
-    response: pageOf(inboundRouteShape),
-    async handle({ scope, query: { limit, cursor, project } }) {
-      const page = await core.inboundRoutes.list(scope, { limit, cursor, projectId: project })
-      const data = page.rows.map((route) => toWireInboundRoute(route, core.inboundRoutes.addressOf(route)))
-      return { data, next_cursor: page.nextCursor ?? null }
-    },
+const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
+  const inboundRoute = inboundRouteEncoder((route) => inboundRoutes.addressOf(route))
+  const mintedInboundRoute = mintedInboundRouteEncoder((route) => inboundRoutes.addressOf(route))
+  return [
+    routes.list({
+      summary: 'List inbound routes, the newest first',
+      item: inboundRoute,
+      run: ({ principal }, page) => inboundRoutes.list(principal, page),
+    }),
+    routes.read({
+      summary: 'Get an inbound route',
+      output: inboundRoute,
+      run: ({ principal }, { id: routeId }) => inboundRoutes.get(principal, routeId),
+    }),
+    routes.create({
+      summary: 'Create an inbound route',
+      description:
+        'From now on, mail for the local part is accepted and delivered to the webhook, signed and retried like an event webhook. ' +
+        'All users of the service share the inbound domain: a name, with every address that continues it after a `+`, belongs to the first who ' +
+        'creates a route for it. The secret is in this answer only.',
+      input: newInboundRoute,
+      output: mintedInboundRoute,
+      examples: { input: { local_part_pattern: 'tickets+*', webhook_url: 'https://shop.example.ch/incoming-mail' } },
+      run: ({ principal }, route) => inboundRoutes.create(principal, route),
+    }),
+    routes.act('rotate-secret', {
+      summary: 'Replace the secret of an inbound route',
+      description:
+        'Every attempt from now on is signed with the new secret, which is in this answer only. The old one no longer verifies anything.',
+      output: mintedInboundRoute,
+      run: ({ principal }, { id: routeId }) => inboundRoutes.rotate(principal, routeId),
+    }),
+    routes.change({
+      summary: 'Update an inbound route',
+      description:
+        'Only the fields that are given change. With project_id the route moves to another project; mail that it received before stays where it is. ' +
+        'The pattern cannot be changed: create another route instead.',
+      input: inboundRouteChanges,
+      output: inboundRoute,
+      run: ({ principal }, { id: routeId, ...changes }) => inboundRoutes.update(principal, routeId, changes),
+    }),
+    routes.remove({
+      summary: 'Delete an inbound route with its mail. Deleting it again has no effect',
+      description: 'From now on, mail for the route is refused, and deliveries to its webhook that are still pending are dropped.',
+      errors: ['conflict'],
+      run: ({ principal }, { id: routeId }) => inboundRoutes.remove(principal, routeId),
+    }),
+  ]
+}
+
+const messageActions = ({ inboundMail, baseUrl }: RestCore): readonly Action[] => [
+  routes.listOf('messages', {
+    id: 'listInboundMessages',
+    summary: 'List the mail that an inbound route received, the newest first',
+    item: inboundMessageSummary,
+    run: ({ principal }, { id: routeId, ...page }) => inboundMail.list(principal, routeId, page),
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/inbound-routes/{id}',
-    operationId: 'readInboundRoute',
-    summary: 'Read an inbound route',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    response: inboundRouteShape,
-    async handle({ scope, params }) {
-      const route = await core.inboundRoutes.get(scope, params.id)
-      return toWireInboundRoute(route, core.inboundRoutes.addressOf(route))
-    },
+  routes.readOf('messages/{message_id}', {
+    id: 'getInboundMessage',
+    summary: 'Get a mail that an inbound route received',
+    input: z.strictObject({ message_id: id }),
+    output: inboundMessage,
+    run: async ({ principal }, { id: routeId, messageId }) => ({
+      ...(await inboundMail.get(principal, routeId, messageId)),
+      url: `${baseUrl}/v1/inbound-routes/${routeId}/messages/${messageId}`,
+    }),
   }),
 ]
 
-const minting = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'POST',
-    path: '/v1/inbound-routes',
-    operationId: 'createInboundRoute',
-    summary: 'Make an inbound route',
-    description:
-      'Mail for the local part is taken from now on and delivered to the webhook, with the signatures and the schedule of event webhooks. ' +
-      'The inbound domain is shared by all users of the service: the first to ask has a name, with everything behind its `+`. The secret is in this answer only.',
-    tags,
-    right: 'api:admin',
-    status: 201,
-    errors: ['not_found', 'conflict'],
-    body: newInboundRouteBody,
-    response: mintedInboundRouteShape,
-    examples: { body: { local_part_pattern: 'tickets+*', webhook_url: 'https://shop.example.ch/incoming-mail' } },
-    async handle({ scope, body }) {
-      const request = { localPartPattern: body.local_part_pattern, webhookUrl: body.webhook_url, projectId: body.project_id }
-      const minted = await core.inboundRoutes.create(scope, request)
-      return toWireMintedInboundRoute(minted, core.inboundRoutes.addressOf(minted.route))
-    },
-  }),
-  operation({
-    method: 'POST',
-    path: '/v1/inbound-routes/{id}/rotate-secret',
-    operationId: 'rotateInboundRouteSecret',
-    summary: 'Replace the secret of an inbound route',
-    description: 'Every attempt from now on is signed with the new one, which is in this answer only; the old one verifies nothing more.',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    response: mintedInboundRouteShape,
-    async handle({ scope, params }) {
-      const minted = await core.inboundRoutes.rotate(scope, params.id)
-      return toWireMintedInboundRoute(minted, core.inboundRoutes.addressOf(minted.route))
-    },
-  }),
-]
-
-const changing = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'PATCH',
-    path: '/v1/inbound-routes/{id}',
-    operationId: 'updateInboundRoute',
-    summary: 'Change an inbound route',
-    description:
-      'Only the fields that are given change. With project_id it moves to another project; mail that came before stays in its own. Another pattern is another route.',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    body: inboundRouteChangesBody,
-    response: inboundRouteShape,
-    async handle({ scope, params, body }) {
-      const changes = { webhookUrl: body.webhook_url, projectId: body.project_id }
-      const route = await core.inboundRoutes.update(scope, params.id, changes)
-      return toWireInboundRoute(route, core.inboundRoutes.addressOf(route))
-    },
-  }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/inbound-routes/{id}',
-    operationId: 'deleteInboundRoute',
-    summary: 'Delete an inbound route with its mail; twice is the same as once',
-    description: 'Mail for it is refused from now on, and what is on its way to the webhook goes no further.',
-    tags,
-    right: 'api:admin',
-    status: 204,
-    errors: ['conflict'],
-    params: idParams,
-    response: noBody,
-    handle: ({ scope, params }) => core.inboundRoutes.remove(scope, params.id),
-  }),
-]
-
-const messages = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/inbound-routes/{id}/messages',
-    operationId: 'listInboundMessages',
-    summary: 'List the mail that came by an inbound route, the newest first',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    query: z.strictObject({ limit: pagingFields.limit, cursor: pagingFields.cursor }),
-    response: pageOf(inboundMessageSummaryShape),
-    async handle({ scope, params, query }) {
-      const page = await core.inboundMail.list(scope, params.id, query)
-      return { data: page.rows.map(toWireInboundSummary), next_cursor: page.nextCursor ?? null }
-    },
-  }),
-  operation({
-    method: 'GET',
-    path: '/v1/inbound-routes/{id}/messages/{message_id}',
-    operationId: 'readInboundMessage',
-    summary: 'Read a mail that came by an inbound route',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: messageParams,
-    response: inboundMessageShape,
-    async handle({ scope, params }) {
-      const url = `${core.baseUrl}/v1/inbound-routes/${params.id}/messages/${params.message_id}`
-      return toWireInboundMessage(await core.inboundMail.get(scope, params.id, params.message_id), url)
-    },
-  }),
-]
-
+/** Operations, as their answers are files. */
 const downloads = (core: RestCore): readonly Operation[] => [
   operation({
     method: 'GET',
     path: '/v1/inbound-routes/{id}/messages/{message_id}/raw',
-    operationId: 'readRawInboundMessage',
-    summary: 'Download a mail as it came',
+    operationId: 'getRawInboundMessage',
+    summary: 'Download a received mail as it came',
     tags,
     right: 'api:read',
     errors: ['not_found'],
@@ -197,26 +115,26 @@ const downloads = (core: RestCore): readonly Operation[] => [
   operation({
     method: 'GET',
     path: '/v1/inbound-routes/{id}/messages/{message_id}/attachments/{index}',
-    operationId: 'readInboundAttachment',
-    summary: 'Download an attachment of a mail that came in',
+    operationId: 'getInboundAttachment',
+    summary: 'Download an attachment of a received mail',
     tags,
     right: 'api:read',
     errors: ['not_found'],
-    params: messageParams.extend({ index }),
+    params: messageParams.extend({ index: attachmentIndex }),
     response: media('application/octet-stream'),
-    async handle({ scope, params }) {
-      return download(await core.inboundMail.attachment(scope, params.id, params.message_id, params.index))
-    },
+    handle: async ({ scope, params }) => download(await core.inboundMail.attachment(scope, params.id, params.message_id, params.index)),
   }),
 ]
 
+/** An operation, as its answer is a file. */
 const link = (core: RestCore): Operation =>
   operation({
     method: 'GET',
     path: '/share/inbound/{token}',
     operationId: 'followInboundLink',
-    summary: 'Download what a link in the webhook of an inbound route leads to',
-    description: 'A mail as it came, or one of its attachments. Whoever has the link can follow it until it ends, after three days.',
+    summary: 'Download the file behind a link in the webhook of an inbound route',
+    description:
+      'The file is a mail as it came, or one of its attachments. Anyone who has the link can follow it until it expires, after three days.',
     tags,
     right: 'none',
     errors: ['not_found', 'feature_disabled'],
@@ -225,9 +143,5 @@ const link = (core: RestCore): Operation =>
     handle: async ({ params: { token } }) => download(await core.inboundMail.linked(token), unlisted),
   })
 
-function download({ bytes, messageId, attachment }: InboundFile, headers: Readonly<Record<string, string>> = {}): Answer {
-  if (!attachment) return raw(bytes, { contentType: 'message/rfc822', headers: { ...headers, ...attachmentHeaders(`${messageId}.eml`) } })
-  const { index: place, known } = attachment
-  const filename = known?.filename ?? `attachment-${place + 1}`
-  return raw(bytes, { contentType: servedType(known?.contentType ?? ''), headers: { ...headers, ...attachmentHeaders(filename) } })
-}
+const download = ({ bytes, messageId, attachment }: InboundFile, headers?: Readonly<Record<string, string>>): Answer =>
+  attachment ? attachmentFile(bytes, attachment.index, attachment.known, headers) : messageFile(bytes, messageId, headers)

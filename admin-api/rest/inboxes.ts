@@ -3,29 +3,23 @@ import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Scope } from '#core/access/scope.ts'
 import type { Inbox } from '#core/capture/capture.ts'
-import type { CapturedMessage } from '#core/capture/inboxes.ts'
-import { media, noBody, raw, type Answer } from '../answer.ts'
+import type { CapturedMessage, CaptureSummary } from '#core/capture/inboxes.ts'
+import type { Page } from '#store/database.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { action, type Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
+import { media, raw, type Answer } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
-import {
-  inboxChangesBody,
-  inboxDetailShape,
-  inboxShape,
-  messageShape,
-  messageSummaryShape,
-  newInboxBody,
-  since,
-  toInboxChanges,
-  toWireInbox,
-  toWireInboxDetail,
-  toWireMessage,
-  toWireMessageSummary,
-} from '../wire/inbox.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
+import { encoder, encoderOf } from '../wire/codec.ts'
+import { inbox, inboxChanges, inboxDetail, message, messageSummary, newInbox, since } from '../wire/inbox.ts'
+import { pageFields, pageOf, project } from '../wire/paging.ts'
 import { id, idParams } from '../wire/text.ts'
-import { attachmentHeaders, servedType } from './download.ts'
 import { projectFilter, type RestCore } from './core.ts'
+import { attachmentFile, attachmentIndex, messageFile } from './download.ts'
 
 const tags = ['inboxes']
+const inboxes = resource('/v1/inboxes', { name: 'Inbox', plural: 'Inboxes', tags })
+const address = z.string().min(1).max(320)
 const messageParams = z.strictObject({ id, message_id: id })
 const waitSecondsUnlessTold = 30
 const waitSecondsMax = 120
@@ -39,237 +33,188 @@ const timeout = z
   .default(waitSecondsUnlessTold)
   .meta({ description: `Seconds to wait: 0 to ${waitSecondsMax}, ${waitSecondsUnlessTold} unless told.` })
 
-export const inboxOperations = (core: RestCore): readonly Operation[] => [
-  ...inboxes(core),
+export const inboxOperations = (core: RestCore): readonly (Action | Operation)[] => [
+  ...finding(core),
   ...changing(core),
-  ...ending(core),
   ...messages(core),
   ...downloads(core),
   wait(core),
 ]
 
-const inboxes = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/inboxes',
-    operationId: 'listInboxes',
+const detail = async ({ inboxNotifier, inboxes: core }: RestCore, principal: Scope, found: Inbox) => ({
+  ...found,
+  signingSecret: inboxNotifier.secretFor(principal, found.id),
+  lastNotify: await core.lastNotify(principal, found),
+})
+
+const finding = (core: RestCore): readonly Action[] => [
+  inboxes.list({
     summary: 'List virtual inboxes, the newest first',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    query: z.strictObject(pagingFields),
-    response: pageOf(inboxShape),
-    async handle({ scope, query: { limit, cursor, project } }) {
-      const projectId = await projectFilter(core, scope, project)
-      const page = await core.inboxes.list(scope, { limit, cursor, projectId })
-      return { data: page.rows.map(({ record }) => toWireInbox(record)), next_cursor: page.nextCursor ?? null }
-    },
+    item: inbox.via(({ record }: Stored<Inbox>) => record),
+    run: async ({ principal }, { projectId, ...page }) =>
+      core.inboxes.list(principal, { ...page, projectId: await projectFilter(core, principal, projectId) }),
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/inboxes/lookup',
-    operationId: 'lookUpInbox',
+  action({
+    id: 'lookUpInbox',
     summary: 'Find a virtual inbox by its pattern',
-    description: 'Letters of case make no difference. A pattern that no inbox has is a normal result: `{"found": false}`.',
+    description: 'Case does not matter. A pattern that no inbox has is not an error: the answer is `{"found": false}`.',
     tags,
-    right: 'api:read',
+    scope: 'api:read',
     errors: ['not_found'],
-    query: z.strictObject({ address: z.string().min(1).max(320), project: pagingFields.project }),
-    response: z.object({ found: z.boolean(), inbox: inboxDetailShape.optional() }),
-    async handle({ scope, query }) {
-      const projectId = await projectFilter(core, scope, query.project)
-      const found = await core.inboxes.lookup(scope, query.address, projectId)
-      return found ? { found: true, inbox: await detail(core, scope, found) } : { found: false }
-    },
-  }),
-  operation({
-    method: 'GET',
-    path: '/v1/inboxes/{id}',
-    operationId: 'readInbox',
-    summary: 'Read a virtual inbox, with the key that signs its notifications and what came of the latest one',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    response: inboxDetailShape,
-    handle: async ({ scope, params }) => detail(core, scope, await core.inboxes.get(scope, params.id)),
-  }),
-]
-
-const detail = async (core: RestCore, scope: Scope, inbox: Inbox) =>
-  toWireInboxDetail(inbox, core.inboxNotifier.secretFor(scope, inbox.id), await core.inboxes.lastNotify(scope, inbox))
-
-const changing = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'POST',
-    path: '/v1/inboxes',
-    operationId: 'createInbox',
-    summary: 'Make a virtual inbox',
-    description:
-      'It shows every captured message of its project in which an address of the pattern was seen or meant, also those from before. ' +
-      'With notify_webhook_url each further one is told by a POST signed like those of Stripe.',
-    tags,
-    right: 'api:admin',
-    status: 201,
-    errors: ['not_found', 'conflict'],
-    query: z.strictObject({ project: pagingFields.project }),
-    body: newInboxBody,
-    response: inboxDetailShape,
-    examples: { body: { address_pattern: '@staging.example.ch', name: 'Staging' } },
-    async handle({ scope, query, body }) {
-      const projectId = body.project_id ?? query.project
-      const inbox = await core.inboxSettings.create(scope, {
-        ...toInboxChanges({ ...body, project_id: projectId }),
-        addressPattern: body.address_pattern,
-      })
-      return detail(core, scope, inbox)
-    },
-  }),
-  operation({
-    method: 'PATCH',
-    path: '/v1/inboxes/{id}',
-    operationId: 'updateInbox',
-    summary: 'Change a virtual inbox, or move it to another project',
-    description:
-      'Only the fields that are given change; null takes one away. Moved, it shows the captured messages of that project; ' +
-      'refused with conflict when its pattern is taken there. The pattern stays: make another inbox for another one.',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    body: inboxChangesBody,
-    response: inboxDetailShape,
-    handle: async ({ scope, params, body }) => detail(core, scope, await core.inboxSettings.update(scope, params.id, toInboxChanges(body))),
-  }),
-]
-
-const ending = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'DELETE',
-    path: '/v1/inboxes/{id}',
-    operationId: 'deleteInbox',
-    summary: 'Delete a virtual inbox; its captured messages remain. Twice is the same as once',
-    tags,
-    right: 'api:admin',
-    status: 204,
-    errors: ['conflict'],
-    params: idParams,
-    response: noBody,
-    handle: ({ scope, params }) => core.inboxSettings.remove(scope, params.id),
-  }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/inboxes/{id}/messages',
-    operationId: 'clearInbox',
-    summary: 'Clear a virtual inbox: not implemented, and nothing is cleared',
-    description: 'Captured messages belong to traces and go with them. Give the inbox retention_days to have less of them.',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found'],
-    params: idParams,
-    response: z.object({ status: z.literal('unimplemented'), cleared: z.literal(0) }),
-    async handle({ scope, params }) {
-      await core.inboxes.get(scope, params.id)
-      return { status: 'unimplemented' as const, cleared: 0 as const }
-    },
-  }),
-]
-
-const messages = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/inboxes/{id}/messages',
-    operationId: 'listInboxMessages',
-    summary: 'List captured messages, the newest first, or with `since` in order of arrival',
-    tags,
-    right: 'api:read',
-    description:
-      'The id can be a pattern too; one that no inbox has is a normal result: `found` is false and the list empty. ' +
-      'With `address` only messages in which that address was seen or meant, whoever the recipients are. A page can be short and still have a next one.',
-    errors: ['not_found'],
-    params: z.strictObject({ id: z.string().min(1).max(320) }),
-    query: z.strictObject({
-      limit: pagingFields.limit,
-      cursor: pagingFields.cursor,
-      since: since.optional(),
-      address: z.string().min(1).max(320).optional().meta({ description: 'One address, or a domain as @example.ch.' }),
+    input: z.strictObject({ address, project }),
+    output: encoder(z.object({ found: z.boolean(), inbox: inboxDetail.schema.optional() })).from<{
+      readonly inbox: Parameters<typeof inboxDetail.encode>[0] | undefined
+    }>({
+      found: ({ inbox: found }) => found !== undefined,
+      inbox: ({ inbox: found }) => found && inboxDetail.encode(found),
     }),
-    response: pageOf(messageSummaryShape).extend({ found: z.boolean() }),
-    async handle({ scope, params, query }) {
-      const inbox = await core.inboxes.named(scope, params.id)
-      if (!inbox) return { found: false, data: [], next_cursor: null }
-      const page = await core.inboxes.messages(scope, inbox.id, query)
-      return { found: true, data: page.rows.map(toWireMessageSummary), next_cursor: page.nextCursor ?? null }
+    http: { method: 'GET', path: '/v1/inboxes/lookup' },
+    async run({ principal }, { address: pattern, project: asked }) {
+      const found = await core.inboxes.lookup(principal, pattern, await projectFilter(core, principal, asked))
+      return { inbox: found && (await detail(core, principal, found)) }
     },
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/inboxes/{id}/messages/{message_id}',
-    operationId: 'readInboxMessage',
-    summary: 'Read a captured message',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: messageParams,
-    response: messageShape,
-    async handle({ scope, params }) {
-      return wireMessage(core, scope, params.id, await core.inboxes.message(scope, params.id, params.message_id))
-    },
+  inboxes.read({
+    summary: 'Get a virtual inbox, with the key that signs its notifications and what came of the latest one',
+    output: inboxDetail,
+    run: async ({ principal }, { id: inboxId }) => detail(core, principal, await core.inboxes.get(principal, inboxId)),
   }),
 ]
 
+const changing = (core: RestCore): readonly Action[] => [
+  inboxes.create({
+    summary: 'Create a virtual inbox',
+    description:
+      'A virtual inbox shows every captured message of its project that an address of its pattern was meant to get or appears in, ' +
+      'including messages from before the inbox was created. With notify_webhook_url, the service announces each further message by a ' +
+      'POST to that address, signed in the way of Stripe webhooks.',
+    input: newInbox.extend({ project }),
+    output: inboxDetail,
+    examples: { input: { address_pattern: '@staging.example.ch', name: 'Staging' } },
+    http: { from: { project: 'query' } },
+    run: async ({ principal }, { project: asked, projectId = asked, ...request }) =>
+      detail(core, principal, await core.inboxSettings.create(principal, { ...request, projectId })),
+  }),
+  inboxes.change({
+    summary: 'Update a virtual inbox, or move it to another project',
+    description:
+      'Only the fields that are given change; null removes a value. After a move, the inbox shows the captured messages of its new ' +
+      'project; the move is refused with `conflict` when an inbox there has the same pattern. The pattern itself cannot be changed: create another inbox instead.',
+    input: inboxChanges,
+    output: inboxDetail,
+    run: async ({ principal }, { id: inboxId, ...changes }) =>
+      detail(core, principal, await core.inboxSettings.update(principal, inboxId, changes)),
+  }),
+  inboxes.remove({
+    summary: 'Delete a virtual inbox; its captured messages remain. Deleting it again has no effect',
+    errors: ['conflict'],
+    run: ({ principal }, { id: inboxId }) => core.inboxSettings.remove(principal, inboxId),
+  }),
+  action({
+    id: 'clearInbox',
+    summary: 'Clear a virtual inbox: not implemented, and nothing is cleared',
+    description:
+      'A captured message belongs to its trace and is removed with it. To keep messages for less time, set retention_days of the inbox.',
+    tags,
+    scope: 'api:admin',
+    errors: ['not_found'],
+    input: idParams,
+    output: encoderOf(z.object({ status: z.literal('unimplemented'), cleared: z.literal(0) }), () => ({
+      status: 'unimplemented' as const,
+      cleared: 0 as const,
+    })),
+    http: { method: 'DELETE', path: '/v1/inboxes/{id}/messages' },
+    run: ({ principal }, { id: inboxId }) => core.inboxes.get(principal, inboxId),
+  }),
+]
+
+const messages = (core: RestCore): readonly Action[] => [
+  action({
+    id: 'listInboxMessages',
+    summary: 'List captured messages, the newest first, or with `since` in order of arrival',
+    description:
+      'The id can also be a pattern. A pattern that no inbox has is not an error: `found` is false and the list is empty. ' +
+      'With `address`, the list holds only messages that this address was meant to get or appears in. ' +
+      'A page can hold fewer messages than `limit` and still have a next one.',
+    tags,
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: z.strictObject({
+      id: address,
+      ...pageFields,
+      since: since.optional(),
+      address: address.optional().meta({ description: 'One address, or a domain as @example.ch.' }),
+    }),
+    output: encoderOf(pageOf(messageSummary.schema).extend({ found: z.boolean() }), (page: Page<CaptureSummary> | undefined) => ({
+      found: page !== undefined,
+      data: (page?.rows ?? []).map(messageSummary.encode),
+      next_cursor: page?.nextCursor ?? null,
+    })),
+    list: { item: messageSummary },
+    http: { method: 'GET', path: '/v1/inboxes/{id}/messages' },
+    async run({ principal }, { id: idOrPattern, ...page }) {
+      const found = await core.inboxes.named(principal, idOrPattern)
+      return found && core.inboxes.messages(principal, found.id, page)
+    },
+  }),
+  inboxes.readOf('messages/{message_id}', {
+    id: 'getInboxMessage',
+    summary: 'Get a captured message',
+    input: z.strictObject({ message_id: id }),
+    output: message,
+    run: async ({ principal }, { id: inboxId, messageId }) =>
+      shown(core, principal, inboxId, await core.inboxes.message(principal, inboxId, messageId)),
+  }),
+]
+
+/** With the address of itself and that of its page. */
+function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Scope, inboxId: string, captured: CapturedMessage) {
+  const captureId = captured.capture.id
+  const viewUrl = messageViews.urlOf({ organizationId, inboxId, captureId })
+  return { ...captured, url: `${baseUrl}/v1/inboxes/${inboxId}/messages/${captureId}`, viewUrl }
+}
+
+/** Operations, as their answers are files. */
 const downloads = (core: RestCore): readonly Operation[] => [
   operation({
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{message_id}/raw',
-    operationId: 'readRawInboxMessage',
+    operationId: 'getRawInboxMessage',
     summary: 'Download a captured message as it would have been sent',
     tags,
     right: 'api:read',
     errors: ['not_found'],
     params: messageParams,
     response: media('message/rfc822'),
-    async handle({ scope, params }) {
-      const { size, pieces } = await core.inboxes.raw(scope, params.id, params.message_id)
-      return raw(Readable.from(pieces, { objectMode: false }), {
-        contentType: 'message/rfc822',
-        headers: { 'content-length': String(size), ...attachmentHeaders(`${params.message_id}.eml`) },
-      })
+    async handle({ scope, params: { id: inboxId, message_id: messageId } }) {
+      const { size, pieces } = await core.inboxes.raw(scope, inboxId, messageId)
+      return messageFile(Readable.from(pieces, { objectMode: false }), messageId, { 'content-length': String(size) })
     },
   }),
   operation({
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{message_id}/attachments/{index}',
-    operationId: 'readInboxAttachment',
+    operationId: 'getInboxAttachment',
     summary: 'Download an attachment of a captured message',
     tags,
     right: 'api:read',
     errors: ['not_found'],
-    params: messageParams.extend({
-      index: z
-        .string()
-        .regex(/^\d{1,4}$/, 'must be the place of the attachment in the message, from 0')
-        .transform(Number),
-    }),
+    params: messageParams.extend({ index: attachmentIndex }),
     response: media('application/octet-stream'),
-    async handle({ scope, params }) {
-      const bytes = await core.inboxes.attachment(scope, params.id, params.message_id, params.index)
-      const { read } = await core.inboxes.message(scope, params.id, params.message_id)
-      const known = read.ok ? read.message.attachments[params.index] : undefined
-      return raw(bytes, {
-        contentType: servedType(known?.contentType ?? ''),
-        headers: attachmentHeaders(known?.filename ?? `attachment-${params.index + 1}`),
-      })
+    async handle({ scope, params: { id: inboxId, message_id: messageId, index } }) {
+      const bytes = await core.inboxes.attachment(scope, inboxId, messageId, index)
+      const { read } = await core.inboxes.message(scope, inboxId, messageId)
+      return attachmentFile(bytes, index, read.ok ? read.message.attachments[index] : undefined)
     },
   }),
 ]
 
+/** An operation, as a message that many wait for is written out once, for all of them. */
 function wait(core: RestCore): Operation {
   const rendered = new WeakMap<CapturedMessage, Uint8Array>()
-  /** A message that many wait for is written out once. */
-  const told = (scope: Scope, inboxId: string, message: CapturedMessage): Answer => {
-    const body = rendered.get(message) ?? Buffer.from(JSON.stringify(wireMessage(core, scope, inboxId, message)))
-    rendered.set(message, body)
+  const told = (scope: Scope, inboxId: string, captured: CapturedMessage): Answer => {
+    const body = rendered.get(captured) ?? Buffer.from(JSON.stringify(message.encode(shown(core, scope, inboxId, captured))))
+    rendered.set(captured, body)
     return raw(body, { contentType: 'application/json' })
   }
   return operation({
@@ -277,14 +222,15 @@ function wait(core: RestCore): Operation {
     path: '/v1/inboxes/{id}/wait',
     operationId: 'waitForInboxMessage',
     summary: 'Wait for a captured message',
-    description: 'Answers the first message after `since` (without it: from now on), or `{"timeout": true}`.',
+    description:
+      'Answers the first message after `since`, or after now without it. When none comes in time, the answer is `{"timeout": true}`.',
     tags,
     right: 'api:read',
     waits: true,
     errors: ['not_found', 'rate_limit_exceeded'],
     params: idParams,
     query: z.strictObject({ since: since.optional(), timeout }),
-    response: z.union([z.object({ timeout: z.literal(true) }), messageShape]),
+    response: z.union([z.object({ timeout: z.literal(true) }), message.schema]),
     async handle({ scope, params, query, signal }) {
       const found = await core.inboxes.wait(scope, params.id, { since: query.since, timeoutMs: query.timeout * 1000, signal })
       if (found) return told(scope, params.id, found)
@@ -292,10 +238,4 @@ function wait(core: RestCore): Operation {
       return { timeout: true as const }
     },
   })
-}
-
-const wireMessage = ({ baseUrl, messageViews }: RestCore, { organizationId }: Scope, inboxId: string, message: CapturedMessage) => {
-  const captureId = message.capture.id
-  const viewUrl = messageViews.urlOf({ organizationId, inboxId, captureId })
-  return toWireMessage(message, `${baseUrl}/v1/inboxes/${inboxId}/messages/${captureId}`, viewUrl)
 }

@@ -5,8 +5,10 @@ import type { MintedRoute } from '#core/inbound-routes/inbound-routes.ts'
 import type { InboundMessage } from '#core/inbound-routes/message.ts'
 import type { InboundRoute } from '#core/inbound-routes/route.ts'
 import { authenticationShape, filesShape, headersShape } from '#core/inbound-routes/webhook-body.ts'
+import { encoder } from './codec.ts'
+import { contentsOf } from './reading.ts'
 import { id } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { wireTime } from './time.ts'
 
 const pattern = z.string().min(1).max(66).meta({
   description:
@@ -15,12 +17,12 @@ const pattern = z.string().min(1).max(66).meta({
 const webhookUrl = z.string().min(1).max(2048).meta({ description: 'Address that begins with https://. Redirects are not followed.' })
 const projectId = id.meta({ description: 'Whose route it is; the project of the key unless told.' })
 
-export const newInboundRouteBody = z.strictObject({
+export const newInboundRoute = z.strictObject({
   local_part_pattern: pattern,
   webhook_url: webhookUrl,
   project_id: projectId.optional(),
 })
-export const inboundRouteChangesBody = z.strictObject({ webhook_url: webhookUrl, project_id: projectId }).partial()
+export const inboundRouteChanges = z.strictObject({ webhook_url: webhookUrl, project_id: projectId }).partial()
 
 const routeFields = {
   id: z.string(),
@@ -35,8 +37,8 @@ const routeFields = {
   updated_at: wireTime,
 }
 
-export const inboundRouteShape = z.object(routeFields).meta({ id: 'InboundRoute' })
-export const mintedInboundRouteShape = z
+const inboundRouteShape = z.object(routeFields).meta({ id: 'InboundRoute' })
+const mintedInboundRouteShape = z
   .object({
     ...routeFields,
     hmac_secret: z.string().meta({
@@ -67,70 +69,49 @@ const summaryFields = {
   webhook_attempt_id: z.string().nullable(),
 }
 
-export const inboundMessageSummaryShape = z.object(summaryFields).meta({ id: 'InboundMessageSummary' })
+const inboundMessageSummaryShape = z.object(summaryFields).meta({ id: 'InboundMessageSummary' })
 
-export const inboundMessageShape = z
+const inboundMessageShape = z
   .object({
     ...summaryFields,
+    raw_url: z.string(),
     headers: headersShape,
     text: z.string(),
     html: z.string().meta({ description: 'Sanitized: no script, no form, no remote content.' }),
     attachments: filesShape,
-    raw_url: z.string(),
   })
   .meta({ id: 'InboundMessage' })
 
-export const toWireInboundRoute = (route: InboundRoute, address: string | null): z.input<typeof inboundRouteShape> => ({
-  id: route.id,
-  project_id: route.projectId,
-  local_part_pattern: route.localPartPattern,
-  address,
-  webhook_url: route.webhookUrl,
-  created_at: toWireTime(route.createdAt),
-  updated_at: toWireTime(route.updatedAt),
+/** The address that a route stands for; null without an inbound domain. */
+type AddressOf = (route: InboundRoute) => string | null
+
+export const inboundRouteEncoder = (addressOf: AddressOf) => encoder(inboundRouteShape).from<InboundRoute>({ address: addressOf })
+export const mintedInboundRouteEncoder = (addressOf: AddressOf) =>
+  encoder(mintedInboundRouteShape)
+    .from<InboundRoute & { readonly hmacSecret: string }>({ address: addressOf })
+    .via(({ route, secret }: MintedRoute) => ({ ...route, hmacSecret: secret }))
+
+const summaryOf = ({ prepared, ...message }: InboundMessage) => ({
+  ...message,
+  envelopeFrom: message.mailFrom,
+  envelopeTo: message.recipients,
+  tls: message.isEncrypted,
+  size: message.content.size,
+  status: prepared ? ('processed' as const) : ('received' as const),
+  subject: prepared?.subject ?? '',
+  from: prepared?.from ?? [],
+  unreadable: prepared?.unreadable,
+  authentication: prepared?.authentication,
+  webhookAttemptId: prepared?.deliveryId,
 })
 
-export const toWireMintedInboundRoute = (
-  { route, secret }: MintedRoute,
-  address: string | null,
-): z.input<typeof mintedInboundRouteShape> => ({ ...toWireInboundRoute(route, address), hmac_secret: secret })
-
-export function toWireInboundSummary(message: InboundMessage): z.input<typeof inboundMessageSummaryShape> {
-  const { prepared } = message
-  return {
-    id: message.id,
-    route_id: message.routeId,
-    project_id: message.projectId,
-    received_at: toWireTime(message.receivedAt),
-    envelope_from: message.mailFrom,
-    envelope_to: [...message.recipients],
-    remote_address: message.remoteAddress,
-    helo: message.helo,
-    tls: message.isEncrypted,
-    size: message.content.size,
-    status: prepared === null ? 'received' : 'processed',
-    subject: prepared?.subject ?? '',
-    from: [...(prepared?.from ?? [])],
-    unreadable: prepared?.unreadable ?? null,
-    authentication: prepared && { ...prepared.authentication, dkim: [...prepared.authentication.dkim] },
-    webhook_attempt_id: prepared?.deliveryId ?? null,
-  }
-}
-
 /** `url` is the address of the message itself. */
-export function toWireInboundMessage({ message, read }: InboundReading, url: string): z.input<typeof inboundMessageShape> {
-  const common = { ...toWireInboundSummary(message), raw_url: `${url}/raw` }
-  if (!read.ok) return { ...common, unreadable: read.unreadable, headers: [], text: '', html: '', attachments: [] }
-  const { subject, from, headers, text, html, attachments } = read.message
-  return {
-    ...common,
-    subject,
-    from: from.map(({ address }) => address),
-    headers: headers.map(({ name, value }) => ({ name, value })),
-    text,
-    html,
-    attachments: attachments.map(({ filename, contentType, size, contentId, inline }, index) => {
-      return { filename, content_type: contentType, size, content_id: contentId ?? null, inline, url: `${url}/attachments/${index}` }
-    }),
-  }
-}
+const messageOf = ({ message, read, url }: InboundReading & { readonly url: string }) => ({
+  ...summaryOf(message),
+  rawUrl: `${url}/raw`,
+  ...(read.ok && { from: read.message.from.map(({ address }) => address) }),
+  ...contentsOf(read, url),
+})
+
+export const inboundMessageSummary = encoder(inboundMessageSummaryShape).from<ReturnType<typeof summaryOf>>().via(summaryOf)
+export const inboundMessage = encoder(inboundMessageShape).from<ReturnType<typeof messageOf>>().via(messageOf)

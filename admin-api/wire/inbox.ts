@@ -1,12 +1,13 @@
 /** Virtual inboxes and captured messages on the wire. Spec "Virtual inbox", "Captured message". */
 import * as z from 'zod'
 import { captureReasons, type Inbox } from '#core/capture/capture.ts'
-import type { InboxChanges } from '#core/capture/inbox-settings.ts'
 import type { CapturedMessage, CaptureSummary, Since } from '#core/capture/inboxes.ts'
 import type { LastNotify } from '#core/capture/last-notify.ts'
 import { decodeEncodedWords } from '#ingest/encoded-words.ts'
+import { encoder } from './codec.ts'
+import { contentsOf } from './reading.ts'
 import { filledLine, id } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { wireTime } from './time.ts'
 
 const inboxFields = {
   id: z.string(),
@@ -18,25 +19,24 @@ const inboxFields = {
   created_at: wireTime,
 }
 
-export const inboxShape = z.object(inboxFields).meta({ id: 'Inbox' })
+const inboxShape = z.object(inboxFields).meta({ id: 'Inbox' })
 
-export const inboxDetailShape = z
+const lastNotifyShape = z.object({
+  message_id: z.string(),
+  at: wireTime,
+  latency_ms: z.int(),
+  status_code: z.int().nullable().meta({ description: 'Null when there was no answer.' }),
+  error: z.string().nullable(),
+})
+
+const inboxDetailShape = z
   .object({
     ...inboxFields,
     signing_secret: z.string().nullable().meta({
       description:
         'Key of Service-Virtual-Inbox-Signature: all of it as text. Null without api:admin, and where the operator has one key for all inboxes.',
     }),
-    last_notify: z
-      .object({
-        message_id: z.string(),
-        at: wireTime,
-        latency_ms: z.int(),
-        status_code: z.int().nullable().meta({ description: 'Null when there was no answer.' }),
-        error: z.string().nullable(),
-      })
-      .nullable()
-      .meta({ description: 'What came of the latest notification.' }),
+    last_notify: lastNotifyShape.nullable().meta({ description: 'What came of the latest notification.' }),
   })
   .meta({ id: 'InboxDetail' })
 
@@ -52,7 +52,7 @@ const changes = {
   }),
 }
 
-export const newInboxBody = z.strictObject({
+export const newInbox = z.strictObject({
   address_pattern: z
     .string()
     .min(1)
@@ -64,14 +64,7 @@ export const newInboxBody = z.strictObject({
   project_id: id.optional(),
 })
 
-export const inboxChangesBody = z.strictObject({ ...changes, project_id: id }).partial()
-
-export const toInboxChanges = (body: z.output<typeof inboxChangesBody>): InboxChanges => ({
-  name: body.name,
-  notifyWebhookUrl: body.notify_webhook_url,
-  retentionDays: body.retention_days,
-  projectId: body.project_id,
-})
+export const inboxChanges = z.strictObject({ ...changes, project_id: id }).partial()
 
 const summary = {
   id: z.string(),
@@ -84,11 +77,16 @@ const summary = {
   subject: z.string(),
 }
 
-export const messageSummaryShape = z.object({ ...summary, captured_at: wireTime }).meta({ id: 'CapturedMessageSummary' })
+const messageSummaryShape = z.object({ ...summary, captured_at: wireTime }).meta({ id: 'CapturedMessageSummary' })
 
-export const messageShape = z
+const messageShape = z
   .object({
     ...summary,
+    raw_url: z.string(),
+    view_url: z
+      .string()
+      .meta({ description: 'A page that shows the message to whoever has this address, for about a quarter of an hour.' }),
+    captured_at: wireTime,
     headers: z.array(z.object({ name: z.string(), value: z.string() })),
     text: z.string(),
     html: z.string().meta({ description: 'Sanitized: no script, no form, no remote content.' }),
@@ -102,12 +100,7 @@ export const messageShape = z
         url: z.string(),
       }),
     ),
-    raw_url: z.string(),
-    view_url: z
-      .string()
-      .meta({ description: 'A page that shows the message to whoever has this address, for about a quarter of an hour.' }),
     unreadable: z.string().optional().meta({ description: 'Why the message could not be read; the raw message is still there.' }),
-    captured_at: wireTime,
   })
   .meta({ id: 'CapturedMessage' })
 
@@ -128,68 +121,31 @@ export const since = z
       'found late, in the body; a time is compared with captured_at.',
   })
 
-export const toWireInbox = (inbox: Inbox): z.input<typeof inboxShape> => ({
-  id: inbox.id,
-  project_id: inbox.projectId,
-  address_pattern: inbox.addressPattern,
-  name: inbox.name,
-  notify_webhook_url: inbox.notifyWebhookUrl ?? null,
-  retention_days: inbox.retentionDays ?? null,
-  created_at: toWireTime(inbox.createdAt),
+export const inbox = encoder(inboxShape).from<Inbox>()
+
+const lastNotify = encoder(lastNotifyShape).from<LastNotify>({
+  message_id: ({ captureId }) => captureId,
+  latency_ms: ({ milliseconds }) => milliseconds,
 })
 
-export const toWireInboxDetail = (
-  inbox: Inbox,
-  signingSecret: string | undefined,
-  last: LastNotify | undefined,
-): z.input<typeof inboxDetailShape> => ({
-  ...toWireInbox(inbox),
-  signing_secret: signingSecret ?? null,
-  last_notify: last
-    ? {
-        message_id: last.captureId,
-        at: toWireTime(last.at),
-        latency_ms: last.milliseconds,
-        status_code: last.statusCode,
-        error: last.error,
-      }
-    : null,
-})
+export const inboxDetail = encoder(inboxDetailShape).from<
+  Inbox & { readonly signingSecret: string | undefined; readonly lastNotify: LastNotify | undefined }
+>({ last_notify: ({ lastNotify: last }) => (last ? lastNotify.encode(last) : null) })
 
-const summaryOf = ({ capture, trace }: CaptureSummary) => ({
-  id: capture.id,
-  trace_id: capture.traceId,
-  capture_reason: capture.captureReason,
-  destination_id: capture.destinationId,
-  intended_from: capture.intendedFrom,
-  intended_to: [...capture.intendedTo],
-  addresses_seen: [...capture.addressesSeen],
-  subject: decodeEncodedWords(trace.subject),
-})
+const summaryOf = ({ capture, trace }: CaptureSummary) => ({ ...capture, subject: decodeEncodedWords(trace.subject) })
 
-export const toWireMessageSummary = (summaryParts: CaptureSummary): z.input<typeof messageSummaryShape> => ({
-  ...summaryOf(summaryParts),
-  captured_at: toWireTime(summaryParts.capture.capturedAt),
-})
-
-/** `url` is the address of the message itself, `viewUrl` that of its page. */
-export function toWireMessage({ capture, trace, read }: CapturedMessage, url: string, viewUrl: string): z.input<typeof messageShape> {
-  const common = { ...summaryOf({ capture, trace }), raw_url: `${url}/raw`, view_url: viewUrl, captured_at: toWireTime(capture.capturedAt) }
-  if (!read.ok) return { ...common, headers: [], text: '', html: '', attachments: [], unreadable: read.unreadable }
-  const { message } = read
-  return {
-    ...common,
-    subject: message.subject,
-    headers: message.headers.map(({ name, value }) => ({ name, value })),
-    text: message.text,
-    html: message.html,
-    attachments: message.attachments.map(({ filename, contentType, size, contentId, inline }, index) => ({
-      filename,
-      content_type: contentType,
-      size,
-      ...(contentId !== undefined && { content_id: contentId }),
-      inline,
-      url: `${url}/attachments/${index}`,
-    })),
-  }
+/** A captured message with the address of itself and that of its page. */
+interface ShownMessage extends CapturedMessage {
+  readonly url: string
+  readonly viewUrl: string
 }
+
+const messageOf = ({ read, url, viewUrl, ...message }: ShownMessage) => ({
+  ...summaryOf(message),
+  rawUrl: `${url}/raw`,
+  viewUrl,
+  ...contentsOf(read, url),
+})
+
+export const messageSummary = encoder(messageSummaryShape).from<ReturnType<typeof summaryOf>>().via(summaryOf)
+export const message = encoder(messageShape).from<ReturnType<typeof messageOf>>().via(messageOf)

@@ -14,7 +14,7 @@ async function catchAll({ rest }: Rig): Promise<string> {
   return inbox.id
 }
 
-test('listInboxes filters by project, readInbox reads one', async (t) => {
+test('listInboxes filters by project, getInbox gets one', async (t) => {
   const rig = await startRig(t)
   const project = await rig.addProject()
   const all = (await rig.rest.must('GET', '/v1/inboxes'))['data'] as object[]
@@ -28,7 +28,7 @@ test('listInboxes filters by project, readInbox reads one', async (t) => {
   t.deepEqual(refusal(await rig.rest.call('GET', '/v1/inboxes/inb_none/messages')), none)
 })
 
-test('readInboxMessage shows a captured send in full', async (t) => {
+test('getInboxMessage shows a captured send in full', async (t) => {
   const rig = await startRig(t)
   const inbox = await catchAll(rig)
   const { trace_id } = await rig.rest.must('POST', '/v1/messages', {

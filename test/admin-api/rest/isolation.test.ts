@@ -151,7 +151,7 @@ test('who only reads or sends is shown nothing to sign or log in with', async (t
   const site = await siteOf(t)
   const clients = [await site.withKey(['api:read']), await site.withKey(['api:send'])]
   const walk = site.walk.filter(({ method, right }) => method === 'GET' && right === 'api:read')
-  t.true(walk.some(({ operationId }) => operationId === 'readInbox'))
+  t.true(walk.some(({ operationId }) => operationId === 'getInbox'))
   for (const operation of walk) {
     for (const client of clients) {
       const { status, bytes } = await ask(client, operation, requestOf(site, operation))
