@@ -26,7 +26,7 @@ import { organizationActions } from './organizations.ts'
 import { postofficeMappingActions } from './postoffice-mappings.ts'
 import { projectActions } from './projects.ts'
 import { publishableKeyOperations } from './publishable-keys.ts'
-import { replayOperations } from './replays.ts'
+import { replayActions } from './replays.ts'
 import { routingRuleActions } from './routing-rules.ts'
 import { routingSimulationOperations } from './routing-simulation.ts'
 import { scheduledSendOperations } from './scheduled-sends.ts'
@@ -49,7 +49,7 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...scheduledSendOperations(core),
   ...traceOperations(core),
   ...diagnoseOperations(core),
-  ...replayOperations(core),
+  ...replayActions(core),
   ...suppressionOperations(core),
   ...unsubscribeOperations(core),
   ...trackingOperations(core),

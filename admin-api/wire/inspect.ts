@@ -2,10 +2,12 @@
 import * as z from 'zod'
 import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
 import { inspectStatus, inspectStatuses, type InspectTest } from '#core/inspect/inspect-test.ts'
+import type { Clock } from '#core/clock.ts'
+import { encoder } from './codec.ts'
 import { id } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { orNull, wireTime } from './time.ts'
 
-export const newInspectTestBody = z
+export const newInspectTest = z
   .strictObject({ project_id: id.optional().meta({ description: 'The project that it belongs to; that of the key unless told.' }) })
   .prefault({})
 
@@ -31,7 +33,7 @@ const summaryFields = {
   problem: z.string().nullable().meta({ description: 'Why there is no report, when it failed.' }),
   report_url: z.string().meta({ description: 'A page for people that shows the report to whoever has the link.' }),
 }
-export const inspectSummaryShape = z.object(summaryFields).meta({ id: 'InspectTestSummary' })
+const inspectSummaryShape = z.object(summaryFields).meta({ id: 'InspectTestSummary' })
 
 const pair = z.object({ label: z.string(), value: z.string() })
 const check = z.object({
@@ -60,7 +62,7 @@ const requirement = z.object({
   ),
 })
 
-export const inspectTestShape = z
+const inspectTestShape = z
   .object({
     ...summaryFields,
     mail: z.object({ from: z.string(), subject: z.string() }).nullable(),
@@ -75,33 +77,33 @@ export const inspectTestShape = z
 
 export const sharedReportPath = ({ shareToken }: Pick<InspectTest, 'shareToken'>): string => `/share/inspect/${shareToken}`
 
-export function toWireInspectSummary(test: InspectTest, nowMs: number, baseUrl: string): z.input<typeof inspectSummaryShape> {
-  const { result, mail } = test
-  return {
-    id: test.id,
-    address: `${test.token}@${test.domain}`,
-    status: inspectStatus(test, nowMs),
-    project_id: test.projectId,
-    created_at: toWireTime(test.createdAt),
-    expires_at: toWireTime(test.expiresAt),
-    received_at: mail && toWireTime(mail.session.receivedAt),
-    later_mails: test.laterMails,
-    score: result?.score ?? null,
-    score_10: result ? result.score / 10 : null,
-    grade: result?.grade ?? null,
-    partial: result && (result.isPartial ?? false),
-    problem: test.problem,
-    report_url: baseUrl + sharedReportPath(test),
-  }
+/** What a test is written with: its state depends on the time, its link on the address of the service. */
+interface InspectPlace {
+  readonly clock: Clock
+  readonly baseUrl: string
 }
 
-export function toWireInspectTest({ test, report }: InspectedTest, nowMs: number, baseUrl: string): z.input<typeof inspectTestShape> {
-  return {
-    ...toWireInspectSummary(test, nowMs, baseUrl),
-    mail: report?.mail ?? null,
-    checks: (report?.checks ?? []).map((result) => ({ ...result, evidence: [...result.evidence], references: [...result.references] })),
-    unanswered_checks: [...(report?.unanswered ?? [])],
-    requirements: (report?.requirements ?? []).map((rule) => ({ ...rule, checks: [...rule.checks], providers: [...rule.providers] })),
-    caps: [...(report?.caps ?? [])],
-  }
-}
+const codeOf = ({ clock, baseUrl }: InspectPlace) => ({
+  address: ({ token, domain }: InspectTest) => `${token}@${domain}`,
+  status: (test: InspectTest) => inspectStatus(test, clock.now()),
+  received_at: ({ mail }: Pick<InspectTest, 'mail'>) => orNull(mail?.session.receivedAt),
+  score: ({ result }: InspectTest) => result?.score ?? null,
+  score_10: ({ result }: InspectTest) => (result ? result.score / 10 : null),
+  grade: ({ result }: InspectTest) => result?.grade ?? null,
+  partial: ({ result }: InspectTest) => result && (result.isPartial ?? false),
+  report_url: (test: InspectTest) => baseUrl + sharedReportPath(test),
+})
+
+export const inspectSummaryEncoder = (place: InspectPlace) => encoder(inspectSummaryShape).from<InspectTest>(codeOf(place))
+
+export const inspectTestEncoder = (place: InspectPlace) =>
+  encoder(inspectTestShape)
+    .from<InspectTest & Pick<InspectedTest, 'report'>>({
+      ...codeOf(place),
+      mail: ({ report }) => report?.mail ?? null,
+      checks: ({ report }) => report?.checks ?? [],
+      unanswered_checks: ({ report }) => report?.unanswered ?? [],
+      requirements: ({ report }) => report?.requirements ?? [],
+      caps: ({ report }) => report?.caps ?? [],
+    })
+    .via(({ test, report }: InspectedTest) => ({ ...test, report }))

@@ -1,9 +1,10 @@
 /** Bulk replays on the wire. Spec "Bulk replay job". */
 import * as z from 'zod'
-import { replayStatuses, type ReplayFilter, type ReplayJob } from '#core/submission/replay-job.ts'
+import { replayStatuses, type ReplayJob } from '#core/submission/replay-job.ts'
 import type { ReplayPreview, ReplayRequest } from '#core/submission/replays.ts'
+import { encoder } from './codec.ts'
 import { id, line } from './text.ts'
-import { timeInput, toWireTime, wireTime } from './time.ts'
+import { timeInput, wireTime } from './time.ts'
 
 const filter = z
   .strictObject({
@@ -16,7 +17,7 @@ const filter = z
   })
   .meta({ description: 'Which failed messages are meant; each field narrows. An empty object means all of them.' })
 
-export const newReplayBody = z.strictObject({
+export const newReplay = z.strictObject({
   filter,
   target_destination_id: id.optional().meta({ description: 'Where they go; each to the destination that it had unless told.' }),
   include_unknown: z
@@ -26,7 +27,7 @@ export const newReplayBody = z.strictObject({
   dry_run: z.boolean().default(false).meta({ description: 'Only count what the filter finds.' }),
 })
 
-export const replayShape = z
+const replayShape = z
   .object({
     job_id: z.string().nullable().meta({ description: 'null for a dry run, which leaves nothing behind.' }),
     status: z.enum(['preview', ...replayStatuses]),
@@ -52,56 +53,22 @@ export const replayShape = z
   })
   .meta({ id: 'Replay' })
 
-type WireReplay = z.input<typeof replayShape>
+/** What a dry run found, with what it was asked for. */
+type Preview = Omit<ReplayRequest, 'filter'> & ReplayPreview
 
-export const toReplayRequest = (body: z.output<typeof newReplayBody>): ReplayRequest => ({
-  filter: {
-    projectId: body.filter.project_id,
-    destinationId: body.filter.destination_id,
-    to: body.filter.to,
-    from: body.filter.from,
-    since: body.filter.since,
-    until: body.filter.until,
-  },
-  targetDestinationId: body.target_destination_id,
-  includeUnknown: body.include_unknown,
-})
-
-export const toWireReplay = (job: ReplayJob): WireReplay => ({
-  job_id: job.id,
-  status: job.status,
-  stopped_because: job.stoppedBecause,
-  matched: null,
-  complete: null,
-  counters: { ...job.counters },
-  problems: job.problems.map(({ traceId, reason }) => ({ trace_id: traceId, reason })),
-  filter: toWireFilter(job.filter),
-  target_destination_id: job.targetDestinationId,
-  include_unknown: job.includeUnknown,
-  created_at: toWireTime(job.createdAt),
-  updated_at: toWireTime(job.updatedAt),
-})
-
-export const toWirePreview = (preview: ReplayPreview, request: ReplayRequest): WireReplay => ({
-  job_id: null,
-  status: 'preview',
-  stopped_because: null,
-  matched: preview.matched,
-  complete: preview.complete,
-  counters: { examined: 0, replayed: 0, skipped: 0, refused: 0 },
+const none = { examined: 0, replayed: 0, skipped: 0, refused: 0 }
+const nothingMade = {
+  jobId: null,
+  status: 'preview' as const,
+  stoppedBecause: null,
+  counters: none,
   problems: [],
-  filter: toWireFilter(preview.filter),
-  target_destination_id: request.targetDestinationId ?? null,
-  include_unknown: request.includeUnknown,
-  created_at: null,
-  updated_at: null,
-})
+  createdAt: null,
+  updatedAt: null,
+}
 
-const toWireFilter = ({ projectId, destinationId, to, from, since, until }: ReplayFilter): WireReplay['filter'] => ({
-  project_id: projectId ?? null,
-  destination_id: destinationId ?? null,
-  to: to ?? null,
-  from: from ?? null,
-  since: since === undefined ? null : toWireTime(since),
-  until: toWireTime(until),
-})
+const replayOf = (made: ReplayJob | Preview) =>
+  'id' in made ? { ...made, jobId: made.id, matched: null, complete: null } : { targetDestinationId: undefined, ...made, ...nothingMade }
+
+/** A job, or the preview of one. */
+export const replay = encoder(replayShape).from<ReturnType<typeof replayOf>>().via(replayOf)
