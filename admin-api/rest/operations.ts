@@ -32,10 +32,10 @@ import { routingSimulationOperations } from './routing-simulation.ts'
 import { scheduledSendOperations } from './scheduled-sends.ts'
 import { smtpCredentialOperations } from './smtp-credentials.ts'
 import { templateActions } from './templates.ts'
-import { suppressionOperations } from './suppressions.ts'
+import { suppressionActions } from './suppressions.ts'
 import { traceOperations } from './traces.ts'
 import { trackingOperations } from './tracking.ts'
-import { unsubscribeOperations } from './unsubscribe.ts'
+import { unsubscribeActions } from './unsubscribe.ts'
 import { webhookActions } from './webhooks.ts'
 
 export { flagCheck, type RestCore } from './core.ts'
@@ -50,8 +50,8 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...traceOperations(core),
   ...diagnoseOperations(core),
   ...replayActions(core),
-  ...suppressionOperations(core),
-  ...unsubscribeOperations(core),
+  ...suppressionActions(core),
+  ...unsubscribeActions(core),
   ...trackingOperations(core),
   ...inspectOperations(core),
   ...ingestSourceActions(core),

@@ -2,128 +2,87 @@
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { importRowsMax } from '#core/feedback/suppression-import.ts'
+import type { Placed } from '#core/feedback/place.ts'
 import { invalid } from '#core/refusals.ts'
 import { readCsvRows } from '#ingest/csv-rows.ts'
 import { readJsonRows } from '#ingest/json-rows.ts'
 import { UnreadableRows } from '#ingest/rows-text.ts'
-import { answer, media, noBody, raw } from '../answer.ts'
+import type { Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
+import { media, raw } from '../answer.ts'
 import { streamed } from '../body-stream.ts'
 import { operation, type Operation } from '../operation.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
+import { decoder } from '../wire/codec.ts'
 import {
   exportedCsv,
   importedCsv,
   importedRows,
   importReportShape,
-  newSuppressionBody,
+  newSuppression,
   reportJson,
   RowFields,
-  source,
-  suppressionChangesBody,
-  suppressionShape,
-  toNewSuppression,
-  toSuppressionChanges,
-  toWireSuppression,
+  suppression,
+  suppressionChanges,
+  suppressionFilter,
 } from '../wire/suppression.ts'
-import { id, idParams, line } from '../wire/text.ts'
-import { timeInput } from '../wire/time.ts'
 import { projectFilter, type RestCore } from './core.ts'
 
 const tags = ['suppressions']
+const suppressions = resource('/v1/suppressions', { name: 'Suppression', tags })
 const importBytesMax = 32 * 1024 * 1024
 const importDeadlineSeconds = 300
 
-const filters = {
-  source: source.optional(),
-  project_id: id.optional().meta({ description: 'Only entries that came from this project. All entries hold for the whole organization.' }),
-  q: line(320, 'A part of the address, in any case.').optional(),
-  created_after: timeInput.optional().meta({ description: 'Added after this time.' }),
-}
+export const suppressionActions = (core: RestCore): readonly (Action | Operation)[] => [...entries(core), ...bulk(core)]
 
-export const suppressionOperations = (core: RestCore): readonly Operation[] => [...list(core), ...entry(core), ...bulk(core)]
-
-const list = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/suppressions',
-    operationId: 'listSuppressions',
+const entries = (core: RestCore): readonly Action[] => [
+  suppressions.list({
     summary: 'List the addresses that get no mail, the newest first',
     description:
       'They follow from bounces, complaints and entries by hand; opt-outs of lists stand under `/v1/unsubscribes`. Expired entries are listed until they are deleted or added again. A page can hold fewer entries than asked for, even none, and still have a next one.',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    query: z.strictObject({ limit: pagingFields.limit, cursor: pagingFields.cursor, ...filters }),
-    response: pageOf(suppressionShape),
-    async handle({ scope, query: { limit, cursor, project_id, created_after, ...filter } }) {
-      const projectId = project_id && (await projectFilter(core, scope, project_id))
-      const page = await core.suppressions.list(scope, { ...filter, projectId, createdAfter: created_after }, limit, cursor)
-      return { data: page.rows.map(toWireSuppression), next_cursor: page.nextCursor ?? null }
+    filter: suppressionFilter,
+    item: suppression,
+    async run({ principal }, { limit, cursor, projectId: named, ...filter }) {
+      const projectId = named && (await projectFilter(core, principal, named))
+      return core.suppressions.list(principal, { ...filter, projectId }, limit, cursor)
     },
   }),
-  operation({
-    method: 'POST',
-    path: '/v1/suppressions',
-    operationId: 'addSuppression',
-    summary: 'Send no more mail to an address',
-    description: 'An address that is there already is answered as it stands; it never ends earlier than asked for here.',
-    tags,
-    right: 'api:admin',
-    status: 201,
-    otherResponses: { 200: 'The address was there already.' },
-    errors: ['not_found', 'conflict'],
-    body: newSuppressionBody,
-    response: suppressionShape,
-    examples: { body: { email: 'ada@example.ch', reason: 'asked on the telephone' } },
-    async handle({ scope, body }) {
-      const { suppression, added } = await core.suppressions.add(scope, toNewSuppression(body))
-      return answer(toWireSuppression(suppression), { status: added ? 201 : 200 })
+  suppressions.create({
+    summary: 'Create a suppression',
+    description:
+      'No more mail is sent to the address. An address that is there already is answered as it stands; it never ends earlier than asked for here.',
+    input: newSuppression,
+    output: suppression.via(({ suppression: placed }: Placed) => placed),
+    examples: { input: { email: 'ada@example.ch', reason: 'asked on the telephone' } },
+    http: {
+      otherResponses: { 200: 'The address was there already.' },
+      statusOf: ({ added }) => (added ? undefined : 200),
     },
+    run: ({ principal }, entry) => core.suppressions.add(principal, entry),
+  }),
+  suppressions.read({
+    summary: 'Get a suppression',
+    output: suppression,
+    run: ({ principal }, { id }) => core.suppressions.get(principal, id),
+  }),
+  suppressions.change({
+    summary: 'Update the reason or the end of a suppression',
+    description: 'Only the fields that are given change.',
+    errors: ['not_found'],
+    input: suppressionChanges,
+    output: suppression,
+    run: ({ principal }, { id, ...changes }) => core.suppressions.update(principal, id, changes),
+  }),
+  suppressions.remove({
+    summary: 'Delete a suppression; twice is the same as once',
+    description: 'Mail is sent to the address again.',
+    errors: [],
+    run: ({ principal }, { id }) => core.suppressions.remove(principal, id),
   }),
 ]
 
-const entry = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/suppressions/{id}',
-    operationId: 'readSuppression',
-    summary: 'Read a suppression',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    response: suppressionShape,
-    handle: async ({ scope, params }) => toWireSuppression(await core.suppressions.get(scope, params.id)),
-  }),
-  operation({
-    method: 'PATCH',
-    path: '/v1/suppressions/{id}',
-    operationId: 'updateSuppression',
-    summary: 'Change the reason or the end of a suppression',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found'],
-    params: idParams,
-    body: suppressionChangesBody,
-    response: suppressionShape,
-    async handle({ scope, params, body }) {
-      return toWireSuppression(await core.suppressions.update(scope, params.id, toSuppressionChanges(body)))
-    },
-  }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/suppressions/{id}',
-    operationId: 'deleteSuppression',
-    summary: 'Let mail go to an address again; twice is the same as once',
-    tags,
-    right: 'api:admin',
-    status: 204,
-    params: idParams,
-    response: noBody,
-    handle: ({ scope, params }) => core.suppressions.remove(scope, params.id),
-  }),
-]
+const decodedFilter = decoder(z.strictObject(suppressionFilter))
 
+/** Rows come and go as streams, which an action's one input and result are not. */
 const bulk = (core: RestCore): readonly Operation[] => [
   operation({
     method: 'POST',
@@ -157,12 +116,12 @@ const bulk = (core: RestCore): readonly Operation[] => [
     tags,
     right: 'api:read',
     errors: ['not_found'],
-    query: z.strictObject(filters),
+    query: z.strictObject(suppressionFilter),
     response: media('text/csv'),
-    async handle({ scope, query: { project_id, created_after, ...filter } }) {
-      const projectId = project_id && (await projectFilter(core, scope, project_id))
-      const entries = core.suppressions.all(scope, { ...filter, projectId, createdAfter: created_after })
-      return raw(Readable.from(exportedCsv(entries)), {
+    async handle({ scope, query }) {
+      const { projectId: named, ...filter } = decodedFilter(query)
+      const projectId = named && (await projectFilter(core, scope, named))
+      return raw(Readable.from(exportedCsv(core.suppressions.all(scope, { ...filter, projectId }))), {
         contentType: 'text/csv; charset=utf-8; header=present',
         headers: { 'content-disposition': 'attachment; filename="suppressions.csv"' },
       })

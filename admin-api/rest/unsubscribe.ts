@@ -2,57 +2,51 @@
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import type { Subscription } from '#core/feedback/unsubscribes.ts'
-import { media, noBody, type Answer } from '../answer.ts'
+import type { Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
+import { media, type Answer } from '../answer.ts'
 import { streamed, type BodyStream } from '../body-stream.ts'
 import { operation, type Operation } from '../operation.ts'
 import { html } from '../pages/html.ts'
 import { page } from '../pages/layout.ts'
 import { strangerRefusalPage } from '../pages/refusal-page.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
-import { idParams, line } from '../wire/text.ts'
-import { toWireUnsubscribe, unsubscribeShape } from '../wire/unsubscribe.ts'
+import { project } from '../wire/paging.ts'
+import { line } from '../wire/text.ts'
+import { unsubscribe } from '../wire/unsubscribe.ts'
 import { projectFilter, type RestCore } from './core.ts'
 
 const tags = ['suppressions']
+const unsubscribes = resource('/v1/unsubscribes', { name: 'Unsubscribe', tags })
 const params = z.strictObject({ token: z.string().min(1).max(200).toLowerCase() })
 const click = z.string().meta({ description: 'List-Unsubscribe=One-Click' })
 const formBytesMax = 4096
 
-export const unsubscribeOperations = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/unsubscribes',
-    operationId: 'listUnsubscribes',
+export const unsubscribeActions = (core: RestCore): readonly (Action | Operation)[] => [
+  unsubscribes.list({
     summary: 'List who has unsubscribed from which list, the newest first',
     description: 'A page can hold fewer entries than asked for, even none, and still have a next one.',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    query: z.strictObject({
-      ...pagingFields,
+    filter: {
+      project,
       list: line(320, 'The name of a list, or the address of a sender, in any case.').optional(),
       q: line(320, 'A part of the address, in any case.').optional(),
-    }),
-    response: pageOf(unsubscribeShape),
-    async handle({ scope, query: { limit, cursor, project, ...filter } }) {
-      const projectId = await projectFilter(core, scope, project)
-      const page = await core.unsubscribes.list(scope, { ...filter, projectId }, limit, cursor)
-      return { data: page.rows.map(toWireUnsubscribe), next_cursor: page.nextCursor ?? null }
+    },
+    item: unsubscribe,
+    async run({ principal }, { limit, cursor, projectId: named, ...filter }) {
+      const projectId = await projectFilter(core, principal, named)
+      return core.unsubscribes.list(principal, { ...filter, projectId }, limit, cursor)
     },
   }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/unsubscribes/{id}',
-    operationId: 'deleteUnsubscribe',
-    summary: 'Let mail of a list go to an address again; twice is the same as once',
-    description: 'Only when its owner asked for that.',
-    tags,
-    right: 'api:admin',
-    status: 204,
-    params: idParams,
-    response: noBody,
-    handle: ({ scope, params }) => core.unsubscribes.remove(scope, params.id),
+  unsubscribes.remove({
+    summary: 'Delete an opt-out; twice is the same as once',
+    description: 'Mail of the list is sent to the address again. Do this only when its owner asked for it.',
+    errors: [],
+    run: ({ principal }, { id }) => core.unsubscribes.remove(principal, id),
   }),
+  ...clicking(core),
+]
+
+/** Pages for people, and a form that mail clients post (RFC 8058 §3.1). */
+const clicking = (core: RestCore): readonly Operation[] => [
   operation({
     method: 'GET',
     path: '/unsubscribe/{token}',

@@ -2,16 +2,17 @@
 import * as z from 'zod'
 import { rowResults, type ImportReport } from '#core/feedback/suppression-import.ts'
 import { suppressionSources, type Suppression } from '#core/feedback/suppression.ts'
-import type { NewSuppression, SuppressionChanges } from '#core/feedback/suppressions.ts'
+import type { NewSuppression } from '#core/feedback/suppressions.ts'
 import { csvLine } from '#ingest/csv-cells.ts'
 import { check } from '../validation.ts'
+import { decoder, encoder } from './codec.ts'
 import { filledLine, id, line } from './text.ts'
-import { timeInput, toWireTime, wireTime } from './time.ts'
+import { timeInput, wireTime } from './time.ts'
 
 const reasonMax = 500
-export const source = z.enum(suppressionSources)
+const source = z.enum(suppressionSources)
 
-export const suppressionShape = z
+const suppressionShape = z
   .object({
     id: z.string(),
     email: z.string().meta({ description: 'In lower case, the domain as A-labels.' }),
@@ -35,30 +36,18 @@ const newFields = {
   project_id: id.nullable().optional(),
   expires_at: expiresAt,
 }
-export const newSuppressionBody = z.strictObject(newFields)
-export const suppressionChangesBody = z.strictObject({ reason, expires_at: expiresAt })
+export const newSuppression = z.strictObject(newFields)
+export const suppressionChanges = z.strictObject({ reason, expires_at: expiresAt })
 
-export const toNewSuppression = (body: z.output<typeof newSuppressionBody>): NewSuppression => ({
-  email: body.email,
-  reason: body.reason,
-  projectId: body.project_id,
-  expiresAt: body.expires_at,
-})
+/** What lists and the export can be narrowed to. */
+export const suppressionFilter = {
+  source: source.optional(),
+  project_id: id.optional().meta({ description: 'Only entries that came from this project. All entries hold for the whole organization.' }),
+  q: line(320, 'A part of the address, in any case.').optional(),
+  created_after: timeInput.optional().meta({ description: 'Added after this time.' }),
+}
 
-export const toSuppressionChanges = (body: z.output<typeof suppressionChangesBody>): SuppressionChanges => ({
-  reason: body.reason,
-  expiresAt: body.expires_at,
-})
-
-export const toWireSuppression = (entry: Suppression): z.input<typeof suppressionShape> => ({
-  id: entry.id,
-  email: entry.email,
-  reason: entry.reason,
-  project_id: entry.projectId,
-  source: entry.source,
-  expires_at: entry.expiresAt === null ? null : toWireTime(entry.expiresAt),
-  created_at: toWireTime(entry.createdAt),
-})
+export const suppression = encoder(suppressionShape).from<Suppression>()
 
 const importedRow = z.looseObject(newFields)
 /** The JSON forms of an import; their rows are read one by one. */
@@ -68,6 +57,7 @@ export const importedCsv = z.string().meta({
 })
 
 const ignoredMax = 20
+const toNewSuppression = decoder(newSuppression)
 
 /** Reads rows by the fields of a new entry, and keeps the names of those it does not take. */
 export class RowFields {
@@ -80,7 +70,7 @@ export class RowFields {
       if (Object.hasOwn(newFields, name)) known[name] = fields[name]
       else if (this.#ignored.size < ignoredMax) this.#ignored.add(name.slice(0, 40).toWellFormed())
     }
-    return toNewSuppression(check(newSuppressionBody, known, 'body'))
+    return toNewSuppression(check(newSuppression, known, 'body'))
   }
 
   get ignored(): readonly string[] {
@@ -131,7 +121,7 @@ export async function* exportedCsv(entries: AsyncIterable<Suppression>): AsyncGe
   let piece = csvLine(['email', 'reason', 'source', 'project_id', 'expires_at', 'created_at', 'id'])
   let lines = 1
   for await (const entry of entries) {
-    const { email, reason: why, source: how, project_id, expires_at, created_at, id: entryId } = toWireSuppression(entry)
+    const { email, reason: why, source: how, project_id, expires_at, created_at, id: entryId } = suppression.encode(entry)
     piece += csvLine([email, why, how, project_id, expires_at, created_at, entryId])
     if (++lines % exportPiece > 0) continue
     yield piece

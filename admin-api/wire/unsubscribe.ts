@@ -1,9 +1,10 @@
 /** Opt-outs of lists on the wire. */
 import * as z from 'zod'
 import type { OptOut } from '#core/feedback/opt-out.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { encoder } from './codec.ts'
+import { wireTime } from './time.ts'
 
-export const unsubscribeShape = z
+const unsubscribeShape = z
   .object({
     id: z.string(),
     email: z.string().meta({ description: 'In lower case, the domain as A-labels.' }),
@@ -21,11 +22,4 @@ export const unsubscribeShape = z
   })
   .meta({ id: 'Unsubscribe' })
 
-export const toWireUnsubscribe = ({ id, email, name, projectId, traceId, createdAt }: OptOut): z.input<typeof unsubscribeShape> => ({
-  id,
-  email,
-  list: name,
-  project_id: projectId,
-  trace_id: traceId,
-  created_at: toWireTime(createdAt),
-})
+export const unsubscribe = encoder(unsubscribeShape).from<OptOut>({ list: ({ name }) => name })
