@@ -33,7 +33,7 @@ import { scheduledSendOperations } from './scheduled-sends.ts'
 import { smtpCredentialOperations } from './smtp-credentials.ts'
 import { templateActions } from './templates.ts'
 import { suppressionActions } from './suppressions.ts'
-import { traceOperations } from './traces.ts'
+import { traceActions } from './traces.ts'
 import { trackingOperations } from './tracking.ts'
 import { unsubscribeActions } from './unsubscribe.ts'
 import { webhookActions } from './webhooks.ts'
@@ -47,7 +47,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => operatio
 const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...messageOperations(core),
   ...scheduledSendOperations(core),
-  ...traceOperations(core),
+  ...traceActions(core),
   ...diagnoseOperations(core),
   ...replayActions(core),
   ...suppressionActions(core),

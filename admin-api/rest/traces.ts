@@ -1,37 +1,30 @@
 /** Traces: list, read, and the public redacted view. Spec "Traces, inspect, suppressions". */
 import * as z from 'zod'
+import type { Scope } from '#core/access/scope.ts'
 import type { TraceFilter } from '#core/trace/read.ts'
 import { traceStatuses } from '#core/trace/states.ts'
+import type { Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
 import { answer, media, raw } from '../answer.ts'
 import { negotiatedRefusal, prefersPage, varies } from '../negotiation.ts'
 import { operation, type Operation } from '../operation.ts'
 import { strangerRefusalPage } from '../pages/refusal-page.ts'
 import { sharedTracePage } from '../pages/shared-trace.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
+import type { Decoded } from '../wire/codec.ts'
+import { project } from '../wire/paging.ts'
 import { id, line } from '../wire/text.ts'
 import { timeInput } from '../wire/time.ts'
-import {
-  bounceClasses,
-  sentStatusShape,
-  traceOutcomes,
-  sharedTraceShape,
-  toWireSentStatus,
-  toWireSharedTrace,
-  toWireTrace,
-  toWireTraceSummary,
-  traceShape,
-  traceSummaryShape,
-} from '../wire/trace.ts'
+import { bounceClasses, sharedTrace, trace, traceId, traceOrStatus, traceOutcomes, traceSummary, type TraceSeen } from '../wire/trace.ts'
 import { projectFilter, type RestCore } from './core.ts'
 import { attachmentHeaders } from './download.ts'
 import { unlisted } from './unlisted.ts'
 
 const tags = ['traces']
-/** A UUID, in any case (RFC 9562 §4). */
-const params = z.strictObject({ trace_id: z.string().min(1).max(64).toLowerCase() })
+const traces = resource('/v1/traces', { name: 'Trace', tags, key: 'trace_id', keySchema: traceId })
+const params = z.strictObject({ trace_id: traceId })
 
-const filters = z.strictObject({
-  ...pagingFields,
+const filter = {
+  project,
   status: z.enum(traceStatuses).optional(),
   outcome: z.enum(traceOutcomes).optional(),
   to: line(320, 'Exactly this recipient.').optional(),
@@ -53,64 +46,60 @@ const filters = z.strictObject({
   recipient: line(320, 'The same as `to`.').optional(),
   sender: line(320, 'The same as `from`.').optional(),
   project_id: id.optional().meta({ description: 'The same as `project`.' }),
-})
-
-/** The names of other lists stand for ours. */
-function filterOf(query: z.output<typeof filters>): TraceFilter {
-  const { destination_id: destinationId, status, outcome, bounce, q } = query
-  return {
-    ...{ destinationId, status, outcome, bounce, q },
-    to: query.to ?? query.recipient,
-    from: query.from ?? query.sender,
-    since: query.since ?? query.created_after,
-    until: query.until ?? query.created_before,
-  }
 }
 
-export const traceOperations = (core: RestCore): readonly Operation[] => [...reading(core), ...retrying(core), ...sharing(core)]
+type Filter = Omit<Decoded<z.ZodObject<typeof filter>>, 'project' | 'projectId'>
 
-const reading = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/traces',
-    operationId: 'listTraces',
+/** The names of other lists stand for ours. */
+const filterOf = ({ recipient, sender, createdAfter, createdBefore, ...given }: Filter): TraceFilter => ({
+  ...given,
+  to: given.to ?? recipient,
+  from: given.from ?? sender,
+  since: given.since ?? createdAfter,
+  until: given.until ?? createdBefore,
+})
+
+export const traceActions = (core: RestCore): readonly (Action | Operation)[] => [
+  ...reading(core),
+  download(core),
+  retrying(core),
+  sharing(core),
+]
+
+const seen = async ({ traces: reader, probes }: RestCore, principal: Scope, idOrToken: string): Promise<TraceSeen> => {
+  const story = await reader.get(principal, idOrToken)
+  return { story, waiting: await probes.waiting(principal.organizationId, story.trace) }
+}
+
+const reading = (core: RestCore): readonly Action[] => [
+  traces.list({
     summary: 'List traces, the newest first',
     description: 'A page can hold fewer entries than asked for, even none, and still have a next one.',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    query: filters,
-    response: pageOf(traceSummaryShape),
-    async handle({ scope, query }) {
-      const projectId = await projectFilter(core, scope, query.project ?? query.project_id)
-      const page = await core.traces.list(scope, { ...filterOf(query), projectId }, query.limit, query.cursor)
-      return { data: page.rows.map(toWireTraceSummary), next_cursor: page.nextCursor ?? null }
+    filter,
+    item: traceSummary,
+    async run({ principal }, { limit, cursor, projectId: named, ...given }) {
+      const projectId = await projectFilter(core, principal, named)
+      return core.traces.list(principal, { ...filterOf(given), projectId }, limit, cursor)
     },
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/traces/{trace_id}',
-    operationId: 'readTrace',
-    summary: 'Read a trace with its timeline',
+  traces.read({
+    summary: 'Get a trace with its timeline',
     description:
       'In place of the id goes the X-Service-Ref of the relayed message, as it stands in returned mail. ' +
       'A send-only key gets the status of what it sent itself, and nothing else: no other trace, no address and no timeline.',
-    tags,
-    right: 'api:read',
     openToSendOnlyKeys: true,
-    errors: ['not_found'],
-    params,
-    response: z.union([traceShape, sentStatusShape]),
-    async handle({ scope, params: { trace_id } }) {
-      if (scope.sendsOnly) return toWireSentStatus(await core.traces.sentBy(scope, trace_id))
-      const story = await core.traces.get(scope, trace_id)
-      return toWireTrace(story, await core.probes.waiting(scope.organizationId, story.trace))
-    },
+    output: traceOrStatus,
+    run: async ({ principal }, { traceId: idOrToken }) =>
+      principal.sendsOnly ? { sent: await core.traces.sentBy(principal, idOrToken) } : seen(core, principal, idOrToken),
   }),
+]
+
+/** An operation, as it is a download. */
+const download = (core: RestCore): Operation =>
   operation({
     method: 'GET',
     path: '/v1/traces/{trace_id}/reports/{report_id}',
-    operationId: 'readReportMail',
+    operationId: 'getReportMail',
     summary: 'Download the mail that a report came as',
     description: 'Its first 64 KiB. The report_id stands in the timeline of the trace.',
     tags,
@@ -122,59 +111,50 @@ const reading = (core: RestCore): readonly Operation[] => [
       const mail = await core.traces.reportMail(scope, trace_id, report_id)
       return raw(mail, { contentType: 'message/rfc822', headers: attachmentHeaders(`report-${trace_id}.eml`) })
     },
-  }),
-]
-
-const retryBody = z
-  .strictObject({
-    include_unknown: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Also recipients whose last attempt ended without an answer, at the risk of a second copy.' }),
   })
-  .default({ include_unknown: false })
 
-const retrying = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'POST',
-    path: '/v1/traces/{trace_id}/retry',
-    operationId: 'retryTrace',
-    summary: 'Send a message again that failed or waits for its next attempt',
+const retryInput = z.strictObject({
+  include_unknown: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Also recipients whose last attempt ended without an answer, at the risk of a second copy.' }),
+})
+
+const retrying = (core: RestCore): Action =>
+  traces.act('retry', {
+    summary: 'Retry a message that failed or waits for its next attempt',
     description:
       'A trace that is `failed` is `queued` again for those of its recipients whom no provider has accepted, and counts as a send; one that waits ' +
       'for its next attempt has it now. Its schedule of retries begins anew. It goes to the destination that it was routed to. 409 tells why ' +
       'nothing can be retried, and what to do. To send many again, or to another destination, use POST /v1/replays.',
-    tags,
-    right: 'api:send',
+    scope: 'api:send',
     errors: ['not_found', 'conflict', 'quota_exceeded', 'quota_exhausted', 'project_budget_exhausted'],
-    params,
-    body: retryBody,
-    response: traceShape,
-    async handle({ scope, params: { trace_id }, body }) {
-      const { id: traceId } = await core.retries.retry(scope, trace_id, { includeUnknown: body.include_unknown })
-      const story = await core.traces.get(scope, traceId)
-      return toWireTrace(story, await core.probes.waiting(scope.organizationId, story.trace))
+    input: retryInput,
+    output: trace,
+    http: { emptyBody: { include_unknown: false } },
+    async run({ principal }, { traceId: named, includeUnknown }) {
+      const { id: retried } = await core.retries.retry(principal, named, { includeUnknown })
+      return seen(core, principal, retried)
     },
-  }),
-]
+  })
 
-const sharing = (core: RestCore): readonly Operation[] => [
+/** An operation, as browsers get a page of it. */
+const sharing = (core: RestCore): Operation =>
   operation({
     method: 'GET',
     path: '/share/traces/{trace_id}',
-    operationId: 'readSharedTrace',
-    summary: 'Read the redacted view of a trace, without a key',
+    operationId: 'getSharedTrace',
+    summary: 'Get the redacted view of a trace, without a key',
     description: 'Browsers, which prefer text/html in Accept, get it as a page.',
     tags,
     right: 'none',
     errors: ['not_found'],
     params,
-    response: sharedTraceShape,
+    response: sharedTrace.schema,
     alsoAsPage: true,
     errorRenderer: negotiatedRefusal(strangerRefusalPage),
     async handle({ params: { trace_id }, headers }) {
-      const trace = await core.traces.shared(trace_id)
-      return prefersPage(headers) ? sharedTracePage(trace) : answer(toWireSharedTrace(trace), { headers: { ...unlisted, ...varies } })
+      const shared = await core.traces.shared(trace_id)
+      return prefersPage(headers) ? sharedTracePage(shared) : answer(sharedTrace.encode(shared), { headers: { ...unlisted, ...varies } })
     },
-  }),
-]
+  })

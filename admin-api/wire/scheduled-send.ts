@@ -1,8 +1,9 @@
 /** Scheduled sends on the wire. Spec "Scheduled send". */
 import * as z from 'zod'
 import type { Trace } from '#core/trace/trace.ts'
-import { timeInput, toWireTime, wireTime } from './time.ts'
-import { toWireTraceSummary, traceSummaryShape } from './trace.ts'
+import { encoder } from './codec.ts'
+import { orNull, timeInput, wireTime } from './time.ts'
+import { traceSummaryCode, traceSummaryShape } from './trace.ts'
 
 /** The time at which a message is to leave; RFC 3339 §5.6 asks for seconds and an offset. */
 export const sendTime = z
@@ -22,8 +23,9 @@ export const scheduledSendShape = traceSummaryShape
   .extend({ canceled_at: wireTime.nullable(), canceled_by: z.string().nullable().meta({ description: 'Id of the API key.' }) })
   .meta({ id: 'ScheduledSend' })
 
-export const toWireScheduledSend = (trace: Trace): z.input<typeof scheduledSendShape> => ({
-  ...toWireTraceSummary(trace),
-  canceled_at: trace.canceled ? toWireTime(trace.canceled.at) : null,
-  canceled_by: trace.canceled?.by ?? null,
+const scheduledSend = encoder(scheduledSendShape).from<Trace>({
+  ...traceSummaryCode,
+  canceled_at: ({ canceled }) => orNull(canceled?.at),
+  canceled_by: ({ canceled }) => canceled?.by ?? null,
 })
+export const toWireScheduledSend = scheduledSend.encode

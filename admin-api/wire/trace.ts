@@ -7,10 +7,15 @@ import { traceStatuses } from '#core/trace/states.ts'
 import { storyEntries } from '#core/trace/story.ts'
 import type { TimelineEntry } from '#core/trace/timeline.ts'
 import { countsOf, summaryOf, worstBounce } from '#core/trace/summary.ts'
-import { bounceOf, doors, type Trace } from '#core/trace/trace.ts'
+import { bounceOf, doors, type Trace, type TraceRecipient } from '#core/trace/trace.ts'
 import { untrackedReason } from '#core/trace/tracking.ts'
 import { decodeEncodedWords } from '#ingest/encoded-words.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { encoder, encoderOf } from './codec.ts'
+import { id } from './text.ts'
+import { wireTime } from './time.ts'
+
+/** A UUID, in any case (RFC 9562 §4). */
+export const traceId = id.toLowerCase()
 
 export const outcomes = ['relayed', 'captured.anonymous_project', 'captured.sandbox_destination', 'captured.no_route'] as const
 /** Of a trace: `refused` is that of a send that was wrong. */
@@ -43,6 +48,26 @@ const report = z
       'good, or put it off until it was given up, which is a bounce in all but the state.',
   })
 
+const recipientShape = z.object({
+  address: z.string(),
+  status,
+  bcc: z.boolean().meta({ description: 'A blind copy: no address field of the message names it.' }),
+  reply: reply.nullable(),
+  return_path: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'With VERP, the reverse-path for this recipient: its own, or the plain one after the provider refused it. ' +
+        'Null without VERP, and where the provider takes none.',
+    }),
+  suppression: suppression.nullable(),
+  report: report.nullable(),
+  bounce: bounce.meta({
+    description: 'hard: the address is bad. soft: it may work later. block: the sender or the message was refused. Null without a bounce.',
+  }),
+})
+
 const summary = {
   trace_id: z.uuidv4(),
   status,
@@ -54,28 +79,7 @@ const summary = {
   from: z.string(),
   mail_from: z.string(),
   to: z.array(z.string()),
-  recipients: z.array(
-    z.object({
-      address: z.string(),
-      status,
-      bcc: z.boolean().meta({ description: 'A blind copy: no address field of the message names it.' }),
-      reply: reply.nullable(),
-      return_path: z
-        .string()
-        .nullable()
-        .meta({
-          description:
-            'With VERP, the reverse-path for this recipient: its own, or the plain one after the provider refused it. ' +
-            'Null without VERP, and where the provider takes none.',
-        }),
-      suppression: suppression.nullable(),
-      report: report.nullable(),
-      bounce: bounce.meta({
-        description:
-          'hard: the address is bad. soft: it may work later. block: the sender or the message was refused. Null without a bounce.',
-      }),
-    }),
-  ),
+  recipients: z.array(recipientShape),
   bounce: bounce.meta({ description: 'The worst bounce of its recipients: hard before block before soft.' }),
   recipient_counts: z
     .partialRecord(status, z.int())
@@ -111,15 +115,17 @@ const tracking = z
   })
   .meta({ description: 'The first openings and clicks stand in the timeline. Programs that look into mail open and click too.' })
 
-export const traceShape = z
+const entryShape = z.object({ at: wireTime, event: z.string(), message: z.string(), detail: z.record(z.string(), z.unknown()) })
+
+const traceShape = z
   .object({
     ...summary,
     tracking: tracking.nullable(),
-    timeline: z.array(z.object({ at: wireTime, event: z.string(), message: z.string(), detail: z.record(z.string(), z.unknown()) })),
+    timeline: z.array(entryShape),
   })
   .meta({ id: 'Trace' })
 
-export const sharedTraceShape = z
+const sharedTraceShape = z
   .object({
     trace_id: z.uuidv4(),
     status: z.string(),
@@ -134,87 +140,59 @@ export const sharedTraceShape = z
   })
   .meta({ id: 'SharedTrace' })
 
-/** What a send-only key may know of its own send. */
-export const sentStatusShape = z
+const sentStatusShape = z
   .object({ trace_id: z.string(), status, outcome: z.enum(traceOutcomes), created_at: wireTime })
   .meta({ id: 'SentStatus', description: 'What a send-only key is told of its own send.' })
 
-export const toWireSentStatus = ({ id, status: state, outcome, createdAt }: Trace): z.input<typeof sentStatusShape> => ({
-  trace_id: id,
-  status: state,
-  outcome,
-  created_at: toWireTime(createdAt),
+const recipient = encoder(recipientShape).from<TraceRecipient>({
+  bcc: ({ bcc }) => bcc === true,
+  return_path: ({ returnPath, verp }) => (returnPath === undefined ? (verp ?? null) : returnPath),
+  bounce: bounceOf,
 })
 
-export const toWireTraceSummary = (trace: Trace): z.input<typeof traceSummaryShape> => ({
-  trace_id: trace.id,
-  status: trace.status,
-  outcome: trace.outcome,
-  outcome_reason: trace.outcomeReason,
-  project_id: trace.projectId,
-  door: trace.door,
-  submitted_by: trace.submittedBy,
-  from: trace.headerFrom,
-  mail_from: trace.mailFrom,
-  to: trace.recipients.map(({ address }) => address),
-  recipients: trace.recipients.map(
-    ({ address, status: state, bcc, reply: last, suppression: hit, verp, returnPath, report: told, bounce: own }) => ({
-      address,
-      status: state,
-      bcc: bcc === true,
-      reply: last ? { code: last.code, enhanced: last.enhanced ?? null, text: last.text } : null,
-      return_path: returnPath === undefined ? (verp ?? null) : returnPath,
-      suppression: hit ? { id: hit.id, source: hit.source, reason: hit.reason } : null,
-      report: told ? { type: told.type, reason: told.reason, bounce: told.bounce, at: toWireTime(told.at) } : null,
-      bounce: bounceOf({ bounce: own, report: told }),
-    }),
-  ),
-  bounce: worstBounce(trace),
-  recipient_counts: countsOf(trace),
-  summary: summaryOf(trace),
-  subject: decodeEncodedWords(trace.subject),
-  message_id: trace.messageId,
-  destination_id: trace.destinationId,
-  route: {
-    ...{ by: trace.route.by, rule_id: trace.route.ruleId, reason: trace.route.reason },
-    environment: trace.route.environment ?? null,
-  },
-  size: trace.content.size,
-  attempts: trace.attempts,
-  next_attempt_at: trace.nextAttemptAt === null ? null : toWireTime(trace.nextAttemptAt),
-  send_at: trace.sendAt === undefined ? null : toWireTime(trace.sendAt),
-  created_at: toWireTime(trace.createdAt),
-  updated_at: toWireTime(trace.updatedAt),
-})
+/** What is told otherwise than the trace has it; of use for what is a trace and more. */
+export const traceSummaryCode = {
+  trace_id: ({ id: traceId }: Trace) => traceId,
+  from: ({ headerFrom }: Trace) => headerFrom,
+  to: ({ recipients }: Trace) => recipients.map(({ address }) => address),
+  recipients: ({ recipients }: Trace) => recipients.map(recipient.encode),
+  bounce: worstBounce,
+  recipient_counts: countsOf,
+  summary: summaryOf,
+  subject: ({ subject }: Trace) => decodeEncodedWords(subject),
+  route: ({ route: { by, ruleId, reason, environment } }: Trace) => ({ by, rule_id: ruleId, reason, environment: environment ?? null }),
+  size: ({ content }: Trace) => content.size,
+}
 
-/** `waiting` is why the message rests now, where it does. */
-export const toWireTrace = (story: TraceStory, waiting: TimelineEntry | undefined): z.input<typeof traceShape> => ({
-  ...toWireTraceSummary(story.trace),
-  tracking: story.trace.tracking
-    ? {
-        clicks: story.trace.tracking.clicks,
-        links: story.trace.tracking.links,
-        opens: story.trace.tracking.opens,
-        untracked_reason: story.trace.tracking.off ?? null,
-        clicks_seen: story.engagement?.clicks ?? 0,
-        opens_seen: story.engagement?.opens ?? 0,
-      }
-    : null,
-  timeline: [...storyEntries(story), ...(waiting ? [waiting] : [])].map(({ at, event, message, detail }) => ({
-    at: toWireTime(at),
-    event,
-    message,
-    detail: { ...detail },
-  })),
-})
+export const traceSummary = encoder(traceSummaryShape).from<Trace>(traceSummaryCode)
 
-export const toWireSharedTrace = (trace: SharedTrace): z.input<typeof sharedTraceShape> => ({
-  trace_id: trace.traceId,
-  status: trace.status,
-  outcome: trace.outcome,
-  provider: trace.provider,
-  recipients: trace.recipients.map(({ address, status: state }) => ({ address, status: state })),
-  timeline: trace.timeline.map(({ at, event }) => ({ at: toWireTime(at), event })),
-  created_at: toWireTime(trace.createdAt),
-  updated_at: toWireTime(trace.updatedAt),
-})
+const entry = encoder(entryShape).from<TimelineEntry>()
+
+/** A trace as it is looked at; `waiting` is why the message rests now, where it does. */
+export interface TraceSeen {
+  readonly story: TraceStory
+  readonly waiting: TimelineEntry | undefined
+}
+
+export const trace = encoder(traceShape)
+  .from<Trace & TraceSeen>({
+    ...traceSummaryCode,
+    tracking: ({ tracking: asked, story: { engagement } }) =>
+      asked
+        ? {
+            ...{ clicks: asked.clicks, links: asked.links, opens: asked.opens, untracked_reason: asked.off ?? null },
+            ...{ clicks_seen: engagement?.clicks ?? 0, opens_seen: engagement?.opens ?? 0 },
+          }
+        : null,
+    timeline: ({ story, waiting }) => [...storyEntries(story), ...(waiting ? [waiting] : [])].map(entry.encode),
+  })
+  .via((seen: TraceSeen) => ({ ...seen.story.trace, ...seen }))
+
+const sentStatus = encoder(sentStatusShape).from<Trace>({ trace_id: traceSummaryCode.trace_id })
+
+/** The whole story, or for a send-only key the status alone. */
+export const traceOrStatus = encoderOf(z.union([traceShape, sentStatusShape]), (seen: TraceSeen | { readonly sent: Trace }) =>
+  'sent' in seen ? sentStatus.encode(seen.sent) : trace.encode(seen),
+)
+
+export const sharedTrace = encoder(sharedTraceShape).from<SharedTrace>()

@@ -191,8 +191,8 @@ const readingOne = (made: Made): Record<string, Request> => {
     getTemplate: { ...refused, params: { id: made.template } },
     listTemplateVersions: { ...refused, params: { id: made.template } },
     getTemplateVersion: { ...refused, params: { id: made.template, version: '1' } },
-    readReportMail: { ...refused, params: { trace_id: made.trace, report_id: made.report } },
-    readTrace: { ...refused, params: { trace_id: made.trace } },
+    getReportMail: { ...refused, params: { trace_id: made.trace, report_id: made.report } },
+    getTrace: { ...refused, params: { trace_id: made.trace } },
     diagnoseBounce: { ...own, query: `message_id=${made.trace}` },
     getApiKey: { ...refused, params: { id: made.key } },
     getReplay: { ...refused, params: { job_id: made.replay } },
@@ -224,7 +224,7 @@ const public_ = (made: Made): Record<string, Request> => ({ ...links(made), ...s
 
 const links = ({ trace, token, click, pixel, inspectLink, inboundLink }: Made): Record<string, Request> => ({
   showInspectReport: { ...own, params: { token: inspectLink, inboundLink } },
-  readSharedTrace: { ...own, params: { trace_id: trace } },
+  getSharedTrace: { ...own, params: { trace_id: trace } },
   showUnsubscribe: { ...own, params: { token } },
   unsubscribe: { ...own, params: { token } },
   followLink: { ...own, params: { token: click } },
