@@ -2,20 +2,17 @@
 import { publishablePrefix } from '#core/publishable/key-token.ts'
 import { anyOrigin } from '#core/publishable/origin.ts'
 import type { Scope } from '#core/access/scope.ts'
-import { invalid, type FieldProblem } from '#core/refusals.ts'
-import type { Acceptance } from '#core/submission/submission.ts'
-import { answer } from '../answer.ts'
+import type { FieldProblem } from '#core/refusals.ts'
+import { action, type Action } from '../actions/action.ts'
 import { publishable } from '../credentials.ts'
-import { operation, type Operation } from '../operation.ts'
-import { check } from '../validation.ts'
 import { toRefusedSend } from '../wire/refused-send.ts'
-import { idempotencyHeader, sendBody, sendShape, toSendOrder, toWireAcceptance } from '../wire/send.ts'
+import { acceptance, sendInput, toSendOrder } from '../wire/send.ts'
 import type { RestCore } from './core.ts'
 
 const sendDeadlineSeconds = 120
 /** Spec "Limits" 9. */
 const pageBodyBytesMax = 65_536
-const captchaHeader = 'x-service-captcha-token'
+const captchaHeader = 'X-Service-Captcha-Token'
 
 /** What only a send of a web page is refused with. Spec "Errors". */
 const pageRefusals = [
@@ -33,11 +30,9 @@ const pageRefusals = [
   'feature_unavailable',
 ] as const
 
-export const messageOperations = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'POST',
-    path: '/v1/messages',
-    operationId: 'sendMessage',
+export const messageActions = (core: RestCore): readonly Action[] => [
+  action({
+    id: 'sendMessage',
     summary: 'Send a message',
     description:
       'Answers as soon as the message is on disk and its outcome decided; the attempt to relay follows. ' +
@@ -49,7 +44,7 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       'every recipient in to, cc and bcc and the sender must be those of the key, and a key with a captcha takes the token of a ' +
       'visitor in the header X-Service-Captcha-Token. Without from, the sender is that of the key.',
     tags: ['messages'],
-    right: 'api:send',
+    scope: 'api:send',
     openToSendOnlyKeys: true,
     errors: [
       'not_found',
@@ -62,24 +57,33 @@ export const messageOperations = (core: RestCore): readonly Operation[] => [
       'storage_full',
       ...pageRefusals,
     ],
-    maxBodyBytes: core.sendBodyBytesMax,
-    maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
-    credentials: [publishableKeys(core), 'bearer'],
-    deadlineSeconds: sendDeadlineSeconds,
-    alsoMissing: (body, scope) => missingSender(core, body, scope),
-    body: sendBody,
-    response: sendShape,
-    responseHeaders: { 'Idempotent-Replayed': 'true: the idempotency key was used before, and this is the answer from then.' },
+    input: sendInput,
+    output: acceptance,
     examples: {
-      body: { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Thank you.' },
-      response: { trace_id: '0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b', outcome: 'relayed' },
+      input: { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Thank you.' },
+      output: { trace_id: '0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b', outcome: 'relayed' },
     },
-    onInvalid: (scope, body, refusal) => core.refusedSends.record(scope, toRefusedSend(body), refusal),
-    async handle({ body, scope, headers, remoteAddress }) {
-      const order = toSendOrder(body, idempotencyKey(body.idempotency_key, headers['idempotency-key']))
-      if (scope.publishableToken === undefined) return told(await core.sendMessages.send(scope, order))
-      const visit = { origin: headers.origin, remoteAddress, captchaToken: oneOf(headers[captchaHeader]) }
-      return told(await core.publishable.sends.send(scope, order, visit))
+    http: {
+      method: 'POST',
+      path: '/v1/messages',
+      from: { idempotency_key: { header: 'Idempotency-Key', orBody: true }, captcha_token: { header: captchaHeader } },
+      headers: {
+        'Idempotent-Replayed': {
+          description: 'true: the idempotency key was used before, and this is the answer from then.',
+          of: ({ repeated }) => (repeated ? 'true' : undefined),
+        },
+      },
+      maxBodyBytes: core.sendBodyBytesMax,
+      maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
+      credentials: [publishableKeys(core), 'bearer'],
+      deadlineSeconds: sendDeadlineSeconds,
+      alsoMissing: (body, scope) => missingSender(core, body, scope),
+      onInvalid: (scope, body, refusal) => core.refusedSends.record(scope, toRefusedSend(body), refusal),
+    },
+    run({ principal, client: { origin, address } }, { captchaToken, ...fields }) {
+      const order = toSendOrder(fields)
+      if (principal.publishableToken === undefined) return core.sendMessages.send(principal, order)
+      return core.publishable.sends.send(principal, order, { origin, remoteAddress: address, captchaToken })
     },
   }),
 ]
@@ -95,13 +99,9 @@ const publishableKeys = ({ publishable: { keys, sends } }: RestCore) =>
     },
     cors: {
       allowedOrigin: anyOrigin,
-      requestHeaders: ['authorization', 'content-type', 'idempotency-key', captchaHeader],
+      requestHeaders: ['authorization', 'content-type', 'idempotency-key', captchaHeader.toLowerCase()],
     },
   })
-
-/** A repeated idempotency key is told by a header. */
-const told = (acceptance: Acceptance) =>
-  acceptance.repeated ? answer(toWireAcceptance(acceptance), { headers: { 'idempotent-replayed': 'true' } }) : toWireAcceptance(acceptance)
 
 /** Whether a sender is needed follows from destinations and rules. A key of a web page has its own. */
 async function missingSender(core: RestCore, body: Readonly<Record<string, unknown>>, scope: Scope): Promise<readonly FieldProblem[]> {
@@ -110,13 +110,3 @@ async function missingSender(core: RestCore, body: Readonly<Record<string, unkno
   const order = { projectId: text('project_id'), destinationId: text('destination_id'), environment: text('environment') }
   return core.sendMessages.missingSender(scope, order)
 }
-
-function idempotencyKey(inBody: string | undefined, inHeader: string | string[] | undefined): string | undefined {
-  if (inHeader === undefined) return inBody
-  const { 'Idempotency-Key': key } = check(idempotencyHeader, { 'Idempotency-Key': inHeader }, 'body')
-  if (inBody !== undefined && key !== inBody)
-    throw invalid([{ path: 'idempotency_key', message: 'differs from the header Idempotency-Key; give one of them' }])
-  return key
-}
-
-const oneOf = (header: string | string[] | undefined): string | undefined => (Array.isArray(header) ? header[0] : header)

@@ -9,7 +9,7 @@ import { auditActions } from './audit.ts'
 import { billingEntries } from './billing.ts'
 import { destinationHealthOperations } from './destination-health.ts'
 import { destinationOperations } from './destinations.ts'
-import { diagnoseOperations } from './diagnose.ts'
+import { diagnoseActions } from './diagnose.ts'
 import { domainOperations } from './domains.ts'
 import { failoverPolicyOperations } from './failover-policies.ts'
 import { flagActions } from './flags.ts'
@@ -21,7 +21,7 @@ import { ingestSourceActions } from './ingest-sources.ts'
 import { inspectOperations } from './inspect.ts'
 import { invitationActions } from './invitations.ts'
 import { memberActions } from './members.ts'
-import { messageOperations } from './messages.ts'
+import { messageActions } from './messages.ts'
 import { organizationActions } from './organizations.ts'
 import { postofficeMappingActions } from './postoffice-mappings.ts'
 import { projectActions } from './projects.ts'
@@ -45,10 +45,10 @@ export const restOperations = (core: RestCore): readonly Operation[] => operatio
 
 /** Actions, and operations that need HTTP as it is: streams, downloads and pages. */
 const restTable = (core: RestCore): readonly (Action | Operation)[] => [
-  ...messageOperations(core),
+  ...messageActions(core),
   ...scheduledSendOperations(core),
   ...traceActions(core),
-  ...diagnoseOperations(core),
+  ...diagnoseActions(core),
   ...replayActions(core),
   ...suppressionActions(core),
   ...unsubscribeActions(core),

@@ -17,6 +17,7 @@ const query = z.looseObject({})
 /** One transparent pixel: 43 octets of GIF89a. */
 const pixel = Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
+/** Operations, as one is a redirect and the other an image, for strangers who follow what a message holds. */
 export const trackingOperations = (core: RestCore): readonly Operation[] => [
   operation({
     method: 'GET',

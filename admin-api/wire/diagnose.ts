@@ -2,12 +2,14 @@
 import * as z from 'zod'
 import { refusalCategories } from '#config/status-codes.ts'
 import { missingVerdicts, type BounceDiagnosis, type Hypothesis, type MissingDiagnosis } from '#core/diagnose/diagnosis.ts'
+import type { Related } from '#core/diagnose/related.ts'
 import { bounceStages } from '#core/diagnose/refusal.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import { decodeEncodedWords } from '#ingest/encoded-words.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { encoder, encoderOf } from './codec.ts'
+import { wireTime } from './time.ts'
 
-const related = z
+const relatedShape = z
   .object({
     same_recipient: z.int().meta({ description: 'Other messages to this recipient that failed in the last 30 days.' }),
     same_domain_last_24h: z.int().meta({ description: 'Other messages to its domain that failed.' }),
@@ -16,7 +18,7 @@ const related = z
   })
   .meta({ description: 'One refusal, or a trend.' })
 
-export const bounceDiagnosisShape = z
+const bounceDiagnosisShape = z
   .object({
     found: z.boolean().meta({ description: 'False is a normal answer; everything but plain_reason and next_actions is null then.' }),
     trace_id: z.uuidv4().nullable(),
@@ -54,44 +56,33 @@ export const bounceDiagnosisShape = z
       .string()
       .nullable()
       .meta({ description: 'An address that the reply names. Whoever runs the receiving server wrote it.' }),
-    related: related.nullable(),
+    related: relatedShape.nullable(),
     raw_report_available: z.boolean(),
   })
   .meta({ id: 'BounceDiagnosis' })
 
 const sources = bounceDiagnosisShape.shape.source.unwrap().options
 
-export function toWireBounceDiagnosis(seen: BounceDiagnosis): z.input<typeof bounceDiagnosisShape> {
-  const { related: counts, registry, reply } = seen
-  return {
-    found: true,
-    trace_id: seen.traceId,
-    recipient: seen.recipient,
-    bounced_at: seen.bouncedAt === null ? null : toWireTime(seen.bouncedAt),
-    stage: seen.stage,
-    source: sources.find((source) => source === seen.source) ?? null,
-    reply: reply && { code: reply.code, enhanced: reply.enhanced, text: reply.text },
-    registry: registry && { name: registry.name, rfc: registry.rfc },
-    category: seen.category,
-    bounce: seen.bounce,
-    plain_reason: seen.plainReason,
-    next_actions: [...seen.nextActions],
-    suppress: { ...seen.suppress },
-    retry: { ...seen.retry },
-    provider: seen.provider,
-    provider_link: seen.providerLink,
-    related: {
-      same_recipient: counts.sameRecipient,
-      same_domain_last_24h: counts.sameDomainLast24h,
-      same_reply_last_24h: counts.sameReplyLast24h,
-      complete: counts.isComplete,
-    },
-    raw_report_available: seen.isRawAvailable,
-  }
-}
+const related = encoder(relatedShape).from<Related>({ complete: ({ isComplete }) => isComplete })
+
+const found = encoder(bounceDiagnosisShape).from<BounceDiagnosis>({
+  found: () => true,
+  source: (seen) => sources.find((source) => source === seen.source) ?? null,
+  related: (seen) => related.encode(seen.related),
+  raw_report_available: ({ isRawAvailable }) => isRawAvailable,
+})
 
 /** Where no message has the id. */
-export const bounceNotFound = (plainReason: string, nextAction: string): z.input<typeof bounceDiagnosisShape> => ({
+export interface NothingFound {
+  readonly plainReason: string
+  readonly nextAction: string
+}
+
+export const bounceDiagnosis = encoderOf(bounceDiagnosisShape, (seen: BounceDiagnosis | NothingFound) =>
+  'nextAction' in seen ? notFound(seen) : found.encode(seen),
+)
+
+const notFound = ({ plainReason, nextAction }: NothingFound): z.input<typeof bounceDiagnosisShape> => ({
   ...{ found: false, trace_id: null, recipient: null, bounced_at: null, stage: null, source: null, reply: null, registry: null },
   ...{ category: null, bounce: null, plain_reason: plainReason, next_actions: [nextAction], suppress: null, retry: null },
   ...{ provider: null, provider_link: null, related: null, raw_report_available: false },
@@ -99,7 +90,7 @@ export const bounceNotFound = (plainReason: string, nextAction: string): z.input
 
 const confidence = z.number().min(0).max(1)
 
-const hypothesis = z.object({
+const hypothesisShape = z.object({
   id: z.string().meta({ description: 'A stable name, such as `captured_sandbox_destination`.' }),
   rank: z.int(),
   confidence,
@@ -112,49 +103,29 @@ const hypothesis = z.object({
   }),
 })
 
-export const missingDiagnosisShape = z
+const traceShape = z.object({ trace_id: z.uuidv4(), status: z.enum(traceStatuses), subject: z.string(), created_at: wireTime })
+
+const missingDiagnosisShape = z
   .object({
     recipient: z.string(),
     window: z.object({ from: wireTime, to: wireTime }),
     verdict: z.enum(missingVerdicts),
     confidence,
     summary: z.string(),
-    hypotheses: z.array(hypothesis).meta({ description: 'The most certain one first.' }),
-    traces: z
-      .array(z.object({ trace_id: z.uuidv4(), status: z.enum(traceStatuses), subject: z.string(), created_at: wireTime }))
-      .meta({ description: 'The latest messages to the recipient, five at most.' }),
+    hypotheses: z.array(hypothesisShape).meta({ description: 'The most certain one first.' }),
+    traces: z.array(traceShape).meta({ description: 'The latest messages to the recipient, five at most.' }),
     checked: z.array(z.string()),
     not_checked: z.array(z.object({ what: z.string(), why: z.string() })),
   })
   .meta({ id: 'MissingDiagnosis' })
 
-export const toWireMissingDiagnosis = (seen: MissingDiagnosis): z.input<typeof missingDiagnosisShape> => ({
-  recipient: seen.recipient,
-  window: { from: toWireTime(seen.window.from), to: toWireTime(seen.window.to) },
-  verdict: seen.verdict,
-  confidence: rounded(seen.confidence),
-  summary: seen.summary,
-  hypotheses: seen.hypotheses.map((one, i) => toWireHypothesis(one, i + 1)),
-  traces: seen.traces.map(({ traceId, status, subject, createdAt }) => ({
-    ...{ trace_id: traceId, status, subject: decodeEncodedWords(subject), created_at: toWireTime(createdAt) },
-  })),
-  checked: [...seen.checked],
-  not_checked: seen.notChecked.map(({ what, why }) => ({ what, why })),
-})
+const rounded = ({ confidence: sure }: { readonly confidence: number }): number => Math.round(sure * 100) / 100
 
-const toWireHypothesis = ({ id, confidence: sure, explanation, evidence, nextAction }: Hypothesis, rank: number) => ({
-  ...{ id, rank, confidence: rounded(sure), explanation },
-  evidence: evidence.map(({ kind, traceId, at, detail }) => ({
-    kind,
-    ...(traceId !== undefined && { trace_id: traceId }),
-    ...(at !== undefined && { at: toWireTime(at) }),
-    detail,
-  })),
-  next_action: {
-    text: nextAction.text,
-    ...(nextAction.tool !== undefined && { tool: nextAction.tool }),
-    ...(nextAction.arguments && { arguments: { ...nextAction.arguments } }),
-  },
-})
+const hypothesis = encoder(hypothesisShape).from<Hypothesis & { readonly rank: number }>({ confidence: rounded })
+const trace = encoder(traceShape).from<MissingDiagnosis['traces'][number]>({ subject: ({ subject }) => decodeEncodedWords(subject) })
 
-const rounded = (sure: number): number => Math.round(sure * 100) / 100
+export const missingDiagnosis = encoder(missingDiagnosisShape).from<MissingDiagnosis>({
+  confidence: rounded,
+  hypotheses: ({ hypotheses }) => hypotheses.map((one, i) => hypothesis.encode({ ...one, rank: i + 1 })),
+  traces: ({ traces }) => traces.map(trace.encode),
+})

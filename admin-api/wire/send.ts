@@ -4,6 +4,7 @@ import { attachmentsMax } from '#core/submission/attachments.ts'
 import type { SendOrder } from '#core/submission/send.ts'
 import type { Acceptance } from '#core/submission/submission.ts'
 import { attachment } from './attachment.ts'
+import { encoder, type Decoded } from './codec.ts'
 import { mailbox, mailboxes } from './mailbox.ts'
 import { messageHeaders } from './message-headers.ts'
 import { sendTime } from './scheduled-send.ts'
@@ -19,7 +20,7 @@ const subjectMax = 989
 /** What a list is called; an address would look like the list of a sender. */
 const listName = nameLine(100).refine((name) => !name.includes('@'), 'is a name such as news; true is the list of the sender’s address')
 
-export const sendBody = z
+export const sendInput = z
   .strictObject({
     to: mailboxes(addressesMax).refine((list) => list.length > 0, 'must not be empty'),
     cc: mailboxes(addressesMax).optional(),
@@ -69,6 +70,7 @@ export const sendBody = z
       description: 'The HTML gets a small image, so that the trace tells of openings. Without effect where the plan or a flag bars it.',
     }),
     ...templateFields,
+    captcha_token: z.string().optional().meta({ description: 'What the captcha of a publishable key gave the visitor.' }),
   })
   .superRefine(checkTemplateFields)
   .refine((body) => body.text !== undefined || body.html !== undefined || (body.attachments?.length ?? 0) > 0 || namesTemplate(body), {
@@ -85,10 +87,7 @@ export const sendBody = z
     message: 'is the same as send_at; give one',
   })
 
-/** Given instead of `idempotency_key`, or the same as it. */
-export const idempotencyHeader = z.strictObject({ 'Idempotency-Key': filledLine(256).optional() })
-
-export const sendShape = z
+const sendShape = z
   .object({
     trace_id: z.uuidv4(),
     outcome: z.enum(outcomes),
@@ -100,26 +99,27 @@ export const sendShape = z
   })
   .meta({ id: 'SendResponse' })
 
-export const toSendOrder = (body: z.output<typeof sendBody>, idempotencyKey: string | undefined): SendOrder => ({
-  from: body.from,
-  to: body.to,
-  cc: body.cc ?? [],
-  bcc: body.bcc ?? [],
-  replyTo: body.reply_to ?? [],
-  subject: body.subject,
-  text: body.text,
-  html: body.html,
-  headers: body.headers ?? [],
-  attachments: body.attachments ?? [],
-  destinationId: body.destination_id ?? undefined,
-  environment: body.environment ?? undefined,
-  projectId: body.project_id,
-  idempotencyKey,
-  sendAt: body.send_at ?? body.scheduled_at ?? undefined,
-  template: toTemplateOrder(body),
-  listUnsubscribe: body.list_unsubscribe,
-  verpEnabled: body.verp_enabled,
-  tracking: { clicks: body.click_tracking_enabled ?? false, opens: body.open_tracking_enabled ?? false },
+/** The order of its fields is that of `orderDigest`, which is kept. */
+export const toSendOrder = (given: Omit<Decoded<typeof sendInput>, 'captchaToken'>): SendOrder => ({
+  from: given.from,
+  to: given.to,
+  cc: given.cc ?? [],
+  bcc: given.bcc ?? [],
+  replyTo: given.replyTo ?? [],
+  subject: given.subject,
+  text: given.text,
+  html: given.html,
+  headers: given.headers ?? [],
+  attachments: given.attachments ?? [],
+  destinationId: given.destinationId ?? undefined,
+  environment: given.environment ?? undefined,
+  projectId: given.projectId,
+  idempotencyKey: given.idempotencyKey,
+  sendAt: given.sendAt ?? given.scheduledAt ?? undefined,
+  template: toTemplateOrder(given),
+  listUnsubscribe: given.listUnsubscribe,
+  verpEnabled: given.verpEnabled,
+  tracking: { clicks: given.clickTrackingEnabled ?? false, opens: given.openTrackingEnabled ?? false },
 })
 
 const otherBody = {
@@ -130,9 +130,4 @@ const otherBody = {
 }
 
 /** Another body under a repeated idempotency key is told by a warning. */
-export const toWireAcceptance = ({ traceId, outcome, status, differs }: Acceptance): z.input<typeof sendShape> => ({
-  trace_id: traceId,
-  outcome,
-  ...(status && { status }),
-  ...(differs && { warnings: [otherBody] }),
-})
+export const acceptance = encoder(sendShape).from<Acceptance>({ warnings: ({ differs }) => (differs ? [otherBody] : undefined) })

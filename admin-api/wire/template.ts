@@ -122,10 +122,10 @@ export function checkTemplateFields(body: TemplateFields, context: z.RefinementC
   if (Object.keys(body.template_vars ?? {}).length > 0) fault('template_vars', without)
 }
 
-export function toTemplateOrder(body: TemplateFields): TemplateOrder | undefined {
-  const { template_id: named, template_slug: bySlug } = body
-  const template = typeof named === 'string' ? { id: named } : typeof bySlug === 'string' ? { slug: bySlug } : undefined
-  return template && { template, version: body.template_version ?? undefined, variables: body.template_vars ?? {} }
+export function toTemplateOrder(given: Decoded<z.ZodObject<typeof templateFields>>): TemplateOrder | undefined {
+  const { templateId, templateSlug, templateVersion: pinned, templateVars } = given
+  const named = typeof templateId === 'string' ? { id: templateId } : typeof templateSlug === 'string' ? { slug: templateSlug } : undefined
+  return named && { template: named, version: pinned ?? undefined, variables: templateVars ?? {} }
 }
 
 /** The content of a template, as its fields give it. */

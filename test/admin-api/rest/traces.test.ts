@@ -4,7 +4,7 @@ import { addDestination, errorOf, objectOf, refusal, startRig } from './rig.ts'
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }
 const none = [404, 'not_found', 'No trace has this id.'] as const
 
-test('readTrace tells the story of a send', async (t) => {
+test('getTrace tells the story of a send', async (t) => {
   const { rest, clock } = await startRig(t)
   const destination_id = await addDestination(rest, { name: 'Webhoster' }, true)
   const rule = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id })
@@ -120,7 +120,7 @@ test('listTraces refuses a cursor of another list, and one that was cut or made 
   t.is(((await rest.must('GET', `/v1/traces?cursor=${cursor}`))['data'] as unknown[]).length, 2)
 })
 
-test('readTrace and readSharedTrace take the id in any case of letters', async (t) => {
+test('getTrace and getSharedTrace take the id in any case of letters', async (t) => {
   const { rest, client } = await startRig(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', plain)
   const loud = String(trace_id).toUpperCase()
@@ -128,7 +128,7 @@ test('readTrace and readSharedTrace take the id in any case of letters', async (
   t.is(objectOf(await client('none').call('GET', `/share/traces/${loud}`))['trace_id'], trace_id)
 })
 
-test('readSharedTrace leaves out blind copies, which readTrace marks', async (t) => {
+test('getSharedTrace leaves out blind copies, which getTrace marks', async (t) => {
   const { rest, client } = await startRig(t)
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, bcc: ['Zoe@hidden.example', 'ADA@example.ch'] })
   t.deepEqual((await rest.must('GET', `/v1/traces/${String(trace_id)}`))['recipients'], [
@@ -158,7 +158,7 @@ test('readSharedTrace leaves out blind copies, which readTrace marks', async (t)
   t.notRegex(shared.bytes.toString('utf8'), /Z\*\*\*|h\*\*\*|bcc/)
 })
 
-test('readTrace shows the return path of each recipient of a send with VERP, and the public view does not', async (t) => {
+test('getTrace shows the return path of each recipient of a send with VERP, and the public view does not', async (t) => {
   const { rest, client } = await startRig(t)
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: await addDestination(rest, {}, true) })
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, cc: 'bob@example.ch', verp_enabled: true })
@@ -184,7 +184,7 @@ test('sendMessage with verp_enabled goes on without it where the plan has none, 
   })
 })
 
-test('readSharedTrace needs no key, and shows nothing but the allow list', async (t) => {
+test('getSharedTrace needs no key, and shows nothing but the allow list', async (t) => {
   const { rest, client } = await startRig(t)
   const secret = { subject: 'Very secret subject', text: 'very secret text' }
   const { trace_id } = await rest.must('POST', '/v1/messages', { ...plain, ...secret })

@@ -7,7 +7,8 @@ import { attachmentsOf, checkingFiles } from '#core/submission/attachments.ts'
 import type { SendRequest } from '#core/submission/compose.ts'
 import { atOnce } from '#core/turns.ts'
 import { check } from '../../../admin-api/validation.ts'
-import { sendBody, toSendOrder } from '../../../admin-api/wire/send.ts'
+import { decoder } from '../../../admin-api/wire/codec.ts'
+import { sendInput, toSendOrder } from '../../../admin-api/wire/send.ts'
 import { readByPython, withPython, type PythonPart } from '../../support/python-email.ts'
 import { startOfTime } from '../fake-clock.ts'
 import { goldenRequests } from './golden-requests.ts'
@@ -23,7 +24,7 @@ interface Golden {
 }
 
 const goldens: readonly Golden[] = Object.entries(goldenRequests).map(([name, body]) => {
-  const { from, attachments, ...order } = toSendOrder(check(sendBody, body, 'body'), undefined)
+  const { from, attachments, ...order } = toSendOrder(decoder(sendInput)(check(sendInput, body, 'body')))
   if (!from) throw new Error(`${name} names no sender`)
   const request = { ...order, from, attachments: attachmentsOf(atOnce(checkingFiles(attachments))) }
   return { name, request, composed: composedOf(request) }
