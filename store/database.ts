@@ -128,6 +128,12 @@ export class Database {
     return entry && visible(kind, reach, toStored<R>(entry))
   }
 
+  /** By many ids at once, each in its place of the answer. */
+  async getMany<R extends Identified>(kind: RecordKind<R>, reach: Reach, ids: readonly string[]): Promise<(Stored<R> | undefined)[]> {
+    const entries = await this.kv.getMany(ids.map((id) => recordKey(kind, reach.organizationId, id)))
+    return entries.map((entry) => entry && visible(kind, reach, toStored<R>(entry)))
+  }
+
   /** By a unique index inside the organization. */
   async find<R extends Identified>(
     kind: RecordKind<R>,
@@ -191,7 +197,9 @@ export class Database {
     // at first no more than the page can take; what is passed over makes the steps grow
     let size = options.index ? Math.min(limit, looksMax, stepMax) : 1
     for await (const { step, hasMore } of inSteps(entries, () => size)) {
-      const found = options.index ? await this.#indexed(kind, reach, step) : step.map((entry) => visible(kind, reach, toStored<R>(entry)))
+      const found = options.index
+        ? await this.getMany(kind, reach, step.map(idIn))
+        : step.map((entry) => visible(kind, reach, toStored<R>(entry)))
       for (const [i, stored] of found.entries()) {
         looks++
         const fate = stored ? (sieve?.sort(stored.record) ?? 'take') : 'pass'
@@ -204,16 +212,6 @@ export class Database {
       if (options.index) size = Math.min(2 * size, looksMax - looks, stepMax)
     }
     return { rows, nextCursor: undefined }
-  }
-
-  /** The records that rows of an index name, each in its place; undefined when it was deleted since, or is out of reach. */
-  async #indexed<R extends Identified>(
-    kind: RecordKind<R>,
-    reach: Reach,
-    rows: readonly Entry[],
-  ): Promise<readonly (Stored<R> | undefined)[]> {
-    const keys = rows.map(({ key }) => recordKey(kind, reach.organizationId, String(unpack(key).at(-1))))
-    return (await this.kv.getMany(keys)).map((entry) => entry && visible(kind, reach, toStored<R>(entry)))
   }
 
   /** Every record of a kind, for kinds that are few by nature. */
@@ -251,6 +249,8 @@ export class Database {
 }
 
 const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')
+/** The record that a row of an index stands for. */
+const idIn = ({ key }: Entry): string => String(unpack(key).at(-1))
 const toStored = <R>({ value, version }: Entry): Stored<R> => ({ record: decode<R>(value), version })
 
 function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored: Stored<R>): Stored<R> | undefined {

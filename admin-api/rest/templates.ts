@@ -107,7 +107,7 @@ const versions = ({ templates: core }: RestCore): readonly Action[] => [
   templates.listOf('versions', {
     summary: 'List the versions of a template, the newest first',
     item: templateVersionSummary,
-    run: ({ principal }, { id, ...page }) => core.versions(principal, id, page),
+    run: ({ principal }, query) => core.versions(principal, query),
   }),
   templates.readOf('versions/{version}', {
     id: 'getTemplateVersion',

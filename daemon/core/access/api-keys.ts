@@ -10,6 +10,7 @@ import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { apiKeyPattern, apiKeyPrefix, apiKeys, hashApiKey, previewApiKey, type ApiKey } from './api-key.ts'
 import { KeyUses } from './key-uses.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from './lists.ts'
 import type { RightsOfMember } from './members.ts'
 import { keptKey } from './minted-keys.ts'
 import { ceilingOf, endsAlongWith, endsAtProjects, followsMinter, rightsUnder, type Minter } from './minter.ts'
@@ -67,10 +68,7 @@ export interface ShownKey {
 /** The only time that the key itself is shown. */
 export type MintedKey = ShownKey & NewKey
 
-export interface KeyListing {
-  readonly limit: number
-  readonly cursor?: string | undefined
-  readonly projectId?: string | undefined
+export interface ApiKeyFilter extends OfProject {
   /** Id of a user: the keys that follow them, which end when they are removed. */
   readonly mintedBy?: string | undefined
 }
@@ -113,7 +111,7 @@ export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKe
 export const isAdministrator = (key: ApiKey, nowMs: number): boolean =>
   statusOf(key, nowMs) === 'active' && key.projectId === null && key.scopes.includes('api:admin') && !followsMinter(key)
 
-export class ApiKeys {
+export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   readonly #options: ApiKeyOptions
   readonly #known = new Map<string, Known>()
   readonly #uses: KeyUses
@@ -154,14 +152,9 @@ export class ApiKeys {
   }
 
   /** Newest first, revoked ones among them. A key bound to a project sees those of its project only. A page can be short although there is more. */
-  async list(scope: Scope, { limit, cursor, projectId: named, mintedBy }: KeyListing): Promise<Page<ShownKey>> {
-    const { database, policies } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const projectId = reachableProject(scope, projects, named, 'project')
-    const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
-    const { rows, nextCursor } = await database.list(apiKeys, reach, { limit, cursor })
+  async list(scope: Scope, { mintedBy, ...query }: PageQuery & ApiKeyFilter): Promise<Page<ShownKey>> {
+    const { rows, nextCursor } = await listReachable(this.#options, apiKeys, scope, query)
     const visible = rows
-      .map(({ record }) => record)
       .filter((key) => !scope.projectsOnly || key.projectId !== null)
       .filter((key) => mintedBy === undefined || (followsMinter(key) && key.minter?.userId === mintedBy))
     return { rows: await Promise.all(visible.map((key) => this.#shown(scope, key))), nextCursor }

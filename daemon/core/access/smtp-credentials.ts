@@ -10,7 +10,8 @@ import { meterHeld } from '../held-usage.ts'
 import { requireRoom } from '../limits.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
-import { isOpenTo, owningProject, reachableProject, requireEnvironment } from './project-choice.ts'
+import { byProject, listReachable, type List, type OfProject, type PageQuery } from './lists.ts'
+import { isOpenTo, owningProject, requireEnvironment } from './project-choice.ts'
 import type { Scope } from './scope.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings, GrantSettingsSource } from './settings.ts'
@@ -62,7 +63,7 @@ const defaults: Mutable = {
   openTrackingEnabled: false,
 }
 
-export class SmtpCredentials {
+export class SmtpCredentials implements List<OfProject, SmtpCredential> {
   readonly #options: SmtpCredentialOptions
 
   constructor(options: SmtpCredentialOptions) {
@@ -90,16 +91,8 @@ export class SmtpCredentials {
   }
 
   /** Newest first. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<SmtpCredential>> {
-    const { database, policies } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const project = reachableProject(scope, projects, page.projectId, 'project')
-    const walk = project === undefined ? {} : { index: 'project', values: [project] }
-    const { rows, nextCursor } = await database.list(smtpCredentials, scope, { ...walk, limit: page.limit, cursor: page.cursor })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<SmtpCredential>> {
+    return listReachable(this.#options, smtpCredentials, scope, query, byProject)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

@@ -8,10 +8,11 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { apiKeys } from '../access/api-key.ts'
 import { newKeyRecord } from '../access/api-keys.ts'
+import { pageOfLoaded, type List, type PageQuery } from '../access/lists.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
 import { requireRoom } from '../limits.ts'
-import { invalid, Refusal } from '../refusals.ts'
+import { Refusal } from '../refusals.ts'
 import type { Policies } from '../routing/policy.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { meter } from '../tenancy/counters.ts'
@@ -36,7 +37,7 @@ export interface MadeOrganization {
   readonly apiKey: string
 }
 
-export class Organizations {
+export class Organizations implements List<unknown, Organization> {
   readonly #options: OrganizationOptions
 
   constructor(options: OrganizationOptions) {
@@ -44,15 +45,11 @@ export class Organizations {
   }
 
   /** The own one first, then those it made, the oldest first. A key of one project sees the own one only. */
-  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Organization>> {
+  async list(scope: Scope, query: PageQuery): Promise<Page<Organization>> {
     const { database, policies } = this.#options
     const { organization } = await policies.of(scope.organizationId)
     const all = [organization, ...(scope.bound ? [] : await teamOrganizations(database, organization.id))]
-    const after = page.cursor === undefined ? -1 : all.findIndex(({ id }) => id === page.cursor)
-    if (page.cursor !== undefined && after < 0)
-      throw invalid([{ path: 'cursor', message: 'the organization it stands on is gone; begin the list again' }])
-    const rows = all.slice(after + 1, after + 1 + page.limit)
-    return { rows, nextCursor: after + 1 + page.limit < all.length ? rows.at(-1)?.id : undefined }
+    return pageOfLoaded(organizations, scope, all, query)
   }
 
   /** Throws `not_found` alike for missing, foreign and unreachable ids. */

@@ -5,6 +5,7 @@ import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import { claimProgress, claims, type ClaimProgress } from '../claims/claim.ts'
+import { pageOfLoaded, type List, type PageQuery } from '../access/lists.ts'
 import { reachableProject, requireEnvironment } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -75,7 +76,12 @@ export interface NewProject extends ProjectChanges {
   readonly parentId?: string | undefined
 }
 
-export class Projects {
+export interface ProjectFilter {
+  /** Id of a project: its partitions alone. */
+  readonly parentId?: string | undefined
+}
+
+export class Projects implements List<ProjectFilter, ProjectView> {
   readonly #options: ProjectOptions
 
   constructor(options: ProjectOptions) {
@@ -109,23 +115,15 @@ export class Projects {
     return this.me(scope)
   }
 
-  /** Newest first. A key of one project sees it and its partitions. The cursor is the id of the last project shown. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly parentId?: string | undefined },
-  ): Promise<Page<ProjectView>> {
+  /** Newest first. A key of one project sees it and its partitions. */
+  async list(scope: Scope, { parentId, ...query }: PageQuery & ProjectFilter): Promise<Page<ProjectView>> {
     const policy = await this.#options.policies.of(scope.organizationId)
-    const { parentId } = page
     if (parentId !== undefined) reachableProject(scope, policy.projects, parentId, 'parent_id')
     const all = newestFirst(policy).filter(
       (project) => isReachable(scope, project) && (parentId === undefined || project.parentId === parentId),
     )
-    const after = page.cursor === undefined ? -1 : all.findIndex(({ id }) => id === page.cursor)
-    if (page.cursor !== undefined && after < 0)
-      throw invalid([{ path: 'cursor', message: 'the project it stands on is gone; begin the list again' }])
-    const shown = all.slice(after + 1, after + 1 + page.limit)
-    const rows = await Promise.all(shown.map((project) => this.#view(policy, project)))
-    return { rows, nextCursor: after + 1 + page.limit < all.length ? shown.at(-1)?.id : undefined }
+    const { rows, nextCursor } = pageOfLoaded(projects, scope, all, query)
+    return { rows: await Promise.all(rows.map((project) => this.#view(policy, project))), nextCursor }
   }
 
   /** Throws `not_found` alike for missing, foreign and unreachable ids. */

@@ -7,8 +7,11 @@ import { featureNames, type Feature } from '#config/features.ts'
 import { countedLimits, includedFeatures, type PlanName, type PlanOverrides } from '#config/plans.ts'
 import type { Axis } from '#config/prices.ts'
 import type { Change } from '#store/change.ts'
+import { cursorAt, keyAt } from '#store/cursor.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import { pack, unpack } from '#store/tuple.ts'
+import type { PageQuery } from '../access/lists.ts'
 import type { Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
 import type { PaymentState } from '../limits.ts'
@@ -44,6 +47,9 @@ export interface NewPrice {
   readonly effectiveFrom?: string | undefined
 }
 
+/** What cursors of the list of all organizations belong to. */
+const everyOrganization = ['', organizations.name]
+
 const actor = { kind: 'operator', id: '' } as const
 
 export class Operator {
@@ -53,11 +59,13 @@ export class Operator {
     this.#options = options
   }
 
-  /** In order of id, which is that of creation. The cursor is the id of the last one shown. */
-  async list({ limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Organization>> {
+  /** In order of id, which is that of creation. Throws `CursorInvalid`. */
+  async list({ limit, cursor }: PageQuery): Promise<Page<Organization>> {
+    const after = cursor === undefined ? undefined : String(unpack(keyAt(everyOrganization, cursor)).at(-1))
     const rows: Organization[] = []
-    for await (const organization of allOrganizations(this.#options.database, cursor)) {
-      if (rows.length === limit) return { rows, nextCursor: rows.at(-1)?.id }
+    for await (const organization of allOrganizations(this.#options.database, after)) {
+      const last = rows.length === limit && rows.at(-1)
+      if (last) return { rows, nextCursor: cursorAt(everyOrganization, pack([...everyOrganization, last.id])) }
       rows.push(organization)
     }
     return { rows, nextCursor: undefined }

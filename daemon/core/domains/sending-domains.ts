@@ -2,6 +2,7 @@
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import { mapRows, type List, type PageQuery } from '../access/lists.ts'
 import { requireAdministration, type Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { parseDomain } from '../addresses.ts'
@@ -50,7 +51,7 @@ export interface ShownDomain {
 /** The longest name in front of a domain is that of a key record. */
 const domainLengthMax = 253 - 'pst202601ffffffff-ed._domainkey.'.length
 
-export class SendingDomains {
+export class SendingDomains implements List<unknown, ShownDomain> {
   readonly #options: SendingDomainOptions
 
   constructor(options: SendingDomainOptions) {
@@ -76,9 +77,9 @@ export class SendingDomains {
   }
 
   /** Newest first. */
-  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<ShownDomain>> {
-    const { rows, nextCursor } = await this.#options.database.list(sendingDomains, scope, page)
-    return { rows: rows.map(({ record }) => this.#shown(record)), nextCursor }
+  async list(scope: Scope, { limit, cursor }: PageQuery): Promise<Page<ShownDomain>> {
+    const page = await this.#options.database.list(sendingDomains, scope, { limit, cursor })
+    return mapRows(page, ({ record }) => this.#shown(record))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

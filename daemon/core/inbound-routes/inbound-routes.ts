@@ -5,7 +5,8 @@ import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
-import { owningProject, reachableProject } from '../access/project-choice.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../access/lists.ts'
+import { owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
@@ -47,7 +48,7 @@ const routesMax = 100
 /** So much of the mail of a deleted route goes before the deletion is answered, in rounds of `removeMessages`. */
 const roundsAtOnce = 10
 
-export class InboundRoutes {
+export class InboundRoutes implements List<OfProject, InboundRoute> {
   readonly #options: InboundRouteOptions
   /** The inbound domain is everybody's: whose a name is, is decided for one organization at a time. */
   #last: Promise<unknown> = Promise.resolve()
@@ -87,15 +88,8 @@ export class InboundRoutes {
   }
 
   /** Newest first. Throws `not_found` for a project out of reach. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<InboundRoute>> {
-    const { projects } = await this.#options.policies.of(scope.organizationId)
-    const projectId = reachableProject(scope, projects, page.projectId, 'project')
-    const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
-    const { rows, nextCursor } = await this.#options.database.list(inboundRoutes, reach, { limit: page.limit, cursor: page.cursor })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<InboundRoute>> {
+    return listReachable(this.#options, inboundRoutes, scope, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import type { List, PageQuery } from '../access/lists.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import { requireAdministration, type Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -65,7 +66,7 @@ export interface LeftOver {
 const sourcesMax = 1000
 const secretLength = 40
 
-export class IngestSources {
+export class IngestSources implements List<unknown, SourceStory> {
   readonly #options: IngestSourceOptions
 
   constructor(options: IngestSourceOptions) {
@@ -99,8 +100,8 @@ export class IngestSources {
   }
 
   /** Newest first. */
-  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<SourceStory>> {
-    const { rows, nextCursor } = await this.#options.database.list(ingestSources, scope, page)
+  async list(scope: Scope, { limit, cursor }: PageQuery): Promise<Page<SourceStory>> {
+    const { rows, nextCursor } = await this.#options.database.list(ingestSources, scope, { limit, cursor })
     return { rows: await Promise.all(rows.map(({ record }) => this.#story(scope.organizationId, record))), nextCursor }
   }
 

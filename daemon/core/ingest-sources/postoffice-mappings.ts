@@ -3,6 +3,7 @@ import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import { recordsOf, type List, type PageQuery } from '../access/lists.ts'
 import { isOpenTo, owningProject } from '../access/project-choice.ts'
 import { requireAdministration, type Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -30,10 +31,14 @@ export interface NewPostofficeMapping {
 /** Postoffice and source never change. */
 export type PostofficeMappingChanges = Pick<NewPostofficeMapping, 'projectId' | 'defaultDestinationId'>
 
+export interface PostofficeMappingFilter {
+  readonly sourceId?: string | undefined
+}
+
 /** For one source; a provider's customers, at most. */
 const mappingsMax = 10_000
 
-export class PostofficeMappings {
+export class PostofficeMappings implements List<PostofficeMappingFilter, PostofficeMapping> {
   readonly #options: PostofficeMappingsOptions
 
   constructor(options: PostofficeMappingsOptions) {
@@ -63,16 +68,10 @@ export class PostofficeMappings {
   }
 
   /** Newest first. Throws `not_found` for a source that is not there. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly sourceId?: string | undefined },
-  ): Promise<Page<PostofficeMapping>> {
-    const { database } = this.#options
-    const { sourceId, limit, cursor } = page
+  async list(scope: Scope, { sourceId, limit, cursor }: PageQuery & PostofficeMappingFilter): Promise<Page<PostofficeMapping>> {
     if (sourceId !== undefined) await this.#requireMailEnable(scope, sourceId)
     const walk = sourceId === undefined ? {} : { index: 'source', values: [sourceId] }
-    const { rows, nextCursor } = await database.list(postofficeMappings, scope, { ...walk, limit, cursor })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+    return recordsOf(await this.#options.database.list(postofficeMappings, scope, { ...walk, limit, cursor }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

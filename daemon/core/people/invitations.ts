@@ -5,6 +5,7 @@ import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
+import { recordsOf, type List, type PageQuery } from '../access/lists.ts'
 import { requireAdministration, requireRight, requireWholeOrganization, type Scope } from '../access/scope.ts'
 import { RateWindow } from '../access/rate-window.ts'
 import { actorOf, type Audit } from '../audit.ts'
@@ -47,7 +48,7 @@ const invitationMs = 7 * 24 * 3_600_000
 const pendingMax = 100
 const mailsAnHour = 60
 
-export class Invitations {
+export class Invitations implements List<unknown, Invitation> {
   readonly #options: InvitationOptions
   readonly #mails: RateWindow
 
@@ -92,11 +93,10 @@ export class Invitations {
   }
 
   /** The newest first; those that are too old stay until they are sent again or revoked. */
-  async list(scope: Scope, page: { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Invitation>> {
+  async list(scope: Scope, { limit, cursor }: PageQuery): Promise<Page<Invitation>> {
     requireRight(scope, 'api:read')
     requireWholeOrganization(scope)
-    const { rows, nextCursor } = await this.#options.database.list(invitations, { organizationId: scope.organizationId }, page)
-    return { rows: rows.map(({ record }) => record), nextCursor }
+    return recordsOf(await this.#options.database.list(invitations, { organizationId: scope.organizationId }, { limit, cursor }))
   }
 
   /** A new link for another week; the one before stops working. */

@@ -3,7 +3,8 @@ import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { owningProject, reachableProject } from '../access/project-choice.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../access/lists.ts'
+import { owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { GrantSettingsSource } from '../access/settings.ts'
@@ -41,7 +42,7 @@ export interface RevealablePublishableKey {
   readonly link: RevealLink
 }
 
-export class PublishableKeys {
+export class PublishableKeys implements List<OfProject, PublishableKey> {
   readonly #options: PublishableKeyOptions
 
   constructor(options: PublishableKeyOptions) {
@@ -87,16 +88,8 @@ export class PublishableKeys {
   }
 
   /** Newest first, revoked ones among them. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<PublishableKey>> {
-    const { database, policies } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const projectId = reachableProject(scope, projects, page.projectId, 'project')
-    const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
-    const { rows, nextCursor } = await database.list(publishableKeys, reach, { limit: page.limit, cursor: page.cursor })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<PublishableKey>> {
+    return listReachable(this.#options, publishableKeys, scope, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

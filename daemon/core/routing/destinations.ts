@@ -4,7 +4,8 @@ import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { isQueuedFor } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { owningProject, reachableProject } from '../access/project-choice.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../access/lists.ts'
+import { owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import { parseMailbox } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
@@ -48,7 +49,7 @@ export interface NewDestination extends Omit<DestinationChanges, 'connection' | 
 
 const unlessTold = { environment: null, priority: 100, from: null, maxRatePerMin: null } as const
 
-export class Destinations {
+export class Destinations implements List<OfProject, Destination> {
   readonly #options: DestinationOptions
 
   constructor(options: DestinationOptions) {
@@ -84,16 +85,8 @@ export class Destinations {
   }
 
   /** Newest first; every project's list has the organization-wide ones too. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<Destination>> {
-    const { database, policies } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const project = reachableProject(scope, projects, page.projectId, 'project')
-    const reach = project === undefined ? scope : { organizationId: scope.organizationId, projectId: project, bound: true }
-    const { rows, nextCursor } = await database.list(destinations, reach, { limit: page.limit, cursor: page.cursor })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<Destination>> {
+    return listReachable(this.#options, destinations, scope, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

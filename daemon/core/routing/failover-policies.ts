@@ -1,6 +1,7 @@
 /** Failover policies: setting, listing and deleting them. Spec "Failover policy". */
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
+import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../access/lists.ts'
 import { isOpenTo, owningProject, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -25,7 +26,7 @@ export interface FailoverRequest {
   readonly projectId?: string | undefined
 }
 
-export class FailoverPolicies {
+export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
   readonly #options: FailoverOptions
 
   constructor(options: FailoverOptions) {
@@ -56,19 +57,12 @@ export class FailoverPolicies {
     })
   }
 
-  /** Oldest first. The cursor is the id of the last policy shown. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<FailoverPolicy>> {
+  /** Oldest first. */
+  async list(scope: Scope, { projectId: named, ...query }: PageQuery & OfProject): Promise<Page<FailoverPolicy>> {
     const { projects, failovers } = await this.#options.policies.of(scope.organizationId)
-    const project = reachableProject(scope, projects, page.projectId, 'project')
+    const project = reachableProject(scope, projects, named, 'project')
     const all = failovers.all.filter(({ projectId }) => project === undefined || projectId === project)
-    const after = page.cursor === undefined ? -1 : all.findIndex(({ id }) => id === page.cursor)
-    if (page.cursor !== undefined && after < 0)
-      throw invalid([{ path: 'cursor', message: 'the policy it stands on is gone; begin the list again' }])
-    const rows = all.slice(after + 1, after + 1 + page.limit)
-    return { rows, nextCursor: after + 1 + page.limit < all.length ? rows.at(-1)?.id : undefined }
+    return pageOfLoaded(failoverPolicies, scope, all, query)
   }
 
   /** Deletes the policy of a primary destination. Mail that is on its way to a fallback goes there, and after that back to the primary. */

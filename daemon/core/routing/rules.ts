@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../access/lists.ts'
 import { isOpenTo, owningProject, reachableProject, requireEnvironment } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import { foldAddress, parseAddress, parseDomain } from '../addresses.ts'
@@ -38,7 +39,7 @@ export interface NewRule extends RuleChanges {
 
 const priorityUnlessTold = 100
 
-export class RoutingRules {
+export class RoutingRules implements List<OfProject, RoutingRule> {
   readonly #options: RuleOptions
 
   constructor(options: RuleOptions) {
@@ -65,19 +66,12 @@ export class RoutingRules {
     })
   }
 
-  /** Project by project, in the order in which the rules are tried. The cursor is the id of the last rule shown. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<RoutingRule>> {
+  /** Project by project, in the order in which the rules are tried. */
+  async list(scope: Scope, { projectId, ...query }: PageQuery & OfProject): Promise<Page<RoutingRule>> {
     const { projects, rules } = await this.#options.policies.of(scope.organizationId)
-    const project = reachableProject(scope, projects, page.projectId, 'project')
+    const project = reachableProject(scope, projects, projectId, 'project')
     const all = project === undefined ? [...rules.values()].flat() : (rules.get(project) ?? [])
-    const after = page.cursor === undefined ? -1 : all.findIndex(({ id }) => id === page.cursor)
-    if (page.cursor !== undefined && after < 0)
-      throw invalid([{ path: 'cursor', message: 'the rule it stands on is gone; begin the list again' }])
-    const rows = all.slice(after + 1, after + 1 + page.limit)
-    return { rows, nextCursor: after + 1 + page.limit < all.length ? rows.at(-1)?.id : undefined }
+    return pageOfLoaded(routingRules, scope, all, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

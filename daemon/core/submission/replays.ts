@@ -3,6 +3,7 @@ import type { Database, Page } from '#store/database.ts'
 import { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import { recordsOf, type List, type OfProject, type PageQuery } from '../access/lists.ts'
 import { isOpenTo, reachableProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -43,7 +44,7 @@ const previewPage = 200
 /** A preview looks through this many pages of traces at most. */
 const previewPagesMax = 100
 
-export class Replays {
+export class Replays implements List<OfProject, ReplayJob> {
   readonly #options: ReplaysOptions
 
   constructor(options: ReplaysOptions) {
@@ -83,16 +84,12 @@ export class Replays {
   }
 
   /** Newest first. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<ReplayJob>> {
+  async list(scope: Scope, { projectId, limit, cursor }: PageQuery & OfProject): Promise<Page<ReplayJob>> {
     const { database, policies } = this.#options
     const { projects } = await policies.of(scope.organizationId)
-    const project = page.projectId === undefined ? undefined : reachableProject(scope, projects, page.projectId, 'project')
-    const { rows, nextCursor } = await database.list(replayJobs, scope, { limit: page.limit, cursor: page.cursor })
-    const jobs = rows.map(({ record }) => record)
-    return { rows: project === undefined ? jobs : jobs.filter((job) => onlyProjectOf(job) === project), nextCursor }
+    const project = projectId === undefined ? undefined : reachableProject(scope, projects, projectId, 'project')
+    const { rows, nextCursor } = recordsOf(await database.list(replayJobs, scope, { limit, cursor }))
+    return { rows: rows.filter((job) => project === undefined || onlyProjectOf(job) === project), nextCursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { dequeueIfThere } from '#store/queue.ts'
-import { reachableProject } from '../access/project-choice.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../access/lists.ts'
 import type { Scope } from '../access/scope.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
@@ -18,15 +18,12 @@ export interface ScheduledSendsOptions {
 }
 
 /** What a list of scheduled sends can be narrowed to. */
-export interface ScheduledFilter {
+export interface ScheduledFilter extends OfProject {
   /** Both unless told. */
   readonly status?: 'queued' | 'canceled' | undefined
-  readonly projectId?: string | undefined
-  readonly limit: number
-  readonly cursor?: string | undefined
 }
 
-export class ScheduledSends {
+export class ScheduledSends implements List<ScheduledFilter, Trace> {
   readonly #options: ScheduledSendsOptions
 
   constructor(options: ScheduledSendsOptions) {
@@ -34,12 +31,9 @@ export class ScheduledSends {
   }
 
   /** Those that wait and those that were canceled, the earliest first; one that has begun to leave is in the traces only. Throws `not_found`. */
-  async list(scope: Scope, { status, projectId, limit, cursor }: ScheduledFilter): Promise<Page<Trace>> {
-    const { database, policies } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const place = reachableProject(scope, projects, projectId, 'project') ?? ''
-    const page = await database.list(traces, scope, { index: 'scheduled', values: [place, status ?? ''], limit, cursor, ascending: true })
-    return { rows: page.rows.map(({ record }) => record), nextCursor: page.nextCursor }
+  list(scope: Scope, { status, ...query }: PageQuery & ScheduledFilter): Promise<Page<Trace>> {
+    const walkOf = (project = '') => ({ index: 'scheduled', values: [project, status ?? ''], ascending: true })
+    return listReachable(this.#options, traces, scope, query, walkOf)
   }
 
   /**

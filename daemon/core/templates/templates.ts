@@ -4,7 +4,8 @@ import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { owningProject, reachableProject } from '../access/project-choice.ts'
+import { byProject, listReachable, pageOfLoaded, type List, type OfProject, type PageQuery } from '../access/lists.ts'
+import { owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { GrantSettingsSource } from '../access/settings.ts'
 import type { Clock } from '../clock.ts'
@@ -70,12 +71,7 @@ export interface RenderedOrder extends RenderedTemplate {
   readonly from: { readonly id: string; readonly slug: string; readonly version: number }
 }
 
-interface PageOptions {
-  readonly limit: number
-  readonly cursor?: string | undefined
-}
-
-export class Templates {
+export class Templates implements List<OfProject, Template> {
   readonly #options: TemplateOptions
 
   constructor(options: TemplateOptions) {
@@ -102,13 +98,8 @@ export class Templates {
   }
 
   /** Newest first. */
-  async list(scope: Scope, page: PageOptions & { readonly projectId?: string | undefined }): Promise<Page<Template>> {
-    const { database, policies } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const project = reachableProject(scope, projects, page.projectId, 'project')
-    const walk = project === undefined ? {} : { index: 'project', values: [project] }
-    const { rows, nextCursor } = await database.list(templates, scope, { ...walk, limit: page.limit, cursor: page.cursor })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<Template>> {
+    return listReachable(this.#options, templates, scope, query, byProject)
   }
 
   /** With its current version. Throws `not_found` alike for missing and foreign ids. */
@@ -158,15 +149,18 @@ export class Templates {
     })
   }
 
-  /** Newest first. The cursor is the number of the last version shown. */
-  async versions(scope: Scope, id: string, { limit, cursor }: PageOptions): Promise<Page<TemplateVersion>> {
+  /** Newest first. */
+  async versions(scope: Scope, { id, limit, cursor }: PageQuery & { readonly id: string }): Promise<Page<TemplateVersion>> {
     const { record: template } = await this.#get(scope, id)
-    const last = cursor === undefined ? template.currentVersion : Number(/^\d{1,9}$/.exec(cursor)?.[0] ?? 0) - 1
-    if (last < 0 || last > template.currentVersion)
-      throw invalid([{ path: 'cursor', message: 'must be the next_cursor of the page before, unchanged' }])
-    const rows: TemplateVersion[] = []
-    for (let version = last; version > 0 && rows.length < limit; version--) rows.push(await this.#version(scope, template, version))
-    return { rows, nextCursor: last > rows.length ? String(rows.at(-1)?.version) : undefined }
+    const all = Array.from({ length: template.currentVersion }, (_, i) => ({ id: versionId(id, template.currentVersion - i) }))
+    const { rows, nextCursor } = pageOfLoaded(templateVersions, scope, all, { limit, cursor })
+    const { organizationId } = scope
+    const found = await this.#options.database.getMany(
+      templateVersions,
+      { organizationId },
+      rows.map((row) => row.id),
+    )
+    return { rows: found.map((stored) => requireVersion(stored)), nextCursor }
   }
 
   /** Throws `not_found` for a template or version that is not there. */
@@ -211,9 +205,7 @@ export class Templates {
 
   /** Throws `not_found` when the template was deleted meanwhile. */
   async #version({ organizationId }: Scope, { id }: Template, version: number): Promise<TemplateVersion> {
-    const stored = await this.#options.database.get(templateVersions, { organizationId }, versionId(id, version))
-    if (!stored) throw noTemplate()
-    return stored.record
+    return requireVersion(await this.#options.database.get(templateVersions, { organizationId }, versionId(id, version)))
   }
 
   async #checkSlugIsFree(scope: Scope, projectId: string, slug: string): Promise<void> {
@@ -246,6 +238,12 @@ function checkSlug(slug: string): void {
   if (slug.length <= templateLimits.slug && /^[a-z0-9][a-z0-9._-]*$/.test(slug) && !slug.startsWith('tpl_')) return
   const message = `must be a name such as order-confirmation: small letters, digits, ., _ and -, at most ${templateLimits.slug}, and no id`
   throw invalid([{ path: 'slug', message }])
+}
+
+/** Throws `not_found` when the template was deleted meanwhile. */
+function requireVersion(stored: Stored<TemplateVersion> | undefined): TemplateVersion {
+  if (!stored) throw noTemplate()
+  return stored.record
 }
 
 const noTemplate = (): Refusal => new Refusal('not_found', 'No template has this id.')

@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { reachableProject } from '../access/project-choice.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../access/lists.ts'
 import type { Scope } from '../access/scope.ts'
 import { actorOf, type Audit } from '../audit.ts'
 import type { Clock } from '../clock.ts'
@@ -41,16 +41,15 @@ export interface DeliveryWithAttempts {
   readonly attempts: readonly LoggedAttempt[]
 }
 
-export interface DeliveryFilter {
+export interface DeliveryFilter extends OfProject {
   readonly endpointId?: string | undefined
-  readonly projectId?: string | undefined
   readonly traceId?: string | undefined
   readonly status?: DeliveryStatus | undefined
 }
 
 const triesMax = 5
 
-export class Deliveries {
+export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
   readonly #options: DeliveriesOptions
 
   constructor(options: DeliveriesOptions) {
@@ -58,24 +57,16 @@ export class Deliveries {
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for an endpoint or a project out of reach. */
-  async list(
-    scope: Scope,
-    { endpointId, projectId, traceId, status, ...page }: DeliveryFilter & { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<Page<DeliverySeen>> {
-    const { database, policies } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const project = reachableProject(scope, projects, projectId, 'project')
+  async list(scope: Scope, { endpointId, traceId, status, ...query }: PageQuery & DeliveryFilter): Promise<Page<DeliverySeen>> {
     if (endpointId !== undefined) await this.#requireTarget(scope, endpointId)
-    const reach = project === undefined ? scope : { ...scope, projectId: project, bound: true }
-    const { rows, nextCursor } = await database.list(webhookDeliveries, reach, {
-      ...page,
-      ...(traceId === undefined
+    const { rows, nextCursor } = await listReachable(this.#options, webhookDeliveries, scope, query, (project) =>
+      traceId === undefined
         ? { index: 'listed', values: [endpointId ?? project ?? '', status ?? ''] }
-        : { index: 'trace', values: [traceId] }),
-    })
+        : { index: 'trace', values: [traceId] },
+    )
     const isMeant = (delivery: WebhookDelivery): boolean =>
       (endpointId === undefined || delivery.endpointId === endpointId) && (status === undefined || delivery.status === status)
-    return { rows: await this.#seen(scope, rows.map(({ record }) => record).filter(isMeant)), nextCursor }
+    return { rows: await this.#seen(scope, rows.filter(isMeant)), nextCursor }
   }
 
   /** With the attempts that are kept. Throws `not_found` alike for missing and foreign ids. */

@@ -4,7 +4,8 @@ import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { owningProject, reachableProject } from '../access/project-choice.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../access/lists.ts'
+import { owningProject } from '../access/project-choice.ts'
 import type { Scope } from '../access/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
@@ -43,7 +44,7 @@ export interface MintedEndpoint {
 /** Of a project: each event is as many rows of the write that announces it. */
 const endpointsMax = 20
 
-export class Webhooks {
+export class Webhooks implements List<OfProject, WebhookEndpoint> {
   readonly #options: WebhookOptions
 
   constructor(options: WebhookOptions) {
@@ -79,15 +80,8 @@ export class Webhooks {
   }
 
   /** Newest first. Throws `not_found` for a project out of reach. */
-  async list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<WebhookEndpoint>> {
-    const { projects } = await this.#options.policies.of(scope.organizationId)
-    const projectId = reachableProject(scope, projects, page.projectId, 'project')
-    const reach = projectId === undefined ? scope : { ...scope, projectId, bound: true }
-    const { rows, nextCursor } = await this.#options.database.list(webhookEndpoints, reach, { limit: page.limit, cursor: page.cursor })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<WebhookEndpoint>> {
+    return listReachable(this.#options, webhookEndpoints, scope, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
