@@ -52,6 +52,11 @@ export function deliveryQueue({ delivery }: Config, metrics: Metrics, parts: Que
     'How long the message that waits longest has been due; 0 while all attempts are made in time.',
     () => queue.overdueMs() / 1000,
   )
+  metrics.watch(
+    'queue_oldest_age_seconds',
+    'How long ago the first attempt was due of the message that waits longest, whether it is late or was put off; 0 when every message waits for its first attempt in time.',
+    async () => (await queue.oldestMs()) / 1000,
+  )
   metrics.watch('breakers_open', 'Destinations whose circuit breaker is not closed.', () => board.open)
   metrics.watch('deliveries_active', 'Delivery attempts under way.', () => queue.active)
   return queue

@@ -22,6 +22,8 @@ export interface QueueEntry extends QueuePart {
   readonly organizationId: string
   /** Delivery attempts made so far. */
   readonly attempts: number
+  /** When its first attempt was due, in milliseconds since the epoch; absent until it was put off for the first time. */
+  readonly since?: number
 }
 
 /** A place in a part of the queue; entries before it are done. */
@@ -30,22 +32,56 @@ export interface QueuePosition {
   readonly traceId: string
 }
 
-/** What of an entry tells which row it is. */
-export type QueueRow = QueuePart & QueuePosition
+/** What of an entry tells which rows it has. */
+export type QueueRow = QueuePart & QueuePosition & Pick<QueueEntry, 'since'>
 
 const partKey = ({ destinationId, projectId }: QueuePart, ...rest: readonly Element[]): readonly Element[] =>
   globalKey('queue', destinationId, projectId, ...rest)
 const rowKey = (row: QueueRow): readonly Element[] => partKey(row, row.dueMs, row.traceId)
 
-export const enqueue = (change: Change, entry: QueueEntry): Change =>
-  change.set(rowKey(entry), encode([entry.organizationId, entry.attempts])).add(queueLengthKey, 1)
+/** Entries that were put off, by their age; the value says where the entry stands. */
+export const sinceFamily = 'queue.since'
+const sinceKey = (since: number, traceId: string): readonly Element[] => globalKey(sinceFamily, since, traceId)
 
-export const dequeue = (change: Change, row: QueueRow): Change => change.delete(rowKey(row)).add(queueLengthKey, -1)
+export function enqueue(change: Change, entry: QueueEntry): Change {
+  const { organizationId, attempts, since, traceId } = entry
+  change.set(rowKey(entry), encode(since === undefined ? [organizationId, attempts] : [organizationId, attempts, since]))
+  if (since !== undefined) change.set(sinceKey(since, traceId), encode([entry.destinationId, entry.projectId, entry.dueMs]))
+  return change.add(queueLengthKey, 1)
+}
+
+export function dequeue(change: Change, row: QueueRow): Change {
+  if (row.since !== undefined) change.delete(sinceKey(row.since, row.traceId))
+  return change.delete(rowKey(row)).add(queueLengthKey, -1)
+}
+
+/** Puts an entry off, to another time or part; its age goes on from when its first attempt was due. */
+export const putOff = (change: Change, entry: QueueEntry, next: Omit<QueueEntry, 'since'>): QueueEntry => {
+  const later = { ...next, since: entry.since ?? entry.dueMs }
+  enqueue(dequeue(change, entry), later)
+  return later
+}
+
+/** When the first attempt was due of the message that was put off and waits longest; undefined when none was put off. One seek. */
+export async function oldestSince(database: Database): Promise<number | undefined> {
+  for await (const { key } of database.kv.range({ ...within(globalKey(sinceFamily)), limit: 1 })) return Number(unpack(key)[2])
+  return undefined
+}
+
+/** The row of ages that an entry must have; undefined when it was never put off. */
+export const rowOfAge = ({ since, traceId }: QueueEntry): Uint8Array | undefined =>
+  since === undefined ? undefined : pack(sinceKey(since, traceId))
+
+/** The queue row that a row of ages belongs to. */
+export function rowOfSince({ key, value }: Pick<Entry, 'key' | 'value'>): Uint8Array {
+  const [destinationId, projectId, dueMs] = decode<[string, string, number]>(value)
+  return pack(rowKey({ destinationId, projectId, dueMs, traceId: String(unpack(key)[3]) }))
+}
 
 /** Like `dequeue`, for an entry that something else may have taken out. */
 export async function dequeueIfThere(database: Database, change: Change, row: QueueRow): Promise<Change> {
   const stored = await database.kv.get(pack(rowKey(row)))
-  return stored ? dequeue(change.check(rowKey(row), stored.version), row) : change
+  return stored ? dequeue(change.check(rowKey(row), stored.version), toQueueEntry(stored)) : change
 }
 
 /** Counts all entries, so that metrics never scan. */
@@ -69,9 +105,9 @@ export async function queueHead(
 /** Reads a row of the queue. */
 export function toQueueEntry({ key, value }: Pick<Entry, 'key' | 'value'>): QueueEntry {
   const [, , destinationId, projectId, dueMs, traceId] = unpack(key)
-  const [organizationId, attempts] = decode<[string, number]>(value)
+  const [organizationId, attempts, since] = decode<[string, number, number?]>(value)
   const part = { destinationId: String(destinationId), projectId: String(projectId) }
-  return { ...part, dueMs: Number(dueMs), traceId: String(traceId), organizationId, attempts }
+  return { ...part, dueMs: Number(dueMs), traceId: String(traceId), organizationId, attempts, ...(since !== undefined && { since }) }
 }
 
 /** Whether anything is queued for a destination. */

@@ -5,7 +5,7 @@
 import type { ContentRef } from './content.ts'
 import type { Database } from './database.ts'
 import { StoreFailure, type Bytes, type Entry } from './kv.ts'
-import { queueLength, toQueueEntry, type QueueEntry } from './queue.ts'
+import { queueLength, rowOfAge, rowOfSince, sinceFamily, toQueueEntry, type QueueEntry } from './queue.ts'
 import { globalKey } from './record-kind.ts'
 import { elementsOf, pack, within, type Element } from './tuple.ts'
 import { Balance } from './verify-balance.ts'
@@ -160,6 +160,7 @@ class Verifier {
       this.#open.add(openName(String(key[2]), String(key[3])))
     })
     checks.set(familyName(true, 'queue'), (key, entry) => this.#queueRow(key, entry))
+    checks.set(familyName(true, sinceFamily), (key, entry) => this.#sinceRow(key, entry))
     checks.set(familyName(true, 'expire'), (key) => this.#shape(key, typeof key[2] === 'number' && key[3] instanceof Uint8Array))
     return checks
   }
@@ -255,6 +256,22 @@ class Verifier {
     this.#tell(...problems.map((problem) => `queue entry ${describeKey(entry.key)}: ${problem}`))
   }
 
+  /** Each row of ages has its queue row; it is read again when that moved during the walk. */
+  async #sinceRow(key: readonly Element[], entry: Entry): Promise<void> {
+    if (key.length !== 4 || typeof key[2] !== 'number') return this.#shape(key, false)
+    if (await this.#hasEntry(entry)) return
+    const again = await this.#database.kv.get(entry.key)
+    if (again && !(await this.#hasEntry(again))) this.#tell(`age ${describeKey(entry.key)}: no queue entry belongs to it.`)
+  }
+
+  async #hasEntry(age: Entry): Promise<boolean> {
+    try {
+      return (await this.#database.kv.get(rowOfSince(age))) !== undefined
+    } catch {
+      return false // a value that cannot be read leads nowhere
+    }
+  }
+
   async #queueProblems(row: Entry): Promise<readonly string[]> {
     let entry: QueueEntry
     try {
@@ -262,6 +279,8 @@ class Verifier {
     } catch {
       return ['its value cannot be read.']
     }
+    const age = rowOfAge(entry)
+    if (age && !(await this.#database.kv.get(age))) return ['it was put off, and its row of ages is missing.']
     return (await this.#options.checkQueueEntry?.(entry)) ?? []
   }
 

@@ -65,5 +65,6 @@ test('metrics tell build, latency of HTTP, age of the queue and free disk', asyn
   t.regex(text, new RegExp(`^postern_build_info\\{version="${version}",node="${process.versions.node}"\\} 1$`, 'm'))
   t.regex(text, /^postern_http_request_seconds_count\{route="getMyProject"\} 1$/m)
   t.is(value('postern_queue_oldest_due_seconds'), 0)
+  t.is(value('postern_queue_oldest_age_seconds'), 0)
   t.true(value('postern_disk_free_bytes') > 1_000_000)
 })

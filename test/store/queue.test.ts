@@ -1,7 +1,19 @@
 import test, { type ExecutionContext } from 'ava'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
-import { dequeue, enqueue, isQueuedFor, queuedParts, queueHead, queueLength, type QueueEntry, type QueuePart } from '#store/queue.ts'
+import {
+  dequeue,
+  dequeueIfThere,
+  enqueue,
+  isQueuedFor,
+  oldestSince,
+  putOff,
+  queuedParts,
+  queueHead,
+  queueLength,
+  type QueueEntry,
+  type QueuePart,
+} from '#store/queue.ts'
 import { databaseWith, keysOf } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
 
@@ -59,6 +71,31 @@ test('queueLength() follows enqueue() and dequeue(), and a retry leaves it as it
   await database.commit(dequeue(new Change(), { ...first, dueMs: 99 }))
   t.is(await queueLength(database), 2)
   t.is((await keysOf(database)).length, 2)
+})
+
+test('oldestSince() tells when the first attempt was due of what was put off, wherever and however often, and forgets it with its entry', async (t) => {
+  const database = await databaseOf(t)
+  const [a, b] = [entry('d', 1000, 'a'), entry('d', 500, 'b')]
+  await put(database, a, b, entry('d', 1, 'never put off'))
+  const later = async (before: QueueEntry, next: Partial<QueueEntry>): Promise<QueueEntry> => {
+    const change = new Change()
+    const made = putOff(change, before, { ...before, ...next })
+    t.true((await database.commit(change)).ok)
+    return made
+  }
+  t.is(await oldestSince(database), undefined)
+  const first = await later(a, { dueMs: 9000, attempts: 1 })
+  t.is(await oldestSince(database), 1000)
+  await later(b, { dueMs: 8000, attempts: 1 })
+  t.is(await oldestSince(database), 500)
+  await database.commit(await dequeueIfThere(database, new Change(), { ...part('d'), dueMs: 8000, traceId: 'b' }))
+  t.is(await oldestSince(database), 1000)
+  const elsewhere = await later(first, { destinationId: 'e', dueMs: 20_000, attempts: 2 })
+  t.is(await oldestSince(database), 1000)
+  t.deepEqual(await queueHead(database, part('e'), { limit: 9 }), [elsewhere])
+  await database.commit(dequeue(new Change(), elsewhere))
+  t.is(await oldestSince(database), undefined)
+  t.is((await keysOf(database)).length, 1, 'the entry that was never put off')
 })
 
 test('queuedParts() finds each destination and project with one short look, however long its queue', async (t) => {

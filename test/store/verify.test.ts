@@ -211,6 +211,20 @@ test('verify() tells of queue entries that cannot be read, that the core objects
   ])
 })
 
+test('verify() tells of an age without its queue entry, and of an entry that was put off without its age', async (t) => {
+  t.deepEqual(await problemsAfter(t, (change) => enqueue(change, { ...queued, dueMs: 9, since: 7, traceId: 'pet_2' })), [])
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['', 'queue.since', 7, 'pet_2'], encode(['dst_1', 'prj_1', 9]))), [
+    'age ["","queue.since",7,"pet_2"]: no queue entry belongs to it.',
+  ])
+  t.deepEqual(await problemsAfter(t, (change) => change.set(['', 'queue.since', 7, 'pet_2'], Buffer.from('?'))), [
+    'age ["","queue.since",7,"pet_2"]: no queue entry belongs to it.',
+  ])
+  const putOff = ['', 'queue', 'dst_1', 'prj_1', 9, 'pet_2']
+  t.deepEqual(await problemsAfter(t, (change) => change.set(putOff, encode(['org_1', 1, 7])).add(['', 'counter', 'queue.length'], 1)), [
+    'queue entry ["","queue","dst_1","prj_1",9,"pet_2"]: it was put off, and its row of ages is missing.',
+  ])
+})
+
 test('verify() tells of counters of records that are wrong, each way and in every organization', async (t) => {
   const counter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'pets']
   const right = (change: Change): Change => change.add(counter('org_1'), 1).add(counter('org_2'), 1)

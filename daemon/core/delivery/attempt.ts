@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { dequeue, dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
+import { dequeue, dequeueIfThere, putOff, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { oauth2Place, passwordPlace, secretPlace, type Destination, type HttpDestination } from '../routing/destination.ts'
 import { openOAuth2 } from '../routing/oauth2.ts'
@@ -181,8 +181,9 @@ export class Attempts {
         'detour' in passing
           ? passedOver(stored.record, passing.detour, now)
           : { ...stored.record, destinationId: passing.to, nextAttemptAt: Math.ceil(now + passing.waitMs) }
-      const next = { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt ?? now }
-      const change = enqueue(dequeue(new Change(), entry), next).rewrite(traces, entry.organizationId, stored, trace)
+      const change = new Change().rewrite(traces, entry.organizationId, stored, trace)
+      const place = { destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt ?? now }
+      const next = putOff(change, entry, { ...entry, ...place })
       if ((await database.commit(change)).ok) return next
       stored = await database.get(traces, entry, entry.traceId)
     }
@@ -263,12 +264,11 @@ export class Attempts {
         nextAttemptAt: trace.nextAttemptAt,
         failover: detour && judged.status === 'queued' ? detour.note : undefined,
       }
-      const change = dequeue(log.end(new Change(), record), entry).rewrite(traces, entry.organizationId, stored, trace)
-      const next =
-        trace.nextAttemptAt === null
-          ? undefined
-          : { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs: trace.nextAttemptAt, attempts: trace.attempts }
-      if (next) enqueue(change, next)
+      const change = log.end(new Change(), record).rewrite(traces, entry.organizationId, stored, trace)
+      const { nextAttemptAt: dueMs, attempts } = trace
+      const later = dueMs !== null && { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs, attempts }
+      const next = later ? putOff(change, entry, later) : undefined
+      if (!next) dequeue(change, entry)
       const because = report.error?.message
       announceFailures(change, settings.webhooks, {
         ...entry,

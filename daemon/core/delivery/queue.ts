@@ -5,7 +5,7 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { lengthOf } from '#store/kv.ts'
-import { dequeue, enqueue, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
+import { oldestSince, putOff, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
 import type { Clock, Timer } from '../clock.ts'
 import type { Attempts } from './attempt.ts'
 import { DestinationLoad, type DeliveryLimits } from './destination-load.ts'
@@ -96,6 +96,15 @@ export class DeliveryQueue {
     let earliest = now
     for (const { earliestDueMs } of this.#lanes.values()) earliest = Math.min(earliest, earliestDueMs)
     return now - earliest
+  }
+
+  /**
+   * Milliseconds since the first attempt of the message was due that waits longest, for metrics; 0 when every message waits for its first
+   * attempt and none is late.
+   */
+  async oldestMs(): Promise<number> {
+    const since = await oldestSince(this.#options.database)
+    return Math.max(this.overdueMs(), since === undefined ? 0 : this.#options.clock.now() - since)
   }
 
   /** Attempts under way, for metrics. */
@@ -226,7 +235,9 @@ export class DeliveryQueue {
     try {
       const [row] = await queueHead(database, entry, { from: entry, limit: 1 })
       if (row?.traceId === entry.traceId && row.dueMs === entry.dueMs) {
-        await database.commit(enqueue(dequeue(new Change(), entry), { ...entry, dueMs: clock.now() + defectPauseMs }))
+        const change = new Change()
+        putOff(change, entry, { ...entry, dueMs: clock.now() + defectPauseMs })
+        await database.commit(change)
       }
       lane.readFrom(entry)
     } catch (error) {

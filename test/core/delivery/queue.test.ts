@@ -31,6 +31,29 @@ test('DeliveryQueue delivers what is accepted, from memory, once', async (t) => 
   t.is(house.transport.calls.length, 1)
 })
 
+test('DeliveryQueue tells how old the oldest message is, over every attempt, failover and restart', async (t) => {
+  const transport = new ScriptedTransport((call) => report(call, 'transient'))
+  const house = await houseOf(t, { transport })
+  await lane(house, 'dst_1')
+  await submitTo(house, 'dst_1')
+  t.is(await house.queue.oldestMs(), 0)
+  await until('a first attempt', () => house.attempted.length === 1)
+  for (const nth of [2, 3]) {
+    await quiet(house)
+    house.clock.advance(6 * hour)
+    await until('one more attempt', () => house.attempted.length === nth)
+  }
+  await quiet(house)
+  t.is(await house.queue.oldestMs(), 12 * hour)
+  const next = await house.crash()
+  t.is(await next.queue.oldestMs(), 12 * hour)
+  transport.script = take
+  await next.queue.start()
+  next.clock.advance(20 * hour)
+  await until('sent', () => sent(next) === 1)
+  t.is(await next.queue.oldestMs(), 0)
+})
+
 test('DeliveryQueue keeps to the connections of a destination and to the total', async (t) => {
   const transport = new ScriptedTransport(hang)
   const house = await houseOf(t, { transport, connectionsMax: 8 })
