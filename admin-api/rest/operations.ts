@@ -30,7 +30,7 @@ import { replayActions } from './replays.ts'
 import { routingRuleActions } from './routing-rules.ts'
 import { routingSimulationOperations } from './routing-simulation.ts'
 import { scheduledSendOperations } from './scheduled-sends.ts'
-import { smtpCredentialOperations } from './smtp-credentials.ts'
+import { smtpCredentialActions } from './smtp-credentials.ts'
 import { templateActions } from './templates.ts'
 import { suppressionActions } from './suppressions.ts'
 import { traceActions } from './traces.ts'
@@ -68,7 +68,7 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...projectActions(core),
   ...accountActions(core),
   ...organizationActions(core),
-  ...smtpCredentialOperations(core),
+  ...smtpCredentialActions(core),
   ...apiKeyActions(core),
   ...publishableKeyOperations(core),
   ...memberActions(core),

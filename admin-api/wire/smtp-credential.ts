@@ -1,9 +1,12 @@
 /** SMTP relay credentials on the wire. Spec "SMTP relay credential". */
 import * as z from 'zod'
 import type { SmtpCredential } from '#core/access/smtp-credential.ts'
-import type { ChangedCredential, SmtpCredentialChanges } from '#core/access/smtp-credentials.ts'
+import type { ChangedCredential, MintedCredential } from '#core/access/smtp-credentials.ts'
+import type { FieldProblem } from '#core/refusals.ts'
+import type { ConnectionCheck } from '#core/submission/connection-test.ts'
+import { encoder } from './codec.ts'
 import { filledLine, id, line } from './text.ts'
-import { timeInput, toWireTime, wireTime } from './time.ts'
+import { timeInput, wireTime } from './time.ts'
 
 const fields = {
   id: z.string(),
@@ -30,16 +33,21 @@ const warnings = z
   .optional()
   .meta({ description: 'What was asked for and has no effect now, by field.' })
 
-export const smtpCredentialShape = z.object(fields).meta({ id: 'SmtpCredential' })
-export const changedCredentialShape = z.object({ ...fields, warnings }).meta({ id: 'ChangedSmtpCredential' })
-export const mintedCredentialShape = z
+const smtpCredentialShape = z.object(fields).meta({ id: 'SmtpCredential' })
+const changedCredentialShape = z.object({ ...fields, warnings }).meta({ id: 'ChangedSmtpCredential' })
+const mintedCredentialShape = z
   .object({ ...fields, warnings, password: z.string().meta({ description: 'Shown this once; only a hash is kept.' }) })
   .meta({ id: 'MintedSmtpCredential' })
 
 /** Null is off. */
-const toggle = z.boolean().nullable().optional().meta({
-  description: 'Stays off on a plan without it. Its effect is decided with each message, as plan and flags of the organization are then.',
-})
+const toggle = z
+  .boolean()
+  .nullable()
+  .optional()
+  .transform((given) => (given === null ? false : given))
+  .meta({
+    description: 'Stays off on a plan without it. Its effect is decided with each message, as plan and flags of the organization are then.',
+  })
 
 const changes = {
   label: line(100, 'For people: which site or machine uses it.').optional(),
@@ -69,53 +77,35 @@ const changes = {
   open_tracking_enabled: toggle,
 }
 
-export const smtpCredentialChangesBody = z.strictObject({
+export const smtpCredentialChanges = z.strictObject({
   ...changes,
   project_id: id.optional().meta({ description: 'Moves it; warnings tell when its default destination stays behind.' }),
 })
-export const newSmtpCredentialBody = z.strictObject({ ...changes, project_id: id.optional() })
+export const newSmtpCredential = z.strictObject({ ...changes, project_id: id.optional() })
 
-const off = (given: boolean | null | undefined): boolean | undefined => (given === null ? false : given)
-
-export const toCredentialChanges = (
-  body: z.output<typeof smtpCredentialChangesBody>,
-): SmtpCredentialChanges & { readonly projectId: string | undefined } => ({
-  projectId: body.project_id,
-  label: body.label,
-  allowedFromDomains: body.allowed_from_domains,
-  enforceHeaderFrom: body.enforce_header_from,
-  defaultDestinationId: body.default_destination_id,
-  environment: body.environment,
-  maxRatePerMin: body.max_rate_per_min,
-  maxMessageBytes: body.max_message_bytes,
-  expiresAt: body.expires_at,
-  verpEnabled: off(body.verp_enabled),
-  verpBounceDomain: body.verp_bounce_domain,
-  clickTrackingEnabled: off(body.click_tracking_enabled),
-  openTrackingEnabled: off(body.open_tracking_enabled),
+/** What a change made of it; warnings are left out where there are none. */
+const changed = <C extends ChangedCredential>({ record, warnings: told, ...minted }: C) => ({
+  ...record,
+  ...minted,
+  warnings: told.length > 0 ? told : undefined,
 })
+type Changed = SmtpCredential & { readonly warnings: readonly FieldProblem[] | undefined }
 
-export const toWireCredential = (credential: SmtpCredential): z.input<typeof smtpCredentialShape> => ({
-  id: credential.id,
-  project_id: credential.projectId,
-  label: credential.label,
-  username: credential.username,
-  allowed_from_domains: [...credential.allowedFromDomains],
-  enforce_header_from: credential.enforceHeaderFrom,
-  default_destination_id: credential.defaultDestinationId,
-  environment: credential.environment ?? null,
-  max_rate_per_min: credential.maxRatePerMin,
-  max_message_bytes: credential.maxMessageBytes,
-  expires_at: credential.expiresAt === null ? null : toWireTime(credential.expiresAt),
-  verp_enabled: credential.verpEnabled,
-  verp_bounce_domain: credential.verpBounceDomain,
-  click_tracking_enabled: credential.clickTrackingEnabled,
-  open_tracking_enabled: credential.openTrackingEnabled,
-  created_at: toWireTime(credential.createdAt),
-  updated_at: toWireTime(credential.updatedAt),
+export const smtpCredential = encoder(smtpCredentialShape).from<SmtpCredential>()
+export const changedSmtpCredential = encoder(changedCredentialShape)
+  .from<Changed>()
+  .via(changed<ChangedCredential>)
+export const mintedSmtpCredential = encoder(mintedCredentialShape)
+  .from<Changed & { readonly password: string }>()
+  .via(changed<MintedCredential>)
+
+const checkShape = z.object({ check: z.string(), ok: z.boolean(), detail: z.string(), milliseconds: z.number().optional() })
+const connectionTestShape = z.object({ ok: z.boolean(), checks: z.array(checkShape) }).meta({ id: 'ConnectionTest' })
+
+const connectionCheck = encoder(checkShape).from<ConnectionCheck>({
+  milliseconds: ({ milliseconds }) => (milliseconds === undefined ? undefined : Math.round(milliseconds)),
 })
-
-export const toWireChangedCredential = ({ record, warnings: told }: ChangedCredential): z.input<typeof changedCredentialShape> => ({
-  ...toWireCredential(record),
-  ...(told.length > 0 && { warnings: told.map(({ path, message }) => ({ path, message })) }),
+export const connectionTest = encoder(connectionTestShape).from<readonly ConnectionCheck[]>({
+  ok: (checks) => checks.every(({ ok }) => ok),
+  checks: (checks) => checks.map(connectionCheck.encode),
 })
