@@ -1,179 +1,123 @@
 /** Destinations and their mode. Spec "Destinations, routing, projects". */
 import * as z from 'zod'
 import { findPreset, presetIds } from '#config/presets.ts'
-import { noBody } from '../answer.ts'
-import { operation, type Operation } from '../operation.ts'
+import { action, type Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
 import {
-  changedDestinationShape,
-  destinationChangesBody,
-  destinationShape,
-  modeBody,
+  changedDestination,
+  destination,
+  destinationChanges,
   missingBesideProvider,
-  newDestinationBody,
-  presetShape,
+  modeInput,
+  newDestination,
+  promotedDestination,
+  smtpPreset,
   toDestinationChanges,
   toNewDestination,
-  toWireDestination,
-  toWirePreset,
 } from '../wire/destination.ts'
-import { deletionQuery, toDeletion } from '../wire/discard-queued.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
-import { providerShape, wireProviders } from '../wire/provider.ts'
-import { idParams } from '../wire/text.ts'
+import { deletion } from '../wire/discard-queued.ts'
+import { listEncoder } from '../wire/paging.ts'
+import { provider, providerIds } from '../wire/provider.ts'
 import type { RestCore } from './core.ts'
 
 const tags = ['destinations']
 
-export const destinationOperations = (core: RestCore): readonly Operation[] => [...reading(core), ...writing(core), ...modes(core)]
+/** What a destination has besides is in files of its own. */
+export const destinationResource = resource('/v1/destinations', { name: 'Destination', tags })
 
-const reading = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/destinations',
-    operationId: 'listDestinations',
+export const destinationActions = (core: RestCore): readonly Action[] => [...reading(core), ...writing(core), ...modes(core)]
+
+const reading = ({ destinations }: RestCore): readonly Action[] => [
+  destinationResource.list({
     summary: 'List destinations, the newest first',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    query: z.strictObject(pagingFields),
-    response: pageOf(destinationShape),
-    async handle({ scope, query: { limit, cursor, project } }) {
-      const page = await core.destinations.list(scope, { limit, cursor, projectId: project })
-      return { data: page.rows.map(toWireDestination), next_cursor: page.nextCursor ?? null }
-    },
+    item: destination,
+    run: ({ principal }, page) => destinations.list(principal, page),
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/destinations/presets',
-    operationId: 'listDestinationPresets',
+  action({
+    id: 'listDestinationPresets',
     summary: 'List the presets of well-known mail providers',
     tags,
-    right: 'api:read',
-    response: z.object({ data: z.array(presetShape) }),
-    handle: () => ({
-      data: presetIds
-        .map(findPreset)
-        .filter((preset) => preset !== undefined)
-        .map(toWirePreset),
-    }),
+    scope: 'api:read',
+    input: z.strictObject({}),
+    output: listEncoder(smtpPreset),
+    http: { method: 'GET', path: '/v1/destinations/presets' },
+    run: () => presetIds.map(findPreset).filter((preset) => preset !== undefined),
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/destinations/providers',
-    operationId: 'listDestinationProviders',
-    summary: 'List the providers and the credentials each needs',
+  action({
+    id: 'listDestinationProviders',
+    summary: 'List the providers and the credentials that each needs',
     tags,
-    right: 'api:read',
-    response: z.object({ data: z.array(providerShape) }),
-    handle: () => ({ data: wireProviders() }),
+    scope: 'api:read',
+    input: z.strictObject({}),
+    output: listEncoder(provider),
+    http: { method: 'GET', path: '/v1/destinations/providers' },
+    run: () => providerIds,
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/destinations/{id}',
-    operationId: 'readDestination',
-    summary: 'Read a destination',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    response: destinationShape,
-    handle: async ({ scope, params }) => toWireDestination(await core.destinations.get(scope, params.id)),
+  destinationResource.read({
+    summary: 'Get a destination',
+    output: destination,
+    run: ({ principal }, { id }) => destinations.get(principal, id),
   }),
 ]
 
-const writing = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'POST',
-    path: '/v1/destinations',
-    operationId: 'createDestination',
-    summary: 'Connect a mail provider',
+const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
+  destinationResource.create({
+    summary: 'Create a destination',
     description:
-      'The new destination is in sandbox mode: what would go there is captured until it is promoted to live. ' +
-      'It is probed at once, and warnings tell what keeps it from working; it is kept all the same.',
-    tags,
-    right: 'api:admin',
-    status: 201,
-    errors: ['not_found', 'conflict'],
-    alsoMissing: async (body) => missingBesideProvider(body),
-    body: newDestinationBody,
-    response: changedDestinationShape,
+      'The new destination is in sandbox mode: mail for it is captured until it is promoted to live. ' +
+      'It is probed immediately; warnings name what keeps it from working, and it is kept regardless.',
+    input: newDestination,
+    output: changedDestination,
     examples: {
-      body: { name: 'Webhoster', provider: 'smtp', preset: 'infomaniak', credentials: { username: 'shop@example.ch', password: '…' } },
+      input: { name: 'Webhoster', provider: 'smtp', preset: 'infomaniak', credentials: { username: 'shop@example.ch', password: '…' } },
     },
-    async handle({ scope, body }) {
-      const destination = await core.destinations.create(scope, toNewDestination(body))
-      return { ...toWireDestination(destination), warnings: [...(await core.probes.firstLook(destination))] }
+    http: { alsoMissing: async (body) => missingBesideProvider(body) },
+    async run({ principal }, body) {
+      const made = await destinations.create(principal, toNewDestination(body))
+      return { ...made, warnings: await probes.firstLook(made) }
     },
   }),
-  operation({
-    method: 'PATCH',
-    path: '/v1/destinations/{id}',
-    operationId: 'updateDestination',
-    summary: 'Change a destination',
+  destinationResource.change({
+    summary: 'Update a destination',
     description:
-      'Fields that are left out stay as they are, also those of credentials. Queued mail uses the new settings. ' +
-      'Organization-wide destinations are changed by keys of the whole organization only. New credentials are probed at once, ' +
-      'and warnings tell what keeps them from working.',
-    tags,
-    right: 'api:admin',
+      'Fields that are left out keep their values, including those of credentials. Queued mail uses the new settings. ' +
+      'Only keys of the whole organization can update organization-wide destinations. New credentials are probed immediately, ' +
+      'and warnings name what keeps them from working.',
     errors: ['not_found', 'conflict', 'feature_disabled'],
-    params: idParams,
-    body: destinationChangesBody,
-    response: changedDestinationShape,
-    async handle({ scope, params, body }) {
+    input: destinationChanges,
+    output: changedDestination,
+    async run({ principal }, { id, ...body }) {
       const changes = toDestinationChanges(body)
-      const destination = await core.destinations.update(scope, params.id, changes)
-      const warnings = changes.connection ? await core.probes.firstLook(destination) : []
-      return { ...toWireDestination(destination), warnings: [...warnings] }
+      const made = await destinations.update(principal, id, changes)
+      return { ...made, warnings: changes.connection ? await probes.firstLook(made) : [] }
     },
   }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/destinations/{id}',
-    operationId: 'deleteDestination',
-    summary: 'Remove a destination',
+  destinationResource.remove({
+    summary: 'Delete a destination',
     description:
       'Refused with conflict while routing rules or SMTP credentials name it; details lists them. ' +
-      'Refused too while mail is queued for it, unless discard_queued is true: then that mail fails, and its trace says why.',
-    tags,
-    right: 'api:admin',
-    status: 204,
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    query: deletionQuery,
-    response: noBody,
-    handle: ({ scope, params, query }) => core.destinations.remove(scope, params.id, toDeletion(query)),
+      'Also refused while mail is queued for it, unless discard_queued is true: that mail then fails, and its trace says why.',
+    input: deletion,
+    run: ({ principal }, { id, ...queued }) => destinations.remove(principal, id, queued),
   }),
 ]
 
-const modes = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'PATCH',
-    path: '/v1/destinations/{id}/mode',
-    operationId: 'setDestinationMode',
+const modes = ({ destinations }: RestCore): readonly Action[] => [
+  destinationResource.change({
+    id: 'updateDestinationMode',
     summary: 'Put a destination into sandbox or live mode',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    body: modeBody,
-    response: destinationShape,
-    handle: async ({ scope, params, body }) => toWireDestination(await core.destinations.setMode(scope, params.id, body.mode)),
+    input: modeInput,
+    output: destination,
+    http: { path: '/v1/destinations/{id}/mode' },
+    run: ({ principal }, { id, mode }) => destinations.setMode(principal, id, mode),
   }),
-  operation({
-    method: 'POST',
-    path: '/v1/destinations/{id}/promote-to-live',
-    operationId: 'promoteDestinationToLive',
-    summary: 'Let a destination relay',
-    description: 'Idempotent; `already_live` tells whether it was live before.',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    response: destinationShape.extend({ already_live: z.boolean() }).meta({ id: 'PromotedDestination' }),
-    async handle({ scope, params }) {
-      const { destination, alreadyLive } = await core.destinations.promoteToLive(scope, params.id)
-      return { ...toWireDestination(destination), already_live: alreadyLive }
+  destinationResource.act('promote-to-live', {
+    summary: 'Promote a destination to live mode',
+    description: 'Idempotent: `already_live` tells whether the destination was live before.',
+    output: promotedDestination,
+    async run({ principal }, { id }) {
+      const { destination: promoted, alreadyLive } = await destinations.promoteToLive(principal, id)
+      return { ...promoted, alreadyLive }
     },
   }),
 ]

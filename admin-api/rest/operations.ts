@@ -7,8 +7,8 @@ import { accountActions } from './account.ts'
 import type { RestCore } from './core.ts'
 import { auditActions } from './audit.ts'
 import { billingEntries } from './billing.ts'
-import { destinationHealthOperations } from './destination-health.ts'
-import { destinationOperations } from './destinations.ts'
+import { destinationHealthActions } from './destination-health.ts'
+import { destinationActions } from './destinations.ts'
 import { diagnoseActions } from './diagnose.ts'
 import { domainOperations } from './domains.ts'
 import { failoverPolicyOperations } from './failover-policies.ts'
@@ -58,8 +58,8 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...postofficeMappingActions(core),
   ...ingestOperations(core),
   ...mailEnableIngestOperations(core),
-  ...destinationOperations(core),
-  ...destinationHealthOperations(core),
+  ...destinationActions(core),
+  ...destinationHealthActions(core),
   ...routingRuleActions(core),
   ...routingSimulationOperations(core),
   ...domainOperations(core),

@@ -1,24 +1,38 @@
 /** Tests and health snapshots of destinations on the wire. Spec "Destination". */
 import * as z from 'zod'
+import type { BreakerView } from '#core/delivery/health-board.ts'
 import type { HealthSnapshot, ProbeResult } from '#core/delivery/probes.ts'
-import type { Aspect } from '#core/delivery/probe-reading.ts'
-import { toWireTime, wireTime } from './time.ts'
+import type { HourFigures } from '#core/delivery/rolling-hour.ts'
+import type { ProbeStep } from '#core/delivery/transport.ts'
+import { encoder } from './codec.ts'
+import { orNull, wireTime } from './time.ts'
 
 const milliseconds = z.int().min(0)
 
-export const testShape = z
-  .object({
-    ok: z.boolean(),
-    steps: z.array(z.object({ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds })),
-  })
-  .meta({ id: 'DestinationTest' })
+const stepShape = z.object({ step: z.string(), ok: z.boolean(), detail: z.string(), milliseconds })
+const testShape = z.object({ ok: z.boolean(), steps: z.array(stepShape) }).meta({ id: 'DestinationTest' })
 
 const aspect = z.object({
   ok: z.boolean().nullable().meta({ description: 'null where there is nothing to check, or an earlier step failed.' }),
   detail: z.string(),
 })
 
-export const healthShape = z
+const breakerShape = z.object({
+  state: z.enum(['closed', 'open', 'half_open']),
+  since: wireTime.nullable(),
+  reason: z.string().nullable(),
+  next_trial_at: wireTime.nullable().meta({ description: 'When mail is let through again as a trial; null while closed.' }),
+})
+
+const lastHourShape = z.object({
+  attempts: z.int(),
+  errors: z.int().meta({ description: 'Attempts at which the destination did not do its part; refused recipients are no errors.' }),
+  error_rate: z.number(),
+  p50_ms: milliseconds.nullable(),
+  p95_ms: milliseconds.nullable(),
+})
+
+const healthShape = z
   .object({
     destination_id: z.string(),
     checked_at: wireTime.meta({ description: 'When the probe was made.' }),
@@ -29,51 +43,20 @@ export const healthShape = z
     latency: z
       .object({ p50_ms: milliseconds.nullable(), p95_ms: milliseconds.nullable(), last_ms: milliseconds.nullable() })
       .meta({ description: 'Of the delivery attempts of the last hour, and of the last one; null without any.' }),
-    breaker: z.object({
-      state: z.enum(['closed', 'open', 'half_open']),
-      since: wireTime.nullable(),
-      reason: z.string().nullable(),
-      next_trial_at: wireTime.nullable().meta({ description: 'When mail is let through again as a trial; null while closed.' }),
-    }),
-    last_hour: z.object({
-      attempts: z.int(),
-      errors: z.int().meta({ description: 'Attempts at which the destination did not do its part; refused recipients are no errors.' }),
-      error_rate: z.number(),
-      p50_ms: milliseconds.nullable(),
-      p95_ms: milliseconds.nullable(),
-    }),
+    breaker: breakerShape,
+    last_hour: lastHourShape,
   })
   .meta({ id: 'DestinationHealth' })
 
-export const toWireTest = ({ ok, steps }: ProbeResult): z.input<typeof testShape> => ({
-  ok,
-  steps: steps.map((one) => ({ step: one.step, ok: one.ok, detail: one.detail, milliseconds: Math.round(one.milliseconds) })),
+const step = encoder(stepShape).from<ProbeStep>({ milliseconds: (one) => Math.round(one.milliseconds) })
+export const destinationTest = encoder(testShape).from<ProbeResult>({ steps: ({ steps }) => steps.map(step.encode) })
+
+const breaker = encoder(breakerShape).from<BreakerView>({ state: ({ phase }) => phase, next_trial_at: ({ until }) => orNull(until) })
+const lastHour = encoder(lastHourShape).from<HourFigures>({ error_rate: ({ errorRate }) => Math.round(errorRate * 10_000) / 10_000 })
+
+export const destinationHealth = encoder(healthShape).from<HealthSnapshot>({
+  latency_ms: ({ latencyMs }) => Math.round(latencyMs),
+  latency: ({ lastHour: { p50Ms, p95Ms, lastMs } }) => ({ p50_ms: p50Ms, p95_ms: p95Ms, last_ms: lastMs }),
+  breaker: (health) => breaker.encode(health.breaker),
+  last_hour: (health) => lastHour.encode(health.lastHour),
 })
-
-export const toWireHealth = (health: HealthSnapshot): z.input<typeof healthShape> => {
-  const { breaker, lastHour } = health
-  return {
-    destination_id: health.destinationId,
-    checked_at: toWireTime(health.checkedAt),
-    reachability: copyOf(health.reachability),
-    tls: copyOf(health.tls),
-    auth: copyOf(health.auth),
-    latency_ms: Math.round(health.latencyMs),
-    latency: { p50_ms: lastHour.p50Ms, p95_ms: lastHour.p95Ms, last_ms: lastHour.lastMs },
-    breaker: {
-      state: breaker.phase,
-      since: breaker.since === null ? null : toWireTime(breaker.since),
-      reason: breaker.reason,
-      next_trial_at: breaker.until === null ? null : toWireTime(breaker.until),
-    },
-    last_hour: {
-      attempts: lastHour.attempts,
-      errors: lastHour.errors,
-      error_rate: Math.round(lastHour.errorRate * 10_000) / 10_000,
-      p50_ms: lastHour.p50Ms,
-      p95_ms: lastHour.p95Ms,
-    },
-  }
-}
-
-const copyOf = (given: Aspect) => ({ ...given })

@@ -1,16 +1,15 @@
 /** Destinations and presets on the wire. Spec "Destination". Passwords go in and never come out. */
 import * as z from 'zod'
 import { presetKinds, type SmtpPreset } from '#config/presets.ts'
-import { securities, tlsPolicies, type Destination, type DestinationOAuth2, type SmtpDestination } from '#core/routing/destination.ts'
-import type { FieldProblem } from '#core/refusals.ts'
-import type { ConnectionChanges } from '#core/routing/connection.ts'
-import type { DestinationChanges, NewDestination } from '#core/routing/destinations.ts'
-import type { EndpointRequest } from '#core/routing/endpoint.ts'
-import type { OAuth2Request } from '#core/routing/oauth2.ts'
 import { httpProviderIds, type HttpProvider } from '#config/providers.ts'
+import type { DestinationWarning } from '#core/delivery/probes.ts'
+import type { FieldProblem } from '#core/refusals.ts'
+import { securities, tlsPolicies, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
+import type { DestinationChanges, NewDestination } from '#core/routing/destinations.ts'
+import { decoder, encoder, type Decoded } from './codec.ts'
 import { anyCredentials, credentialsOf, credentialsShape, providerIds, toWireCredentials, unknownProvider } from './provider.ts'
 import { environmentName, filledLine, id } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { wireTime } from './time.ts'
 
 const oauth2Shape = z.object({
   token_url: z.string(),
@@ -19,7 +18,17 @@ const oauth2Shape = z.object({
   grant: z.enum(['client_credentials', 'refresh_token']),
 })
 
-export const destinationShape = z
+const endpointShape = z.object({
+  host: z.string(),
+  port: z.int(),
+  security: z.enum(securities),
+  tls_policy: z.enum(tlsPolicies),
+  username: z.string().nullable(),
+  has_password: z.boolean(),
+  oauth2: oauth2Shape.optional().meta({ description: 'Present when access tokens stand in place of a password.' }),
+})
+
+const destinationShape = z
   .object({
     id: z.string(),
     project_id: z.string(),
@@ -32,18 +41,7 @@ export const destinationShape = z
     scope: z.enum(['project', 'org']).meta({ description: 'org: every project of the organization may use it.' }),
     is_org_default: z.boolean().meta({ description: 'Takes the sends that no routing rule of their project matches.' }),
     from: z.string().nullable(),
-    credentials: z.union([
-      z.object({
-        host: z.string(),
-        port: z.int(),
-        security: z.enum(securities),
-        tls_policy: z.enum(tlsPolicies),
-        username: z.string().nullable(),
-        has_password: z.boolean(),
-        oauth2: oauth2Shape.optional().meta({ description: 'Present when access tokens stand in place of a password.' }),
-      }),
-      credentialsShape,
-    ]),
+    credentials: z.union([endpointShape, credentialsShape]),
     max_connections: z.int(),
     max_rate_per_min: z.int().nullable(),
     created_at: wireTime,
@@ -52,13 +50,15 @@ export const destinationShape = z
   .meta({ id: 'Destination' })
 
 /** The answer to who has just set it up. */
-export const changedDestinationShape = destinationShape
+const changedDestinationShape = destinationShape
   .extend({
     warnings: z
       .array(z.object({ code: z.string(), step: z.string(), message: z.string() }))
       .meta({ description: 'What kept a probe with these settings from signing in at the provider; empty when it could.' }),
   })
   .meta({ id: 'ChangedDestination' })
+
+const promotedDestinationShape = destinationShape.extend({ already_live: z.boolean() }).meta({ id: 'PromotedDestination' })
 
 const endpoint = {
   host: filledLine(255, 'Host name or IP address of the server; a preset can know it.').optional(),
@@ -84,19 +84,27 @@ const credentials = z.strictObject({
   password: password.optional(),
   oauth2: oauth2.optional(),
 })
+const endpointChanges = {
+  ...endpoint,
+  username: username.nullable().optional(),
+  password: password.nullable().optional(),
+  oauth2: oauth2.nullable().optional(),
+}
+const readEndpointChanges = decoder(z.strictObject(endpointChanges))
+const httpChanges = z.object(anyCredentials)
+
+/** Which of the two fits, the destination knows. */
 const credentialChanges = z
-  .strictObject({
-    ...endpoint,
-    username: username.nullable().optional(),
-    password: password.nullable().optional(),
-    oauth2: oauth2.nullable().optional(),
-    ...anyCredentials,
-  })
+  .strictObject({ ...endpointChanges, ...anyCredentials })
   .meta({
     description:
       'Those of the provider; what is left out stays. Of smtp, null for username and password clears both, and another host, port, ' +
       'security or tls_policy needs the password or oauth2 again. Of others, another base_url needs the secrets again.',
   })
+  .transform((given) => ({
+    endpoint: readEndpointChanges(given),
+    credentials: httpChanges.parse(given),
+  }))
 const preset = filledLine(64, 'Id of a preset that fills in host, port and security.')
 
 const plain = {
@@ -127,7 +135,7 @@ const anyNew = { name: filledLine(100), ...plain, project_id: id.optional() }
 const newHttpBody = (provider: HttpProvider) =>
   z.strictObject({ ...anyNew, provider: z.literal(provider), credentials: credentialsOf(provider) })
 
-export const newDestinationBody = z.discriminatedUnion(
+export const newDestination = z.discriminatedUnion(
   'provider',
   [z.strictObject({ ...anyNew, provider: z.literal('smtp'), preset: preset.optional(), credentials }), ...httpProviderIds.map(newHttpBody)],
   { error: ({ code, input }) => (code === 'invalid_union' ? unknownProvider(Object(input).provider) : undefined) },
@@ -137,7 +145,7 @@ export const newDestinationBody = z.discriminatedUnion(
 export const missingBesideProvider = (body: Readonly<Record<string, unknown>>): readonly FieldProblem[] =>
   ['name', 'credentials'].filter((path) => (body[path] ?? null) === null).map((path) => ({ path, message: 'is required' }))
 
-export const destinationChangesBody = z
+export const destinationChanges = z
   .strictObject({
     name: filledLine(100).optional(),
     preset: preset.optional(),
@@ -150,9 +158,9 @@ export const destinationChangesBody = z
     message: 'goes with credentials; give both',
   })
 
-export const modeBody = z.strictObject({ mode: z.enum(['sandbox', 'live']) })
+export const modeInput = z.strictObject({ mode: z.enum(['sandbox', 'live']) })
 
-export const presetShape = z
+const presetShape = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -177,112 +185,46 @@ export const presetShape = z
   })
   .meta({ id: 'SmtpPreset' })
 
-type PlainBody = Omit<z.output<typeof destinationChangesBody>, 'name' | 'preset' | 'credentials' | keyof typeof place>
+const settingsOf = decoder(z.strictObject(anyNew))
+const endpointOf = decoder(credentials)
 
-const toPlain = (body: PlainBody): Omit<DestinationChanges, 'name' | 'endpoint' | 'place'> => ({
-  environment: body.environment,
-  priority: body.priority,
-  from: body.from,
-  maxConnections: body.max_connections,
-  maxRatePerMin: body.max_rate_per_min,
-})
-
-export const toDestinationChanges = (body: z.output<typeof destinationChangesBody>): DestinationChanges => ({
-  ...toPlain(body),
-  name: body.name,
-  connection: body.credentials && toConnectionChanges(body.preset, body.credentials),
-  place: toPlace(body),
-})
-
-function toPlace({ project_id, scope, is_org_default }: z.output<typeof destinationChangesBody>): DestinationChanges['place'] {
-  const isGiven = project_id !== undefined || scope !== undefined || is_org_default !== undefined
-  return isGiven ? { projectId: project_id, scope, isOrgDefault: is_org_default } : undefined
-}
-
-export const toNewDestination = (body: z.output<typeof newDestinationBody>): NewDestination => ({
-  ...toPlain(body),
-  name: body.name,
+/** The codec leaves unions as they are, and credentials of providers keep the providers' names. */
+export const toNewDestination = (body: z.output<typeof newDestination>): NewDestination => ({
+  ...settingsOf(body),
   connection:
     body.provider === 'smtp'
-      ? { provider: 'smtp', endpoint: toNewEndpoint(body.preset, body.credentials) }
+      ? { provider: 'smtp', endpoint: { ...endpointOf(body.credentials), preset: body.preset } }
       : { provider: body.provider, credentials: body.credentials },
-  projectId: body.project_id,
 })
 
-/** Which of the two fits, the destination knows. */
-function toConnectionChanges(name: string | undefined, given: z.output<typeof credentialChanges>): ConnectionChanges {
-  const { host, port, security, tls_policy, username: login, password: word, oauth2: grant, ...others } = given
-  const fields = toEndpoint(name, { host, port, security, tls_policy, username: login, password: word })
-  return { endpoint: { ...fields, oauth2: grant && toOAuth2(grant) }, credentials: others }
-}
-
-function toNewEndpoint(name: string | undefined, { oauth2: grant, ...given }: z.output<typeof credentials>): EndpointRequest {
-  return { ...toEndpoint(name, given), oauth2: grant && toOAuth2(grant) }
-}
-
-function toEndpoint<Given extends Pick<z.output<typeof credentialChanges>, 'tls_policy'>>(
-  name: string | undefined,
-  { tls_policy, ...given }: Given,
-): Omit<Given, 'tls_policy'> & Pick<EndpointRequest, 'tlsPolicy' | 'preset'> {
-  return { ...given, tlsPolicy: tls_policy, preset: name }
-}
-
-const toOAuth2 = (given: z.output<typeof oauth2>): OAuth2Request => ({
-  tokenUrl: given.token_url,
-  clientId: given.client_id,
-  clientSecret: given.client_secret,
-  refreshToken: given.refresh_token,
-  scope: given.scope,
-  tenant: given.tenant,
-})
-
-const toWireOAuth2 = ({ tokenUrl, clientId, scope, grant }: DestinationOAuth2): z.input<typeof oauth2Shape> => ({
-  token_url: tokenUrl,
-  client_id: clientId,
+export function toDestinationChanges({
+  preset: presetId,
+  credentials: given,
+  projectId,
   scope,
-  grant,
-})
+  isOrgDefault,
+  ...settings
+}: Decoded<typeof destinationChanges>): DestinationChanges {
+  const isPlaced = projectId !== undefined || scope !== undefined || isOrgDefault !== undefined
+  return {
+    ...settings,
+    connection: given && { ...given, endpoint: { ...given.endpoint, preset: presetId } },
+    place: isPlaced ? { projectId, scope, isOrgDefault } : undefined,
+  }
+}
 
-export const toWireDestination = (destination: Destination): z.input<typeof destinationShape> => ({
-  id: destination.id,
-  project_id: destination.projectId,
-  name: destination.name,
-  provider: destination.provider,
-  preset: destination.provider === 'smtp' ? destination.preset : null,
-  environment: destination.environment,
-  priority: destination.priority,
-  mode: destination.mode,
-  scope: destination.shared === undefined ? 'project' : 'org',
-  is_org_default: destination.shared === 'org_default',
-  from: destination.from,
-  credentials: destination.provider === 'smtp' ? toWireEndpoint(destination) : toWireCredentials(destination),
-  max_connections: destination.maxConnections,
-  max_rate_per_min: destination.maxRatePerMin,
-  created_at: toWireTime(destination.createdAt),
-  updated_at: toWireTime(destination.updatedAt),
-})
+const endpointEncoder = encoder(endpointShape).from<SmtpDestination>({ has_password: ({ sealedPassword }) => sealedPassword !== null })
 
-const toWireEndpoint = ({ host, port, security, tlsPolicy, username: login, sealedPassword, oauth2: grant }: SmtpDestination) => ({
-  ...{ host, port, security },
-  tls_policy: tlsPolicy,
-  username: login,
-  has_password: sealedPassword !== null,
-  ...(grant && { oauth2: toWireOAuth2(grant) }),
-})
+const destinationCode = {
+  preset: (one: Destination) => (one.provider === 'smtp' ? one.preset : null),
+  scope: ({ shared }: Destination) => (shared === undefined ? 'project' : 'org'),
+  is_org_default: ({ shared }: Destination) => shared === 'org_default',
+  credentials: (one: Destination) => (one.provider === 'smtp' ? endpointEncoder.encode(one) : toWireCredentials(one)),
+} as const
+export const destination = encoder(destinationShape).from<Destination>(destinationCode)
+export const changedDestination = encoder(changedDestinationShape).from<Destination & { readonly warnings: readonly DestinationWarning[] }>(
+  destinationCode,
+)
+export const promotedDestination = encoder(promotedDestinationShape).from<Destination & { readonly alreadyLive: boolean }>(destinationCode)
 
-export const toWirePreset = (preset: SmtpPreset): z.input<typeof presetShape> => ({
-  id: preset.id,
-  name: preset.name,
-  host: preset.host,
-  host_is_template: preset.hostIsTemplate,
-  port: preset.port,
-  security: preset.security,
-  kind: preset.kind,
-  country: preset.country,
-  username: preset.username,
-  fixed_username: preset.fixedUsername ?? null,
-  auth: [...preset.auth],
-  oauth2: preset.oauth2 ? { token_url: preset.oauth2.tokenUrl, grants: [...preset.oauth2.grants] } : null,
-  keeps_envelope_from: preset.keepsEnvelopeFrom,
-  notes: [...preset.notes],
-})
+export const smtpPreset = encoder(presetShape).from<SmtpPreset>()

@@ -15,12 +15,3 @@ export const deletion = z.strictObject({
       .meta(words),
   ),
 })
-
-/** The same as the query of an operation. */
-export const deletionQuery = z.strictObject({
-  discard_queued: z.enum(['true', 'false']).optional().meta(words),
-})
-
-export const toDeletion = ({ discard_queued }: z.output<typeof deletionQuery>): { readonly discardQueued: boolean } => ({
-  discardQueued: discard_queued === 'true',
-})

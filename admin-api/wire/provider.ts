@@ -3,11 +3,20 @@ import * as z from 'zod'
 import { closest } from '#config/closest.ts'
 import { credentialFields, httpProviderIds, httpProviders, type CredentialField, type HttpProvider } from '#config/providers.ts'
 import type { HttpDestination } from '#core/routing/destination.ts'
+import { encoder } from './codec.ts'
 import { filledLine } from './text.ts'
 
 export const providerIds = ['smtp', ...httpProviderIds] as const
 
-export const providerShape = z
+const fieldShape = z.object({
+  name: z.string(),
+  required: z.boolean(),
+  secret: z.boolean().meta({ description: 'Never shown again; answers say has_… instead.' }),
+  choices: z.array(z.string()).nullable(),
+  description: z.string(),
+})
+
+const providerShape = z
   .object({
     id: z.enum(providerIds),
     name: z.string(),
@@ -15,26 +24,9 @@ export const providerShape = z
       description:
         'mime: the message is handed over as it is stored; fields: the provider makes a message of its own from sender, texts and attachments.',
     }),
-    credentials: z.array(
-      z.object({
-        name: z.string(),
-        required: z.boolean(),
-        secret: z.boolean().meta({ description: 'Never shown again; answers say has_… instead.' }),
-        choices: z.array(z.string()).nullable(),
-        description: z.string(),
-      }),
-    ),
+    credentials: z.array(fieldShape),
   })
   .meta({ id: 'Provider' })
-
-type WireProvider = z.input<typeof providerShape>
-type WireField = WireProvider['credentials'][number]
-
-const wireField = (name: string, { required, secret, choices, describe }: CredentialField): WireField => ({
-  ...{ name, required, secret },
-  choices: choices ? [...choices] : null,
-  description: describe,
-})
 
 const optional = { required: false, secret: false } as const
 const baseUrl: CredentialField = {
@@ -51,35 +43,32 @@ const smtpFields: Readonly<Record<string, CredentialField>> = {
   password: { required: false, secret: true, describe: 'Password of the login.' },
 }
 
-/** Every provider with what it needs. */
-export const wireProviders = (): WireProvider[] => [
-  {
-    id: 'smtp',
-    name: 'SMTP server',
-    takes: 'mime',
-    credentials: Object.entries(smtpFields).map(([name, field]) => wireField(name, field)),
-  },
-  ...httpProviderIds.map((id): WireProvider => {
-    const { title, takes } = httpProviders[id]
-    const fields = Object.entries({ ...credentialFields(id), base_url: baseUrl })
-    return { id, name: title, takes, credentials: fields.map(([name, field]) => wireField(name, field)) }
-  }),
-]
+type Provider = (typeof providerIds)[number]
 
+const fieldsOf = (provider: Provider): Readonly<Record<string, CredentialField>> =>
+  provider === 'smtp' ? smtpFields : { ...credentialFields(provider), base_url: baseUrl }
+
+const field = encoder(fieldShape).from<CredentialField & { readonly name: string }>({ description: ({ describe }) => describe })
+
+/** What a provider needs. */
+export const provider = encoder(providerShape).from<Provider>({
+  id: (one) => one,
+  name: (one) => (one === 'smtp' ? 'SMTP server' : httpProviders[one].title),
+  takes: (one) => (one === 'smtp' ? 'mime' : httpProviders[one].takes),
+  credentials: (one) => Object.entries(fieldsOf(one)).map(([name, about]) => field.encode({ name, ...about })),
+})
 /** Choices are checked by the core, which knows what was meant. */
 function credential({ describe, choices }: CredentialField) {
   return filledLine(2048).meta({ description: describe, ...(choices && { enum: [...choices] }) })
 }
 
 /** The credentials of one provider, as they are given to a new destination. */
-export function credentialsOf(provider: HttpProvider) {
-  const fields = Object.entries({ ...credentialFields(provider), base_url: baseUrl })
-  return z.strictObject(Object.fromEntries(fields.map(([name, field]) => [name, credential(field).optional()])))
-}
+export const credentialsOf = (of: HttpProvider) =>
+  z.strictObject(Object.fromEntries(Object.entries(fieldsOf(of)).map(([name, about]) => [name, credential(about).optional()])))
 
 /** Every credential that any provider has, for changes; which of them fit depends on the destination. */
 export const anyCredentials = Object.fromEntries(
-  [...httpProviderIds.flatMap((id) => Object.entries(credentialFields(id))), ['base_url', baseUrl] as const].map(([name]) => [
+  [...httpProviderIds.flatMap((of) => Object.keys(credentialFields(of))), 'base_url'].map((name) => [
     name,
     filledLine(2048).nullable().optional(),
   ]),
@@ -90,13 +79,9 @@ export const credentialsShape = z.record(z.string(), z.union([z.string(), z.bool
   description: 'Of a provider with an API: credentials by name, has_… for secrets, and base_url.',
 })
 
-export function toWireCredentials({
-  provider,
-  baseUrl: base,
-  credentials,
-  sealedCredentials,
-}: HttpDestination): z.input<typeof credentialsShape> {
-  const shown = Object.entries(credentialFields(provider)).map(([name, { secret }]) =>
+export function toWireCredentials(destination: HttpDestination): z.input<typeof credentialsShape> {
+  const { baseUrl: base, credentials, sealedCredentials } = destination
+  const shown = Object.entries(credentialFields(destination.provider)).map(([name, { secret }]) =>
     secret ? [`has_${name}`, sealedCredentials[name] !== undefined] : [name, credentials[name] ?? null],
   )
   return { ...Object.fromEntries(shown), base_url: base }

@@ -230,7 +230,7 @@ test('updateDestination keeps a password with its host, also when both change at
   }
 })
 
-test('setDestinationMode and promoteDestinationToLive are idempotent', async (t) => {
+test('updateDestinationMode and promoteDestinationToLive are idempotent', async (t) => {
   const { rest } = await startRig(t)
   const id = await addDestination(rest)
   const first = await rest.must('POST', `/v1/destinations/${id}/promote-to-live`)

@@ -181,8 +181,8 @@ const readingOne = (made: Made): Record<string, Request> => {
   const message = { id: made.inbox, message_id: made.message }
   const inbound = { id: made.inboundRoute, message_id: made.inboundMessage }
   return {
-    readDestination: { ...refused, params: { id: made.destination } },
-    readDestinationHealth: { ...refused, params: { id: made.destination } },
+    getDestination: { ...refused, params: { id: made.destination } },
+    getDestinationHealth: { ...refused, params: { id: made.destination } },
     getRoutingRule: { ...refused, params: { id: made.rule } },
     readDomain: { ...refused, params: { id: made.domain }, neighbour: 'shared' },
     listDomainRecords: { ...refused, params: { id: made.domain }, query: `destination_id=${made.destination}` },
@@ -300,7 +300,7 @@ const changing = (made: Made): Record<string, Request> => {
   return {
     testDestination: destination,
     updateDestination: { ...destination, body: { name: 'Mine' } },
-    setDestinationMode: { ...destination, body: { mode: 'live' } },
+    updateDestinationMode: { ...destination, body: { mode: 'live' } },
     promoteDestinationToLive: { ...refused, params: { id: made.spare } },
     updateRoutingRule: { ...refused, params: { id: made.rule }, body: { priority: 1 } },
     verifyDomain: { ...domain, neighbour: 'shared' },
