@@ -1,5 +1,4 @@
 /** Destinations and their mode. Spec "Destinations, routing, projects". */
-import * as z from 'zod'
 import { findPreset, presetIds } from '#config/presets.ts'
 import { action, type Action } from '../actions/action.ts'
 import { resource } from '../actions/resource.ts'
@@ -18,6 +17,7 @@ import {
 import { deletion } from '../wire/discard-queued.ts'
 import { listEncoder } from '../wire/paging.ts'
 import { provider, providerIds } from '../wire/provider.ts'
+import { noInput } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
 
 const tags = ['destinations']
@@ -38,7 +38,7 @@ const reading = ({ destinations }: RestCore): readonly Action[] => [
     summary: 'List the presets of well-known mail providers',
     tags,
     scope: 'api:read',
-    input: z.strictObject({}),
+    input: noInput,
     output: listEncoder(smtpPreset),
     http: { method: 'GET', path: '/v1/destinations/presets' },
     run: () => presetIds.map(findPreset).filter((preset) => preset !== undefined),
@@ -48,7 +48,7 @@ const reading = ({ destinations }: RestCore): readonly Action[] => [
     summary: 'List the providers and the credentials that each needs',
     tags,
     scope: 'api:read',
-    input: z.strictObject({}),
+    input: noInput,
     output: listEncoder(provider),
     http: { method: 'GET', path: '/v1/destinations/providers' },
     run: () => providerIds,

@@ -1,112 +1,56 @@
 /** Sending domains: what to publish, whether it is published, and DKIM keys. */
 import * as z from 'zod'
-import { noBody } from '../answer.ts'
-import { operation, type Operation } from '../operation.ts'
-import { domainRecordsShape, domainShape, newDomainBody, toWireDomain, toWireRecord } from '../wire/domain.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
-import { id, idParams } from '../wire/text.ts'
+import type { Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
+import { domain, domainRecord, newDomain } from '../wire/domain.ts'
+import { listEncoder } from '../wire/paging.ts'
+import { id } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
 
-const tags = ['domains']
+const domains = resource('/v1/domains', { name: 'Domain', tags: ['domains'] })
 
-export const domainOperations = (core: RestCore): readonly Operation[] => [...reading(core), ...writing(core)]
-
-const reading = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/domains',
-    operationId: 'listDomains',
+export const domainActions = ({ sendingDomains }: RestCore): readonly Action[] => [
+  domains.list({
     summary: 'List sending domains, the newest first',
-    tags,
-    right: 'api:read',
-    query: z.strictObject({ limit: pagingFields.limit, cursor: pagingFields.cursor }),
-    response: pageOf(domainShape),
-    async handle({ scope, query }) {
-      const page = await core.sendingDomains.list(scope, query)
-      return { data: page.rows.map(toWireDomain), next_cursor: page.nextCursor ?? null }
-    },
+    errors: [],
+    filter: {},
+    item: domain,
+    run: ({ principal }, page) => sendingDomains.list(principal, page),
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/domains/{id}',
-    operationId: 'readDomain',
-    summary: 'Read a sending domain with the records to publish',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    response: domainShape,
-    handle: async ({ scope, params }) => toWireDomain(await core.sendingDomains.get(scope, params.id)),
+  domains.read({
+    summary: 'Get a sending domain and the records to publish',
+    output: domain,
+    run: ({ principal }, { id }) => sendingDomains.get(principal, id),
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/domains/{id}/records',
-    operationId: 'listDomainRecords',
-    summary: 'The records to publish when mail leaves by one destination',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    query: z.strictObject({ destination_id: id.optional() }),
-    response: domainRecordsShape,
-    async handle({ scope, params, query }) {
-      const records = await core.sendingDomains.recordsFor(scope, params.id, query.destination_id)
-      return { data: records.map(toWireRecord) }
-    },
+  domains.readOf('records', {
+    summary: 'Get the records to publish when mail leaves by one destination',
+    input: z.strictObject({ destination_id: id.optional() }),
+    output: listEncoder(domainRecord),
+    run: ({ principal }, { id, destinationId }) => sendingDomains.recordsFor(principal, id, destinationId),
   }),
-]
-
-const writing = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'POST',
-    path: '/v1/domains',
-    operationId: 'createDomain',
-    summary: 'Register a sending domain and make its DKIM keys',
-    tags,
-    right: 'api:admin',
-    status: 201,
+  domains.create({
+    summary: 'Create a sending domain and its DKIM keys',
     errors: ['conflict'],
-    body: newDomainBody,
-    response: domainShape,
-    examples: { body: { domain: 'example.ch' } },
-    handle: async ({ scope, body }) =>
-      toWireDomain(await core.sendingDomains.create(scope, { domain: body.domain, ed25519: body.ed25519 ?? false })),
+    input: newDomain,
+    output: domain,
+    examples: { input: { domain: 'example.ch' } },
+    run: ({ principal }, { domain: name, ed25519 = false }) => sendingDomains.create(principal, { domain: name, ed25519 }),
   }),
-  operation({
-    method: 'POST',
-    path: '/v1/domains/{id}/verify',
-    operationId: 'verifyDomain',
-    summary: 'Look the records up in DNS, and sign with keys that are published',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    response: domainShape,
-    handle: async ({ scope, params }) => toWireDomain(await core.sendingDomains.verify(scope, params.id)),
+  domains.act('verify', {
+    summary: 'Verify the records of a sending domain in DNS',
+    description: 'Keys whose records are published sign from now on.',
+    output: domain,
+    run: ({ principal }, { id }) => sendingDomains.verify(principal, id),
   }),
-  operation({
-    method: 'POST',
-    path: '/v1/domains/{id}/rotate-dkim',
-    operationId: 'rotateDomainKeys',
-    summary: 'Make new DKIM keys, which sign as soon as they are published and verified',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    response: domainShape,
-    handle: async ({ scope, params }) => toWireDomain(await core.sendingDomains.rotate(scope, params.id)),
+  domains.act('rotate-dkim', {
+    summary: 'Replace the DKIM keys of a sending domain',
+    description: 'The new keys sign as soon as they are published and verified.',
+    output: domain,
+    run: ({ principal }, { id }) => sendingDomains.rotate(principal, id),
   }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/domains/{id}',
-    operationId: 'deleteDomain',
-    summary: 'Delete a sending domain; its mail is signed no more',
-    tags,
-    right: 'api:admin',
-    status: 204,
-    errors: ['not_found', 'conflict'],
-    params: idParams,
-    response: noBody,
-    handle: ({ scope, params }) => core.sendingDomains.remove(scope, params.id),
+  domains.remove({
+    summary: 'Delete a sending domain',
+    description: 'Its mail is no longer signed.',
+    run: ({ principal }, { id }) => sendingDomains.remove(principal, id),
   }),
 ]

@@ -1,63 +1,46 @@
 /** Failover policies. Spec "Destinations, routing, projects". */
 import * as z from 'zod'
-import { noBody } from '../answer.ts'
-import { operation, type Operation } from '../operation.ts'
-import { failoverPolicyBody, failoverPolicyShape, primaryParams, toFailoverRequest, toWireFailoverPolicy } from '../wire/failover-policy.ts'
-import { pageOf, pagingFields } from '../wire/paging.ts'
+import type { Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
+import { failoverPolicy, failoverPolicyInput } from '../wire/failover-policy.ts'
+import { project } from '../wire/paging.ts'
 import type { RestCore } from './core.ts'
 
-const tags = ['routing']
+const policies = resource('/v1/failover/policy', {
+  name: 'FailoverPolicy',
+  plural: 'FailoverPolicies',
+  tags: ['routing'],
+  key: 'primary_id',
+})
 
-export const failoverPolicyOperations = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'GET',
-    path: '/v1/failover/policy',
-    operationId: 'listFailoverPolicies',
+export const failoverPolicyActions = ({ failoverPolicies }: RestCore): readonly Action[] => [
+  policies.list({
     summary: 'List failover policies, the oldest first',
-    tags,
-    right: 'api:read',
-    errors: ['not_found'],
-    query: z.strictObject(pagingFields),
-    response: pageOf(failoverPolicyShape),
-    async handle({ scope, query: { limit, cursor, project } }) {
-      const page = await core.failoverPolicies.list(scope, { limit, cursor, projectId: project })
-      return { data: page.rows.map(toWireFailoverPolicy), next_cursor: page.nextCursor ?? null }
-    },
+    item: failoverPolicy,
+    run: ({ principal }, page) => failoverPolicies.list(principal, page),
   }),
-  operation({
-    method: 'POST',
-    path: '/v1/failover/policy',
-    operationId: 'setFailoverPolicy',
-    summary: 'Say which destinations take over for another one, and when',
+  policies.create({
+    id: 'setFailoverPolicy',
+    summary: 'Set the failover policy of a destination',
     description:
-      'Idempotent: the policy of this primary destination is replaced. Recipients that were accepted or refused for good are never ' +
-      'handed to a fallback; fallbacks in sandbox mode are passed over. After the last fallback the retry schedule begins at the primary again.',
-    tags,
-    right: 'api:admin',
-    errors: ['not_found', 'conflict'],
-    body: failoverPolicyBody,
-    response: failoverPolicyShape,
+      'Says which destinations take over for the primary one, and when. Idempotent: an existing policy of this primary destination is replaced. ' +
+      'Recipients that were accepted or permanently refused are never handed to a fallback, and fallbacks in sandbox mode are skipped. ' +
+      'After the last fallback, the retry schedule starts again at the primary destination.',
+    input: failoverPolicyInput,
+    output: failoverPolicy,
     examples: {
-      body: {
+      input: {
         primary_id: 'dst_01935c0000007000800000000000000000',
         fallback_ids: ['dst_01935c0000007000800000000000000001'],
         conditions: { on: ['transient', 'breaker_open', 'misconfigured'] },
       },
     },
-    handle: async ({ scope, body }) => toWireFailoverPolicy(await core.failoverPolicies.set(scope, toFailoverRequest(body))),
+    http: { status: 200 },
+    run: ({ principal }, { conditions, ...policy }) => failoverPolicies.set(principal, { ...policy, ...conditions }),
   }),
-  operation({
-    method: 'DELETE',
-    path: '/v1/failover/policy/{primary_id}',
-    operationId: 'deleteFailoverPolicy',
+  policies.remove({
     summary: 'Delete the failover policy of a destination',
-    tags,
-    right: 'api:admin',
-    status: 204,
-    errors: ['not_found', 'conflict'],
-    params: primaryParams,
-    query: z.strictObject({ project: pagingFields.project }),
-    response: noBody,
-    handle: ({ scope, params, query }) => core.failoverPolicies.remove(scope, params.primary_id, query.project),
+    input: z.strictObject({ project }),
+    run: ({ principal }, { primaryId, project: projectId }) => failoverPolicies.remove(principal, primaryId, projectId),
   }),
 ]

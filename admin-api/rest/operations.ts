@@ -10,8 +10,8 @@ import { billingEntries } from './billing.ts'
 import { destinationHealthActions } from './destination-health.ts'
 import { destinationActions } from './destinations.ts'
 import { diagnoseActions } from './diagnose.ts'
-import { domainOperations } from './domains.ts'
-import { failoverPolicyOperations } from './failover-policies.ts'
+import { domainActions } from './domains.ts'
+import { failoverPolicyActions } from './failover-policies.ts'
 import { flagActions } from './flags.ts'
 import { inboundRouteOperations } from './inbound-routes.ts'
 import { inboxOperations } from './inboxes.ts'
@@ -25,10 +25,10 @@ import { messageActions } from './messages.ts'
 import { organizationActions } from './organizations.ts'
 import { postofficeMappingActions } from './postoffice-mappings.ts'
 import { projectActions } from './projects.ts'
-import { publishableKeyOperations } from './publishable-keys.ts'
+import { publishableKeyActions } from './publishable-keys.ts'
 import { replayActions } from './replays.ts'
 import { routingRuleActions } from './routing-rules.ts'
-import { routingSimulationOperations } from './routing-simulation.ts'
+import { routingSimulationActions } from './routing-simulation.ts'
 import { scheduledSendOperations } from './scheduled-sends.ts'
 import { smtpCredentialActions } from './smtp-credentials.ts'
 import { templateActions } from './templates.ts'
@@ -61,16 +61,16 @@ const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...destinationActions(core),
   ...destinationHealthActions(core),
   ...routingRuleActions(core),
-  ...routingSimulationOperations(core),
-  ...domainOperations(core),
+  ...routingSimulationActions(core),
+  ...domainActions(core),
   ...templateActions(core),
-  ...failoverPolicyOperations(core),
+  ...failoverPolicyActions(core),
   ...projectActions(core),
   ...accountActions(core),
   ...organizationActions(core),
   ...smtpCredentialActions(core),
   ...apiKeyActions(core),
-  ...publishableKeyOperations(core),
+  ...publishableKeyActions(core),
   ...memberActions(core),
   ...invitationActions(core),
   ...inboxOperations(core),

@@ -1,27 +1,24 @@
 /** What a message would get now, without sending it. Spec "Routing rule". */
-import { operation, type Operation } from '../operation.ts'
-import { simulationBody, simulationShape, toSimulationRequest, toWireSimulation } from '../wire/routing-simulation.ts'
+import { action, type Action } from '../actions/action.ts'
+import { simulation, simulationInput, toSimulationRequest } from '../wire/routing-simulation.ts'
 import type { RestCore } from './core.ts'
 
-export const routingSimulationOperations = (core: RestCore): readonly Operation[] => [
-  operation({
-    method: 'POST',
-    path: '/v1/routing/simulate',
-    operationId: 'simulateRouting',
-    summary: 'See which rule, destination and outcome a message would get now, and why',
+export const routingSimulationActions = ({ simulate }: RestCore): readonly Action[] => [
+  action({
+    id: 'simulateRouting',
+    summary: 'Simulate the routing of a message',
     description:
-      'Nothing is sent, counted or stored. The message is described by from, to and the like, or it is one that was accepted, by its trace_id: ' +
-      'then the answer also tells what happened to it, and what would come out differently now.',
+      'Shows which rule, destination and outcome the message would get now, and why. Nothing is sent, counted or stored. ' +
+      'Describe the message by from, to and the other fields, or name one that was accepted by its trace_id: ' +
+      'the response then also shows what happened to it, and what would be different now.',
     tags: ['routing'],
-    right: 'api:read',
+    scope: 'api:read',
     errors: ['not_found'],
-    body: simulationBody,
-    response: simulationShape,
-    examples: { body: { from: 'shop@example.ch', to: 'ada@example.ch' } },
-    async handle({ scope, body }) {
-      if (body.trace_id === undefined) return toWireSimulation(await core.simulate.ofRequest(scope, toSimulationRequest(body)))
-      const told = await core.simulate.ofTrace(scope, body.trace_id)
-      return toWireSimulation(told, told)
-    },
+    input: simulationInput,
+    output: simulation,
+    examples: { input: { from: 'shop@example.ch', to: 'ada@example.ch' } },
+    http: { method: 'POST', path: '/v1/routing/simulate' },
+    run: ({ principal }, { traceId, ...described }) =>
+      traceId === undefined ? simulate.ofRequest(principal, toSimulationRequest(described)) : simulate.ofTrace(principal, traceId),
   }),
 ]

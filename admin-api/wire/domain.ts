@@ -1,9 +1,10 @@
 /** Sending domains on the wire, with the records to publish. */
 import * as z from 'zod'
-import { domainStatuses, keyAlgorithms, recordPurposes, verdicts } from '#core/domains/sending-domain.ts'
+import { domainStatuses, keyAlgorithms, recordPurposes, verdicts, type DkimKey, type SendingDomain } from '#core/domains/sending-domain.ts'
 import type { DomainRecord, ShownDomain } from '#core/domains/sending-domains.ts'
+import { encoder } from './codec.ts'
 import { filledLine } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { orNull, wireTime } from './time.ts'
 
 const recordShape = z.object({
   purpose: z
@@ -18,52 +19,44 @@ const recordShape = z.object({
   hint: z.string(),
 })
 
-export const domainShape = z
+const keyShape = z.object({
+  selector: z.string(),
+  algorithm: z.enum(keyAlgorithms),
+  state: z.enum(['pending', 'active', 'retired']),
+  created_at: wireTime,
+  retired_at: wireTime.nullable(),
+})
+
+const domainShape = z
   .object({
     id: z.string(),
     domain: z.string(),
     status: z.enum(domainStatuses).meta({ description: 'verified: mail from this domain and its subdomains is signed.' }),
     checked_at: wireTime.nullable(),
-    dkim_keys: z.array(
-      z.object({
-        selector: z.string(),
-        algorithm: z.enum(keyAlgorithms),
-        state: z.enum(['pending', 'active', 'retired']),
-        created_at: wireTime,
-        retired_at: wireTime.nullable(),
-      }),
-    ),
+    dkim_keys: z.array(keyShape),
     records: z.array(recordShape),
     created_at: wireTime,
     updated_at: wireTime,
   })
   .meta({ id: 'SendingDomain' })
 
-export const domainRecordsShape = z.object({ data: z.array(recordShape) })
-
-export const newDomainBody = z.strictObject({
+export const newDomain = z.strictObject({
   domain: filledLine(254),
   ed25519: z.boolean().optional().meta({ description: 'A second key, of type Ed25519, beside the RSA key; false unless told.' }),
 })
 
-export const toWireDomain = ({ domain, records }: ShownDomain): z.input<typeof domainShape> => ({
-  id: domain.id,
-  domain: domain.domain,
-  status: domain.status,
-  checked_at: domain.check && toWireTime(domain.check.at),
-  dkim_keys: domain.keys.map(({ selector, algorithm, state, createdAt, retiredAt }) => ({
-    ...{ selector, algorithm, state },
-    created_at: toWireTime(createdAt),
-    retired_at: retiredAt === null ? null : toWireTime(retiredAt),
-  })),
-  records: records.map(toWireRecord),
-  created_at: toWireTime(domain.createdAt),
-  updated_at: toWireTime(domain.updatedAt),
+const dkimKey = encoder(keyShape).from<DkimKey>()
+
+export const domainRecord = encoder(recordShape).from<DomainRecord>({
+  found: ({ check }) => check?.found ?? null,
+  verdict: ({ check }) => check?.verdict ?? null,
+  hint: ({ check, hint }) => check?.hint ?? hint,
 })
 
-export const toWireRecord = ({ check, purpose, type, name, expected, required, hint }: DomainRecord): z.input<typeof recordShape> => ({
-  ...{ purpose, type, name, expected, required },
-  found: check ? [...check.found] : null,
-  verdict: check?.verdict ?? null,
-  hint: check?.hint ?? hint,
-})
+export const domain = encoder(domainShape)
+  .from<SendingDomain & Pick<ShownDomain, 'records'>>({
+    checked_at: ({ check }) => orNull(check?.at),
+    dkim_keys: ({ keys }) => keys.map(dkimKey.encode),
+    records: ({ records }) => records.map(domainRecord.encode),
+  })
+  .via(({ domain: one, records }: ShownDomain) => ({ ...one, records }))

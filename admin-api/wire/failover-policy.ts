@@ -1,13 +1,13 @@
 /** Failover policies on the wire. Spec "Failover policy". */
 import * as z from 'zod'
 import { failoverCauses, type FailoverPolicy } from '#core/routing/failover-policy.ts'
-import type { FailoverRequest } from '#core/routing/failover-policies.ts'
+import { encoder } from './codec.ts'
 import { id } from './text.ts'
-import { toWireTime, wireTime } from './time.ts'
+import { wireTime } from './time.ts'
 
 const cause = z.enum(failoverCauses)
 
-export const failoverPolicyShape = z
+const failoverPolicyShape = z
   .object({
     id: z.string(),
     project_id: z.string(),
@@ -19,7 +19,7 @@ export const failoverPolicyShape = z
   })
   .meta({ id: 'FailoverPolicy' })
 
-export const failoverPolicyBody = z.strictObject({
+export const failoverPolicyInput = z.strictObject({
   primary_id: id,
   fallback_ids: z.array(id).max(50).meta({ description: 'Destinations that take over, in this order; at most 5.' }),
   conditions: z.strictObject({
@@ -37,22 +37,6 @@ export const failoverPolicyBody = z.strictObject({
   project_id: id.optional(),
 })
 
-export const primaryParams = z.strictObject({ primary_id: id })
-
-export const toFailoverRequest = (body: z.output<typeof failoverPolicyBody>): FailoverRequest => ({
-  primaryId: body.primary_id,
-  fallbackIds: body.fallback_ids,
-  on: body.conditions.on,
-  latencyMs: body.conditions.latency_ms,
-  projectId: body.project_id,
-})
-
-export const toWireFailoverPolicy = (policy: FailoverPolicy): z.input<typeof failoverPolicyShape> => ({
-  id: policy.id,
-  project_id: policy.projectId,
-  primary_id: policy.primaryId,
-  fallback_ids: [...policy.fallbackIds],
-  conditions: { on: [...policy.on], latency_ms: policy.latencyMs },
-  created_at: toWireTime(policy.createdAt),
-  updated_at: toWireTime(policy.updatedAt),
+export const failoverPolicy = encoder(failoverPolicyShape).from<FailoverPolicy>({
+  conditions: ({ on, latencyMs }) => ({ on, latency_ms: latencyMs }),
 })

@@ -1,7 +1,10 @@
 /** Simulated sends on the wire. Spec "Routing rule". */
 import * as z from 'zod'
 import { refusals } from '#core/refusals.ts'
-import type { Simulation, SimulationRequest, TraceSimulation } from '#core/submission/simulate.ts'
+import type { Destination } from '#core/routing/destination.ts'
+import type { Difference, Simulation, SimulationRequest, TraceSimulation } from '#core/submission/simulate.ts'
+import type { SimulationStep } from '#core/submission/simulation.ts'
+import { encoder, type Decoded } from './codec.ts'
 import { mailbox, mailboxes } from './mailbox.ts'
 import { besideFaults, environmentName, id } from './text.ts'
 import { toWireTime, wireTime } from './time.ts'
@@ -20,7 +23,7 @@ const described = {
   attachments: z.int().min(0).max(100).optional().meta({ description: 'How many files it has.' }),
 }
 
-export const simulationBody = z
+export const simulationInput = z
   .strictObject({ trace_id: z.uuidv4().optional().meta({ description: 'A message that was accepted; given alone.' }), ...described })
   .refine((body) => body.trace_id === undefined || Object.values(body).filter((value) => value !== undefined).length === 1, {
     path: ['trace_id'],
@@ -59,30 +62,54 @@ const steps = [
   'failover',
 ] as const
 
-const route = z.object({
+const routeShape = z.object({
   by: z.string(),
   rule_id: z.string().nullable(),
   environment: z.string().nullable(),
   reason: z.string(),
 })
 
-export const simulationShape = z
+const destinationShape = z.object({
+  id: z.string(),
+  name: z.string(),
+  mode: z.enum(['sandbox', 'live']),
+  scope: z.enum(['project', 'org']),
+  is_org_default: z.boolean(),
+})
+
+const stepShape = z.object({
+  step: z.enum(steps),
+  result: z.enum(['passed', 'matched', 'not_matched', 'destination_gone', 'decided', 'refused', 'withheld', 'passed_over']),
+  message: z.string(),
+  rule_id: z.string().nullable(),
+  destination_id: z.string().nullable(),
+})
+
+const differenceShape = z.object({
+  field: z.enum(['outcome', 'route_by', 'rule_id', 'destination_id']),
+  earlier: z.string().nullable(),
+  now: z.string().nullable(),
+})
+
+const earlierShape = z.object({
+  trace_id: z.string(),
+  at: wireTime,
+  outcome: z.enum(traceOutcomes),
+  reason: z.string(),
+  destination_id: z.string().nullable(),
+  route: routeShape,
+  differences: z.array(differenceShape),
+})
+
+const simulationShape = z
   .object({
     outcome: z.enum(outcomes).nullable().meta({ description: 'null when the message would be refused.' }),
     reason: z.string(),
     project_id: z.string(),
     rule_id: z.string().nullable(),
     destination_id: z.string().nullable().meta({ description: 'The destination that relays, or that would have relayed.' }),
-    destination: z
-      .object({
-        id: z.string(),
-        name: z.string(),
-        mode: z.enum(['sandbox', 'live']),
-        scope: z.enum(['project', 'org']),
-        is_org_default: z.boolean(),
-      })
-      .nullable(),
-    route: route.nullable(),
+    destination: destinationShape.nullable(),
+    route: routeShape.nullable(),
     refusal: z.object({ code: z.string(), status: z.int(), message: z.string(), next_action: z.string() }).nullable(),
     suppressed: z
       .array(z.object({ address: z.string(), suppression_id: z.string(), source: z.string(), reason: z.string().nullable() }))
@@ -92,100 +119,64 @@ export const simulationShape = z
       .nullable()
       .meta({ description: 'Where delivery would begin as destinations are now; null when nothing would be delivered.' }),
     steps: z
-      .array(
-        z.object({
-          step: z.enum(steps),
-          result: z.enum(['passed', 'matched', 'not_matched', 'destination_gone', 'decided', 'refused', 'withheld', 'passed_over']),
-          message: z.string(),
-          rule_id: z.string().nullable(),
-          destination_id: z.string().nullable(),
-        }),
-      )
+      .array(stepShape)
       .meta({ description: 'Everything that was looked at, in order. Rules behind the first that matches are not looked at.' }),
-    earlier: z
-      .object({
-        trace_id: z.string(),
-        at: wireTime,
-        outcome: z.enum(traceOutcomes),
-        reason: z.string(),
-        destination_id: z.string().nullable(),
-        route,
-        differences: z.array(
-          z.object({
-            field: z.enum(['outcome', 'route_by', 'rule_id', 'destination_id']),
-            earlier: z.string().nullable(),
-            now: z.string().nullable(),
-          }),
-        ),
-      })
-      .nullable()
-      .meta({ description: 'With trace_id: what happened to it, and what would come out differently now.' }),
+    earlier: earlierShape.nullable().meta({ description: 'With trace_id: what happened to it, and what would come out differently now.' }),
   })
   .meta({ id: 'RoutingSimulation' })
 
-export const toSimulationRequest = (body: z.output<typeof simulationBody>): SimulationRequest => ({
-  from: body.from?.address,
-  rcptTo: [...(body.to ?? []), ...(body.cc ?? []), ...(body.bcc ?? [])].map(({ address }) => address),
-  projectId: body.project_id,
-  destinationId: body.destination_id ?? undefined,
-  environment: body.environment ?? undefined,
-  smtpCredentialId: body.smtp_credential_id,
-  size: body.size ?? 0,
-  attachments: body.attachments ?? 0,
+export const toSimulationRequest = ({
+  from,
+  to = [],
+  cc = [],
+  bcc = [],
+  ...rest
+}: Omit<Decoded<typeof simulationInput>, 'traceId'>): SimulationRequest => ({
+  ...rest,
+  from: from?.address,
+  rcptTo: [...to, ...cc, ...bcc].map(({ address }) => address),
+  destinationId: rest.destinationId ?? undefined,
+  environment: rest.environment ?? undefined,
+  size: rest.size ?? 0,
+  attachments: rest.attachments ?? 0,
 })
 
-export function toWireSimulation(told: Simulation, earlier?: TraceSimulation): z.input<typeof simulationShape> {
-  const { decision, refusal, destination, projectId, steps: seen } = told
-  return {
-    outcome: refusal ? null : (decision?.outcome ?? null),
-    reason: refusal?.message ?? decision?.reason ?? '',
-    project_id: projectId,
-    rule_id: told.route?.ruleId ?? null,
-    destination_id: destination?.id ?? null,
-    destination: destination
-      ? {
-          id: destination.id,
-          name: destination.name,
-          mode: destination.mode,
-          scope: destination.shared === undefined ? 'project' : 'org',
-          is_org_default: destination.shared === 'org_default',
-        }
-      : null,
-    route: told.route ? toWireRoute(told.route) : null,
-    refusal: refusal
-      ? { code: refusal.code, status: refusals[refusal.code].http, message: refusal.message, next_action: refusal.nextAction }
-      : null,
-    suppressed: [...(told.suppressed ?? [])].map(([address, { id: suppression_id, source, reason }]) => ({
-      address,
-      suppression_id,
-      source,
-      reason,
-    })),
-    first_attempt: told.firstAttempt
-      ? { destination_id: told.firstAttempt.destinationId, wait_seconds: Math.ceil(told.firstAttempt.waitMs / 1000) }
-      : null,
-    steps: seen.map(({ step, result, message, ruleId, destinationId }) => ({
-      step,
-      result,
-      message,
-      rule_id: ruleId ?? null,
-      destination_id: destinationId ?? null,
-    })),
-    earlier: earlier ? toWirePast(earlier) : null,
-  }
-}
-
+/** The order of its fields is older than the codec. */
 const toWireRoute = ({ by, ruleId, environment, reason }: TraceSimulation['trace']['route']) => ({
   ...{ by, rule_id: ruleId, reason },
   environment: environment ?? null,
 })
 
-const toWirePast = ({ trace, differences }: TraceSimulation) => ({
-  trace_id: trace.id,
-  at: toWireTime(trace.createdAt),
-  outcome: trace.outcome,
-  reason: trace.outcomeReason,
-  destination_id: trace.destinationId,
-  route: toWireRoute(trace.route),
-  differences: differences.map((one) => ({ ...one })),
+const destination = encoder(destinationShape).from<Destination>({
+  scope: ({ shared }) => (shared === undefined ? 'project' : 'org'),
+  is_org_default: ({ shared }) => shared === 'org_default',
+})
+const step = encoder(stepShape).from<SimulationStep>()
+const difference = encoder(differenceShape).from<Difference>()
+
+const earlier = encoder(earlierShape).from<TraceSimulation>({
+  trace_id: ({ trace }) => trace.id,
+  at: ({ trace }) => toWireTime(trace.createdAt),
+  outcome: ({ trace }) => trace.outcome,
+  reason: ({ trace }) => trace.outcomeReason,
+  destination_id: ({ trace }) => trace.destinationId,
+  route: ({ trace }) => toWireRoute(trace.route),
+  differences: ({ differences }) => differences.map(difference.encode),
+})
+
+export const simulation = encoder(simulationShape).from<Simulation | TraceSimulation>({
+  outcome: ({ refusal, decision }) => (refusal ? null : (decision?.outcome ?? null)),
+  reason: ({ refusal, decision }) => refusal?.message ?? decision?.reason ?? '',
+  rule_id: ({ route }) => route?.ruleId ?? null,
+  destination_id: (told) => told.destination?.id ?? null,
+  destination: (told) => (told.destination ? destination.encode(told.destination) : null),
+  route: ({ route }) => (route ? toWireRoute(route) : null),
+  refusal: ({ refusal }) =>
+    refusal ? { code: refusal.code, status: refusals[refusal.code].http, message: refusal.message, next_action: refusal.nextAction } : null,
+  suppressed: ({ suppressed = [] }) =>
+    [...suppressed].map(([address, { id: entry, source, reason }]) => ({ address, suppression_id: entry, source, reason })),
+  first_attempt: ({ firstAttempt }) =>
+    firstAttempt ? { destination_id: firstAttempt.destinationId, wait_seconds: Math.ceil(firstAttempt.waitMs / 1000) } : null,
+  steps: (told) => told.steps.map(step.encode),
+  earlier: (told) => ('trace' in told ? earlier.encode(told) : null),
 })

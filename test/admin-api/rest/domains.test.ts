@@ -145,7 +145,7 @@ test('verifyDomain a look-up that fails decides nothing, a key that is gone sign
   t.is((await verify(rig, made.id)).status, 'verified')
 })
 
-test('rotateDomainKeys: the old key signs until the new one is seen, and stays published for a week', async (t) => {
+test('rotateDomainDkim: the old key signs until the new one is seen, and stays published for a week', async (t) => {
   const rig = await startRig(t)
   const made = await create(rig, { domain: 'b.ch' })
   publishKeys(rig, made)
@@ -168,7 +168,7 @@ test('rotateDomainKeys: the old key signs until the new one is seen, and stays p
   t.deepEqual(statesOf(await verify(rig, made.id)), ['active'])
 })
 
-test('rotateDomainKeys before anything was published replaces the keys', async (t) => {
+test('rotateDomainDkim before anything was published replaces the keys', async (t) => {
   const rig = await startRig(t)
   const made = await create(rig, { domain: 'b.ch', ed25519: true })
   const rotated = await rotate(rig, made.id)
@@ -182,7 +182,7 @@ test('rotateDomainKeys before anything was published replaces the keys', async (
   t.false(rotated.dkim_keys.some(({ selector }) => made.dkim_keys.some((old) => old.selector === selector)))
 })
 
-test('listDomainRecords adds the mechanism of the provider of a destination, and judges what was found by it', async (t) => {
+test('getDomainRecords adds the mechanism of the provider of a destination, and judges what was found by it', async (t) => {
   const rig = await startRig(t)
   const { id } = await create(rig, { domain: 'b.ch' })
   rig.records.txt.set('b.ch', ['v=spf1 ip4:192.0.2.7 -all'])

@@ -184,9 +184,9 @@ const readingOne = (made: Made): Record<string, Request> => {
     getDestination: { ...refused, params: { id: made.destination } },
     getDestinationHealth: { ...refused, params: { id: made.destination } },
     getRoutingRule: { ...refused, params: { id: made.rule } },
-    readDomain: { ...refused, params: { id: made.domain }, neighbour: 'shared' },
-    listDomainRecords: { ...refused, params: { id: made.domain }, query: `destination_id=${made.destination}` },
-    readPublishableKey: { ...refused, params: { id: made.publishable } },
+    getDomain: { ...refused, params: { id: made.domain }, neighbour: 'shared' },
+    getDomainRecords: { ...refused, params: { id: made.domain }, query: `destination_id=${made.destination}` },
+    getPublishableKey: { ...refused, params: { id: made.publishable } },
     getSmtpCredential: { ...refused, params: { id: made.credential } },
     getTemplate: { ...refused, params: { id: made.template } },
     listTemplateVersions: { ...refused, params: { id: made.template } },
@@ -251,11 +251,11 @@ function signedRequests(made: Made): Record<string, Request> {
 }
 
 const makingForPages = ({ project, reveal }: Made): Record<string, Request> => ({
-  mintPublishableKey: {
+  createPublishableKey: {
     ...refused,
     body: { allowed_origins: ['https://a.ch'], allowed_to: ['@a.ch'], locked_from: 'a@a.ch', project_id: project },
   },
-  generateHtmlSnippet: { ...refused, body: { reveal_url: reveal, to_address: 'ada@example.ch', from_address: 'form@example.ch' } },
+  createHtmlSnippet: { ...refused, body: { reveal_url: reveal, to_address: 'ada@example.ch', from_address: 'form@example.ch' } },
 })
 
 const making = (made: Made): Record<string, Request> => {
@@ -304,7 +304,7 @@ const changing = (made: Made): Record<string, Request> => {
     promoteDestinationToLive: { ...refused, params: { id: made.spare } },
     updateRoutingRule: { ...refused, params: { id: made.rule }, body: { priority: 1 } },
     verifyDomain: { ...domain, neighbour: 'shared' },
-    rotateDomainKeys: { ...domain, neighbour: 'forbidden' },
+    rotateDomainDkim: { ...domain, neighbour: 'forbidden' },
     updateSmtpCredential: { ...credential, body: { label: 'Mine' } },
     rotateSmtpCredential: credential,
     testSmtpCredentialConnection: credential,
