@@ -49,7 +49,7 @@ export function deliveryQueue({ delivery }: Config, metrics: Metrics, parts: Que
   metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(database))
   metrics.watch(
     'queue_oldest_due_seconds',
-    'How long the message that waits longest has been due; 0 while all attempts are made in time.',
+    'For how long the attempt that is most overdue has been due. No age: a message that waits for its next retry counts from when that is due.',
     () => queue.overdueMs() / 1000,
   )
   metrics.watch(

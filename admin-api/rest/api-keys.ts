@@ -31,6 +31,7 @@ export const apiKeyActions = ({ apiKeys, clock }: RestCore): readonly Action[] =
       description:
         'The key is in this answer only. It has at most the scopes of the key that mints it. What a member mints, also by an application, ' +
         'never reaches beyond the role of the member, and ends with the member or the application unless it is kept. ' +
+        'A key that ends, and is not one with api:admin for the whole organization, mints none that lasts longer: without expires_at the new one ends with it. ' +
         'With send_only the key sends and reads nothing but the status of what it sent itself.',
       input: newApiKey,
       output: mintedApiKey,
@@ -49,7 +50,7 @@ export const apiKeyActions = ({ apiKeys, clock }: RestCore): readonly Action[] =
       summary: 'Rename an API key, change its end, or keep it',
       description:
         'Of the active keys with api:admin for the whole organization, the one that lasts longest cannot be given an earlier end. ' +
-        'A later end of a key that outlasts who asks needs api:admin for the whole organization.',
+        'A later end of a key that outlasts who asks, or one later than that of the key that asks, needs api:admin for the whole organization.',
       input: apiKeyChanges,
       output: apiKey,
       examples: { input: { name: 'Shop, live' } },

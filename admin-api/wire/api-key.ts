@@ -8,7 +8,7 @@ import { roles } from '#core/access/role.ts'
 import { rightsInOrder } from '#core/access/scope.ts'
 import type { Clock } from '#core/clock.ts'
 import { encoder } from './codec.ts'
-import { id, filledLine, nullAsAbsent } from './text.ts'
+import { id, nameLine, nullAsAbsent } from './text.ts'
 import { orNull, timeInput, wireTime } from './time.ts'
 
 const scopes = z.array(z.enum(rightsInOrder))
@@ -57,7 +57,7 @@ const mintedKeyShape = z
 
 export const newApiKey = z
   .strictObject({
-    name: filledLine(100, 'For people: what the key is for.'),
+    name: nameLine(100, 'For people: what the key is for.'),
     scopes: scopes.min(1).max(3).optional().meta({
       description: 'Each scope includes those before it: api:read, api:send, api:admin. Required unless send_only is true.',
     }),
@@ -80,7 +80,7 @@ export const newApiKey = z
   })
 
 export const apiKeyChanges = z.strictObject({
-  name: filledLine(100, 'For people: what the key is for.').optional(),
+  name: nameLine(100, 'For people: what the key is for.').optional(),
   expires_at: timeInput.nullable().optional().meta({ description: 'Null for a key that does not expire.' }),
   kept: z
     .literal(true)

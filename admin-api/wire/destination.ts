@@ -8,7 +8,7 @@ import { securities, tlsPolicies, type Destination, type SmtpDestination } from 
 import type { DestinationChanges, NewDestination } from '#core/routing/destinations.ts'
 import { decoder, encoder, type Decoded } from './codec.ts'
 import { anyCredentials, credentialsOf, credentialsShape, providerIds, toWireCredentials, unknownProvider } from './provider.ts'
-import { environmentName, filledLine, id } from './text.ts'
+import { environmentName, filledLine, id, nameLine } from './text.ts'
 import { wireTime } from './time.ts'
 
 const oauth2Shape = z.object({
@@ -130,7 +130,7 @@ const place = {
     .meta({ description: 'Of one organization-wide destination at a time; true takes it from the other.' }),
 }
 
-const anyNew = { name: filledLine(100), ...plain, project_id: id.optional() }
+const anyNew = { name: nameLine(100), ...plain, project_id: id.optional() }
 
 const newHttpBody = (provider: HttpProvider) =>
   z.strictObject({ ...anyNew, provider: z.literal(provider), credentials: credentialsOf(provider) })
@@ -147,7 +147,7 @@ export const missingBesideProvider = (body: Readonly<Record<string, unknown>>): 
 
 export const destinationChanges = z
   .strictObject({
-    name: filledLine(100).optional(),
+    name: nameLine(100).optional(),
     preset: preset.optional(),
     credentials: credentialChanges.optional(),
     ...plain,

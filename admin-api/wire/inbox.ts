@@ -6,7 +6,7 @@ import type { LastNotify } from '#core/capture/last-notify.ts'
 import { decodeEncodedWords } from '#ingest/encoded-words.ts'
 import { encoder } from './codec.ts'
 import { contentsOf } from './reading.ts'
-import { filledLine, id } from './text.ts'
+import { id, nameLine } from './text.ts'
 import { wireTime } from './time.ts'
 
 const inboxFields = {
@@ -43,7 +43,7 @@ const inboxDetailShape = z
 const retentionDaysMax = 3650
 
 const changes = {
-  name: filledLine(100),
+  name: nameLine(100),
   notify_webhook_url: z.string().min(1).max(2048).nullable().meta({
     description: 'Address that begins with https://. Each message is told once, without a second try; redirects are not followed.',
   }),

@@ -6,7 +6,7 @@ import type { MadeOrganization } from '#core/administration/organizations.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
 import { encoder } from './codec.ts'
 import { limitValues, toWireLimits } from './limits.ts'
-import { filledLine } from './text.ts'
+import { nameLine } from './text.ts'
 import { wireTime } from './time.ts'
 
 const fields = {
@@ -25,7 +25,7 @@ const madeOrganizationShape = z
   .object({ ...fields, api_key: z.string().meta({ description: 'Its first key, with api:admin; shown this once.' }) })
   .meta({ id: 'MadeOrganization' })
 
-export const organizationInput = z.strictObject({ name: filledLine(100) })
+export const organizationInput = z.strictObject({ name: nameLine(100) })
 
 const code = {
   plan_tier: ({ plan }: Organization) => plan,

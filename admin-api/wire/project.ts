@@ -5,7 +5,7 @@ import { noRoutePolicies, type Project } from '#core/tenancy/organization.ts'
 import type { ProjectState, ProjectView } from '#core/administration/projects.ts'
 import { claimProgress } from './claim.ts'
 import { encoder } from './codec.ts'
-import { environmentName, filledLine, id } from './text.ts'
+import { environmentName, id, nameLine } from './text.ts'
 import { wireTime } from './time.ts'
 
 const policy = z.enum(noRoutePolicies)
@@ -55,7 +55,7 @@ const changes = {
   monthly_capture_cap: limit.optional().meta({ description: 'Captures a month, UTC; null is that of the plan.' }),
 }
 
-const name = filledLine(100)
+const name = nameLine(100)
 export const newProject = z.strictObject({
   name,
   parent_id: id.optional().meta({ description: 'Makes a partition of this project. Plans pro and enterprise.' }),

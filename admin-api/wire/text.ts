@@ -18,8 +18,10 @@ export function filledLine(max: number, description?: string) {
 }
 
 /** What people call something: like `filledLine`, and blanks around it do not count. */
-export const nameLine = (max: number) =>
-  z.string().trim().min(1).max(max).refine(isOneLine, 'must be on one line, without control characters')
+export function nameLine(max: number, description?: string) {
+  const text = z.string().trim().min(1).max(max).refine(isOneLine, 'must be on one line, without control characters')
+  return description === undefined ? text : text.meta({ description })
+}
 
 export const isOneLine = (text: string): boolean => !controls.test(text)
 

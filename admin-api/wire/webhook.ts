@@ -6,7 +6,7 @@ import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint
 import type { TestResult } from '#core/webhooks/test-delivery.ts'
 import type { MintedEndpoint } from '#core/webhooks/webhooks.ts'
 import { encoder } from './codec.ts'
-import { filledLine, id } from './text.ts'
+import { id, nameLine } from './text.ts'
 import { orNull, wireTime } from './time.ts'
 
 const eventType = z.enum(webhookEventTypes)
@@ -35,7 +35,7 @@ const mintedWebhookEndpointShape = z
   .meta({ id: 'MintedWebhookEndpoint' })
 
 const changes = {
-  name: filledLine(100),
+  name: nameLine(100),
   target_url: z.string().min(1).max(2048).meta({ description: 'Address that begins with https://. Redirects are not followed.' }),
   event_types: z.array(eventType).max(20).meta({ description: 'Left out or empty: every event.' }),
   paused: z.boolean().meta({

@@ -16,7 +16,7 @@ import { keptKey } from './minted-keys.ts'
 import { ceilingOf, endsAlongWith, endsAtProjects, followsMinter, rightsUnder, type Minter } from './minter.ts'
 import { reachableProject } from './project-choice.ts'
 import type { Role } from './role.ts'
-import { requireAdministration, requireRight, type Right, type Scope, type UserHolder } from './scope.ts'
+import { administersAll, requireAdministration, requireRight, type Right, type Scope, type UserHolder } from './scope.ts'
 import type { GrantSettingsSource } from './settings.ts'
 
 export interface ApiKeyOptions {
@@ -37,7 +37,7 @@ export interface NewApiKey {
   readonly sendOnly?: boolean | undefined
   /** Binds the key to one project. */
   readonly projectId?: string | undefined
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; the end of the asker's key unless told, for administrators of the whole organization none. */
   readonly expiresAt?: number | undefined
 }
 
@@ -97,6 +97,13 @@ export function newKeyRecord(facts: Omit<ApiKey, 'id' | 'sha256' | 'preview' | '
 /** Who is behind a key. */
 type Origin = Pick<ApiKey, 'minter' | 'keptAt' | 'mintedWith'>
 
+/** Who asks, as it is now. */
+interface Asker {
+  readonly origin: Origin
+  /** When their key ends; Infinity for one without an end, and for whoever asks without a key. */
+  readonly endMs: number
+}
+
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked'
 
 export function statusOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): ApiKeyStatus {
@@ -123,7 +130,8 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
 
   /**
    * A key has at most the rights of the one it is minted with, and one bound to a project mints for that project only. What a
-   * member mints, by a session, an application or a key of theirs, follows that member.
+   * member mints, by a session, an application or a key of theirs, follows that member. Nobody mints a key that outlasts their
+   * own, but for administrators of the whole organization.
    */
   async mint(scope: Scope, request: NewApiKey): Promise<MintedKey> {
     for (const right of request.sendOnly ? (['api:send'] as const) : request.scopes) requireRight(scope, right)
@@ -135,13 +143,17 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     const minted = await writes.act(scope, 'api_key.minted', async (change) => {
       const { projects } = await policies.of(scope.organizationId)
       const named = reachableProject(scope, projects, request.projectId, 'project_id')
-      const { name, scopes, sendOnly, expiresAt = null } = request
+      const { name, scopes, sendOnly } = request
+      const { origin, endMs } = await this.#asker(scope)
+      const mostMs = administersAll(scope) ? Infinity : endMs
+      const expiresAt = request.expiresAt ?? (mostMs === Infinity ? null : mostMs)
+      requireEndWithin(mostMs, expiresAt)
       const fresh = newKeyRecord(
         {
           ...{ name, expiresAt, scopes: sendOnly ? [] : [...new Set(scopes)] },
           projectId: named ?? (sendOnly ? scope.projectId : null),
           ...(sendOnly && { sendOnly: true }),
-          ...(await this.#originOf(scope)),
+          ...origin,
         },
         now,
       )
@@ -166,7 +178,8 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /**
-   * Only what is given changes. Keeping a key is for administrators of the whole organization, and so is a later end of a key that outlasts who asks.
+   * Only what is given changes. Keeping a key is for administrators of the whole organization, and so is a later end of a key that outlasts who asks,
+   * or an end later than that of the asker's own key.
    * Throws `conflict` for a key that has ended, and for an end that would leave the organization without an administrator's key sooner than now.
    */
   async update(scope: Scope, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
@@ -179,7 +192,11 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       requireActive(stored.record, now)
       const { record: before } = stored
       const fresh = { ...before, name: name ?? before.name, expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt }
-      if (endOf(fresh) > endOf(before) && !endsAlongWith(before, await this.#originOf(scope))) requireAdministration(scope)
+      if (endOf(fresh) > endOf(before)) {
+        const { origin, endMs } = await this.#asker(scope)
+        if (!endsAlongWith(before, origin)) requireAdministration(scope)
+        if (!administersAll(scope)) requireEndWithin(endMs, fresh.expiresAt)
+      }
       const isSooner = isAdministrator(before, now) && endOf(fresh) < endOf(before)
       if (isSooner && (await this.#othersAdministerUntil(scope, id, now)) < endOf(before))
         throw new Refusal(
@@ -204,7 +221,9 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       if (id === environmentKeyId)
         throw new Refusal('conflict', 'This key is set by POSTERN_ADMIN_KEY; change it there and restart, or mint another key.')
       requireActive(stored.record, clock.now())
-      if (!endsAlongWith(stored.record, await this.#originOf(scope)))
+      const { origin, endMs } = await this.#asker(scope)
+      const outlasts = !endsAlongWith(stored.record, origin) || (endOf(stored.record) > endMs && !administersAll(scope))
+      if (outlasts)
         throw new Refusal(
           'insufficient_scope',
           'This key would outlast your access; mint one of your own, or ask an administrator to replace it.',
@@ -280,20 +299,21 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
    * Who stands behind what is minted with the scope, as it is now: whoever was ended while the request was under way must not
    * leave a key behind that nobody ends. Throws `unauthorized` and `insufficient_scope`.
    */
-  async #originOf({ organizationId, holder, grantId }: Scope): Promise<Origin> {
-    if (holder?.kind === 'user') return { minter: await this.#minterOf(organizationId, holder) }
+  async #asker({ organizationId, holder, grantId }: Scope): Promise<Asker> {
+    if (holder?.kind === 'user') return { origin: { minter: await this.#minterOf(organizationId, holder) }, endMs: Infinity }
     const minted = { mintedWith: grantId }
     const stored = await this.#options.database.get(apiKeys, { organizationId }, grantId)
-    if (!stored) return minted // the command line of this machine
+    if (!stored) return { origin: minted, endMs: Infinity } // the command line of this machine
     const { record } = stored
     const ceiling = await this.#ceiling({ organizationId }, record)
     if (statusOf(record, this.#options.clock.now()) !== 'active' || ceiling === 'ended') throw refused()
     const { minter, keptAt } = record
-    return {
+    const origin = {
       ...minted,
       ...(minter && ceiling !== 'none' && { minter: { ...minter, role: ceiling } }),
       ...(keptAt !== undefined && { keptAt }),
     }
+    return { origin, endMs: endOf(record) }
   }
 
   async #minterOf(organizationId: string, { userId, application }: UserHolder): Promise<Minter> {
@@ -339,6 +359,16 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
 }
 
 const endOf = ({ expiresAt }: ApiKey): number => expiresAt ?? Infinity
+
+/** Throws `insufficient_scope` for an end later than that of the asker's key. */
+function requireEndWithin(ownEndMs: number, expiresAt: number | null): void {
+  if ((expiresAt ?? Infinity) <= ownEndMs) return
+  const own = new Date(ownEndMs).toISOString()
+  throw new Refusal(
+    'insufficient_scope',
+    `Your key ends at ${own}, and what you mint with it ends with it at the latest; ask an administrator of the organization for more.`,
+  )
+}
 
 function requireFuture(expiresAt: number, now: number): void {
   if (expiresAt <= now) throw invalid([{ path: 'expires_at', message: 'must be in the future; null is for a key that does not expire' }])

@@ -57,6 +57,9 @@ function whatItHas({ holder, minter, sendsOnly, rights }: Scope): string {
   return minter ? `${has}, and reaches no further than the role ${minter.role} of who minted it` : has
 }
 
+/** Whether the scope may change what belongs to the whole organization. */
+export const administersAll = (scope: Scope): boolean => hasRight(scope, 'api:admin') && !scope.bound && !scope.projectsOnly
+
 /** Throws `insufficient_scope` unless the scope may change what belongs to the whole organization. */
 export function requireAdministration(scope: Scope): void {
   requireRight(scope, 'api:admin')

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { Role } from '#core/access/role.ts'
 import type { RestClient } from '../../support/rest.ts'
 import { startOAuth, type OAuthRig } from '../oauth/rig.ts'
-import { errorOf, objectOf } from './rig.ts'
+import { errorOf, loopback, objectOf } from './rig.ts'
 
 interface Minted {
   readonly id: string
@@ -152,6 +152,47 @@ test('nobody but an administrator gives a later end to a key that outlasts them'
     t.is(await ends(rest, lent, at(7)), 200)
   }
   t.is(await ends(rest, lent, null), 200)
+})
+
+test('a key that ends neither mints nor prolongs nor takes over what lasts longer', async (t) => {
+  const { mint, rest, projectId, clock } = await startSite(t)
+  const at = (days: number): string => new Date(clock.now() + days * 86_400_000).toISOString()
+  const lent = await mint(rest, { project_id: projectId, expires_at: at(7) })
+  const lasting = await mint(rest, { project_id: projectId })
+  const refused = async (method: Parameters<RestClient['call']>[0], path: string, body?: object): Promise<void> => {
+    const answer = await lent.client.call(method, path, body)
+    t.is(errorOf(answer).code, 'insufficient_scope', `${method} ${path} ${JSON.stringify(body)}`)
+  }
+  await refused('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'], expires_at: at(8) })
+  for (const expires_at of [at(8), null]) await refused('PATCH', `/v1/api-keys/${lent.id}`, { expires_at })
+  await refused('POST', `/v1/api-keys/${lasting.id}/rotate`)
+  t.is(await statusOf(lasting.client), 200)
+  const ofLent = async (body: object) =>
+    (await lent.client.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'], ...body }))['expires_at']
+  t.is(await ofLent({}), at(7))
+  t.is(await ofLent({ expires_at: null }), at(7))
+  t.is(await ofLent({ expires_at: at(6) }), at(6))
+  const child = await mint(lent.client, { expires_at: at(5) })
+  t.is((await lent.client.call('PATCH', `/v1/api-keys/${child.id}`, { expires_at: at(7) })).status, 200)
+  t.is(
+    (await child.client.call('PATCH', `/v1/api-keys/${lent.id}`, { expires_at: at(6) })).status,
+    200,
+    'earlier is for whoever may revoke it',
+  )
+  t.is((await lent.client.call('POST', `/v1/api-keys/${lent.id}/rotate`)).status, 200)
+  // whoever administers the whole organization lets in whom they like, and is not bound by the end of their key
+  const administrator = await mint(rest, { expires_at: at(7) })
+  t.is((await administrator.client.must('POST', '/v1/api-keys', { name: 'next', scopes: ['api:admin'] }))['expires_at'], null)
+})
+
+test('a name of blanks is none, and blanks around one do not count', async (t) => {
+  const { rest } = await startSite(t)
+  const named = (name: string) => rest.call('POST', '/v1/api-keys', { name, scopes: ['api:read'] })
+  for (const name of ['', '   ', '\u3000']) t.regex(errorOf(await named(name)).message, /^name: /)
+  t.is(objectOf(await named(' Shop '))['name'], 'Shop')
+  const bodies = { projects: {}, inboxes: { address_pattern: 'a@b.test' }, destinations: loopback, organizations: {} }
+  for (const [path, body] of Object.entries(bodies))
+    t.regex(errorOf(await rest.call('POST', `/v1/${path}`, { ...body, name: '  ' })).message, /^name: /, path)
 })
 
 test('removing a member names the keys that they minted and ends them, but for those that are kept', async (t) => {
