@@ -93,9 +93,9 @@ test('of three recipients only the one that was put off is tried again', async (
   t.deepEqual((await house.story(traceId)).slice(3), [
     'attempt: Attempt 1 to smtp.provider.test:587 took 0 ms: 1 accepted, 1 put off, 1 refused.',
     `retry_scheduled: Attempt 2 for 1 recipient is due at ${new Date(startOfTime + minute).toISOString()}.`,
+    'bounced: Bounced for carl@example.net: The mailbox does not exist at that domain.',
     'attempt: Attempt 2 to smtp.provider.test:587 took 0 ms: 1 accepted.',
     'partly_sent: The provider took the message for 2 of 3 recipients; the others failed.',
-    'bounced: Bounced for carl@example.net: The mailbox does not exist at that domain.',
   ])
 })
 
