@@ -95,7 +95,11 @@ test('a request whose write is held back past every deadline is answered by its 
     .filter(({ operationId }) => operationId in requests && !leftOut.has(operationId))
     .toSorted((a, b) => names.indexOf(a.operationId) - names.indexOf(b.operationId))
   const writing: string[] = []
-  for (const one of walk) {
+  /**
+   * A write of the background can be taken for that of a request that writes nothing: time passes too early then, and the request is
+   * made again. One whose own write is held is answered too early every time.
+   */
+  const answerOf = async (one: Operation, tries = 1): Promise<RestAnswer> => {
     const held = hold()
     let early: RestAnswer | undefined
     const answered = ask(one.right === 'operator' ? rig.operator : rig.rest, one, requests[one.operationId] ?? { stranger: 'own' })
@@ -106,7 +110,11 @@ test('a request whose write is held back past every deadline is answered by its 
       await passDeadlines()
     }
     release()
-    const { status, bytes } = await answered // a write of the background holds nothing up
+    const answer = await answered
+    return answer.status === 503 && tries < 3 ? answerOf(one, tries + 1) : answer
+  }
+  for (const one of walk) {
+    const { status, bytes } = await answerOf(one)
     t.true(status < 400, `${one.operationId} answered ${status}: ${bytes.toString().slice(0, 300)}`)
   }
   for (const name of ['sendMessage', 'ingestStalwart', 'createDestination', 'importSuppressions', 'cancelScheduledSend'])
