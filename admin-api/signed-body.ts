@@ -82,35 +82,42 @@ function isCompressed(encoding = 'identity'): boolean {
   throw new Refusal('unsupported_media_type', message, { nextAction: 'use_gzip_or_no_content_encoding' })
 }
 
+/**
+ * Octets that a body may inflate to whatever its length, and how many times its length beyond that. What is done with a body costs
+ * by what it inflates to, and who sends it pays by its length: logs reach some 50 times, only bodies made for it 1,000.
+ */
+const inflatedAlways = 1024 * 1024
+const inflationMax = 100
+
+/** To how many octets a body of `length` may inflate, of which `bytesMax` are taken at all. */
+export const inflatedMax = (length: number, bytesMax: number = signedBytesMax): number =>
+  Math.min(bytesMax, Math.max(inflatedAlways, inflationMax * length))
+
 const inflateWhole = promisify(gunzip)
 
-/** The body in one piece, inflated to as much as may be sent uncompressed. */
+/** The body in one piece, inflated to as much as may be sent uncompressed. Throws `request_too_large`. */
 export async function inflated({ bytes, isGzip }: SignedBody): Promise<Uint8Array> {
   if (!isGzip) return bytes
+  const allowed = inflatedMax(bytes.length)
   try {
-    return await inflateWhole(bytes, { maxOutputLength: signedBytesMax })
+    return await inflateWhole(bytes, { maxOutputLength: allowed })
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? bomb(signedBytesMax) : notGzip()
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? bomb(allowed) : notGzip()
   }
 }
 
 /** The first `keptMax` octets of a body, inflated. Throws `request_too_large` for one that inflates to more than `bytesMax`. */
 export async function beginningOf({ bytes, isGzip }: SignedBody, keptMax: number, bytesMax: number): Promise<Uint8Array> {
   if (!isGzip) return bytes
+  const allowed = inflatedMax(bytes.length, bytesMax)
   const kept: Uint8Array[] = []
   let size = 0
   for await (const piece of gunzipped(bytes)) {
     if (size < keptMax) kept.push(piece.subarray(0, keptMax - size))
-    if ((size += piece.length) > bytesMax) throw bomb(bytesMax)
+    if ((size += piece.length) > allowed) throw bomb(allowed)
   }
   return Buffer.concat(kept)
 }
-
-/**
- * A body may inflate to as much as may be sent uncompressed, and beyond that to so many times its length: logs reach some 50 times,
- * only bodies made for it 1,000.
- */
-const inflationMax = 200
 
 export interface LineBounds {
   /** Octets when inflated. */
@@ -124,7 +131,7 @@ export interface LineBounds {
  */
 export async function linesOf({ bytes, isGzip }: SignedBody, { bytesMax, linesMax }: LineBounds): Promise<AsyncIterable<Uint8Array>> {
   const pieces = () => (isGzip ? gunzipped(bytes) : piecesOf(bytes))
-  const allowed = Math.min(bytesMax, Math.max(signedBytesMax, inflationMax * bytes.length))
+  const allowed = isGzip ? inflatedMax(bytes.length, bytesMax) : bytesMax
   let size = 0
   let lines = 0
   for await (const piece of pieces()) {

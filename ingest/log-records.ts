@@ -17,9 +17,9 @@ const countedUnitsMin = 4096
 /** Takes a line apart. A list in a line, or `{"events": […]}`, is as many records. */
 export function recordsIn(line: string | undefined): readonly LogRecord[] {
   if (line === undefined) return [{ kind: 'unreadable', reason: 'is longer than 1,048,576 characters' }]
-  const text = line.trim().replace(/^\ufeff/, '')
+  const text = line.trim() // a byte order mark too
   if (text === '') return [{ kind: 'empty' }]
-  if (text[0] !== '{' && !/^\[\s*[{\]]/.test(text)) return [{ kind: 'text', text }]
+  if (!text.startsWith('{') && !(text.startsWith('[') && /^\[\s*[{\]]/.test(text))) return [{ kind: 'text', text }]
   if (text.length > countedUnitsMin && !isWithinBounds(text, lineBounds))
     return [{ kind: 'unreadable', reason: 'nests too deep or holds too much' }]
   const value = parseJson(text)

@@ -20,7 +20,7 @@ export function syslogLine(line: string): ShippedLine | undefined {
   if (exact) return shipped(line, exact, exact[3], exact[2], exact[1])
   const old = bsd.exec(line)
   if (old) return shipped(line, old, old[2], old[1])
-  const output = bare.exec(line)
+  const output = line.startsWith('postfix') ? bare.exec(line) : null
   return output ? shipped(line, output, output[1]) : undefined
 }
 

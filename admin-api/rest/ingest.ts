@@ -33,7 +33,8 @@ export const signedOperation = {
 
 const signedWords =
   'Signed over the raw body, as it is sent: `X-Service-Signature: sha256=<hex>`. The source is named by `source_id` or the header ' +
-  '`X-Service-Ingest-Source`. The same again changes nothing. May be sent with `Content-Encoding: gzip`.'
+  '`X-Service-Ingest-Source`. The same again changes nothing. May be sent with `Content-Encoding: gzip`, and inflates to 1 MiB, or to ' +
+  '100 times its length if that is more.'
 
 export const ingestOperations = (core: RestCore): readonly Operation[] => {
   const { signed: sources, feedback, logs } = core.ingest
@@ -69,7 +70,7 @@ export const ingestOperations = (core: RestCore): readonly Operation[] => {
       summary: 'Take log lines of Stalwart or Postfix',
       description:
         'One line a line, bare or in the JSON of a log shipper. What cannot be read stops no other line. A request holds at most 5 MiB as it is ' +
-        `sent, 64 MiB and 200 times its length when inflated, and 500,000 lines. ${signedWords}`,
+        `sent, 64 MiB when inflated, and 500,000 lines. ${signedWords}`,
       deadlineSeconds: logDeadlineSeconds,
       query: sourceQuery.extend({ source: z.enum(logSources) }),
       body: asSent({ 'application/x-ndjson': z.string(), 'text/plain': z.string() }),

@@ -5,7 +5,8 @@ import type { Schema } from './probe.ts'
 export interface Attack {
   readonly title: string
   readonly bytes: () => Buffer
-  /** See `Hostile.records`. */
+  /** See `Hostile`. */
+  readonly inflated?: number
   readonly records?: number
 }
 

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { importRowsMax } from '#core/feedback/suppression-import.ts'
+import { inflatedMax } from '../../admin-api/signed-body.ts'
 import type { MeasuredDaemon } from './daemon.ts'
 import { fieldBodies, filled, propertiesOf, wholeBodies, type Attack } from './json-attacks.ts'
 import type { Served } from './probe.ts'
@@ -16,6 +17,8 @@ export interface Hostile {
   readonly headers: Readonly<Record<string, string>>
   /** Made anew for each try. */
   readonly bytes: () => Buffer
+  /** Octets that a compressed body inflates to. */
+  readonly inflated?: number
   /** Records that it may make, each durable by itself. */
   readonly records?: number
 }
@@ -287,7 +290,7 @@ function* streamAttacks(
     const bytes = (): Buffer => Buffer.from(start + filled(unit, size - start.length))
     const title = `${JSON.stringify(unit)} again and again`
     if (!served.path.startsWith('/v1/ingest/')) yield make({ title, bytes }, { 'content-type': type, origin: ground.browser.origin })
-    else yield* signed(served, { title, bytes }, type, ground, make)
+    else yield* signed(served, { title, bytes }, size, type, ground, make)
   }
 }
 
@@ -295,6 +298,7 @@ function* streamAttacks(
 function* signed(
   served: Served,
   attack: Attack,
+  size: number,
   type: string,
   { sources }: Ground,
   make: (attack: Attack, headers?: Record<string, string>, where?: string) => Hostile,
@@ -308,9 +312,18 @@ function* signed(
   const log = served.path.endsWith('/logs') ? '&source=postfix' : ''
   const where = `${served.path.replaceAll(/\{\w+\}/g, 'walk')}?source_id=${source.id}${log}`
   for (const zipped of [false, true]) {
-    const bytes = zipped ? (): Buffer => gzipSync(attack.bytes()) : attack.bytes
+    const bytes = zipped ? (): Buffer => packed(attack.bytes()) : attack.bytes
     const sum = createHmac('sha256', source.secret).update(bytes()).digest('hex')
     const headers = { 'content-type': type, 'x-service-signature': `sha256=${sum}`, ...(zipped && { 'content-encoding': 'gzip' }) }
-    yield make({ title: zipped ? `${attack.title}, compressed` : attack.title, bytes }, headers, where)
+    const title = zipped ? `${attack.title}, compressed` : attack.title
+    yield make({ title, bytes, ...(zipped && { inflated: size }) }, headers, where)
   }
+}
+
+/** As gzip, of the least length that may inflate to so much: what is missing are members that inflate to nothing. */
+function packed(bytes: Buffer): Buffer {
+  const pieces = [gzipSync(bytes)]
+  const nothing = gzipSync('')
+  for (let length = pieces[0]?.length ?? 0; inflatedMax(length, Infinity) < bytes.length; length += nothing.length) pieces.push(nothing)
+  return Buffer.concat(pieces)
 }

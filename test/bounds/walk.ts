@@ -13,13 +13,15 @@ import { makeDestination, makeLogin } from '../support/provision.ts'
 /**
  * Milliseconds of processor time that a request may take: for itself, for each MiB of it, and for each record that it makes where it may
  * make very many out of few octets: what makes a record durable, with its index rows, does not depend on its length. `thread` is for mail
- * that is looked at on a thread of its own, which starts with it and loads what it needs.
+ * that is looked at on a thread of its own, which starts with it and loads what it needs. A compressed body is also what it inflates to,
+ * which its length bounds: a MiB of that counts a tenth.
  */
-export const bounds = { request: 250, mebibyte: 1000, record: 0.02, thread: 300, piece: 100 } as const
+export const bounds = { request: 250, mebibyte: 1000, inflated: 100, record: 0.02, thread: 300, piece: 100 } as const
 
 export interface Walked {
   readonly what: string
   readonly bytes: number
+  readonly inflated: number
   readonly records: number
   readonly threads: number
   /** Milliseconds of all threads, and of the main thread in one piece. */
@@ -38,15 +40,21 @@ export interface WalkOptions extends Extent {
 const mebi = 1024 * 1024
 const triesMax = 3
 
-export const allowed = ({ bytes, records, threads }: Pick<Walked, 'bytes' | 'records' | 'threads'>): number =>
-  bounds.request + (bytes / mebi) * bounds.mebibyte + records * bounds.record + threads * bounds.thread
-export const isBeyond = (walked: Pick<Walked, 'bytes' | 'records' | 'threads' | 'all' | 'piece'>): boolean =>
+type Weight = Pick<Walked, 'bytes' | 'inflated' | 'records' | 'threads'>
+
+export const allowed = ({ bytes, inflated, records, threads }: Weight): number =>
+  bounds.request +
+  (bytes / mebi) * bounds.mebibyte +
+  (inflated / mebi) * bounds.inflated +
+  records * bounds.record +
+  threads * bounds.thread
+export const isBeyond = (walked: Weight & Pick<Walked, 'all' | 'piece'>): boolean =>
   walked.all > allowed(walked) || walked.piece > bounds.piece
 
 /** Walks everything; the environment of the daemon is `walkEnvironment`. */
 export async function walk(measured: MeasuredDaemon, options: WalkOptions): Promise<readonly Walked[]> {
   const walked: Walked[] = []
-  const take: Take = async (what, { bytes, records = 0, threads = 0 }, work) => {
+  const take: Take = async (what, { bytes, inflated = 0, records = 0, threads = 0 }, work) => {
     let best: Walked | undefined
     for (let tries = 0; tries < triesMax && (best === undefined || isBeyond(best)); tries++) {
       if (tries > 0) await measured.settled()
@@ -58,7 +66,7 @@ export async function walk(measured: MeasuredDaemon, options: WalkOptions): Prom
         return outcome.isTaken
       })
       if (best === undefined || all + piece < best.all + best.piece)
-        best = { what, bytes: script.length, records, threads, all, piece, answer }
+        best = { what, bytes: script.length, inflated, records, threads, all, piece, answer }
     }
     if (best) walked.push(best)
     if (best) options.onWalked?.(best)
@@ -77,6 +85,7 @@ interface Outcome {
 
 interface Measurable {
   readonly bytes: () => Buffer | Promise<Buffer>
+  readonly inflated?: number
   readonly records?: number
   /** Threads that may have to start for it. */
   readonly threads?: number

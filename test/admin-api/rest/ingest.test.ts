@@ -1,4 +1,5 @@
 /** Reports that are posted: samples, signatures, compression, what becomes of the messages, and what is told the poster. */
+import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import { integrityChecks } from '#core/integrity.ts'
@@ -207,6 +208,11 @@ test('compressed bodies are signed as they are sent, and inflate no further than
   const bomb = gzipSync(Buffer.alloc(70 * 1024 * 1024, 0x0a))
   for (const path of [stalwart, '/v1/ingest/logs?source=stalwart', '/v1/ingest/arf'])
     t.like(await postSigned(rig, path, source, bomb, gzip), { status: 413, body: { error: { code: 'request_too_large' } } }, path)
+  const report = gzipSync(Buffer.alloc(1024 * 1024 + 1, 'returned message\r\n'))
+  t.like(await postSigned(rig, '/v1/ingest/arf', source, report, gzip), {
+    status: 413,
+    body: { error: { details: { max_bytes: 1024 * 1024 } } },
+  })
   const cut = packed.subarray(0, packed.length - 9)
   for (const path of [stalwart, '/v1/ingest/logs?source=stalwart'])
     t.like(await postSigned(rig, path, source, cut, gzip), { status: 400, body: { error: { code: 'validation_failed' } } }, path)
@@ -231,8 +237,9 @@ test.serial('a report mail may be as large as the MX listener takes, and a large
   const source = await addSource(rig, 'arf')
   const trace = await sentMessage(rig, ['ada@example.net'])
   const report = bounceMail(returnPathOf(trace), 'ada@example.net').replace('--b--', '')
-  const returned = (bytes: number): Buffer =>
-    Buffer.concat([Buffer.from(report), Buffer.alloc(bytes - report.length, 'returned message\r\n')])
+  // text and noise, longer than what gzip looks back to
+  const attached = 'returned message\r\n'.repeat(2500) + randomBytes(9000).toString('hex').replaceAll(/.{72}/g, '$&\r\n')
+  const returned = (bytes: number): Buffer => Buffer.concat([Buffer.from(report), Buffer.alloc(bytes - report.length, attached)])
   const mebibyte = 1024 * 1024
   const tooLarge = await postSigned(rig, '/v1/ingest/arf', source, returned(8 * mebibyte + 1))
   t.like(tooLarge, { status: 413, body: { error: { code: 'request_too_large', details: { max_bytes: 8 * mebibyte } } } })
