@@ -5,7 +5,7 @@ import { safeDeclarations, safeStylesheet } from './mail-styles.ts'
 import { documentHtml, readablePart } from './sanitize-html.ts'
 
 /** Characters of all style sheets together. */
-const stylesMax = 256 * 1024
+const stylesMax = 128 * 1024
 const attributeMax = 2000
 const color = /^#?[a-z0-9]{1,30}$/i
 const language = /^[a-z0-9-]{1,35}$/i

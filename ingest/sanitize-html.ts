@@ -11,6 +11,8 @@ import { safeDeclarations } from './mail-styles.ts'
 const require = createRequire(import.meta.url)
 const charactersMax = 1_000_000
 const tagsMax = 50_000
+/** Browsers nest no deeper than some hundred; what is never closed, as list items may be, counts too. */
+const openMax = 5000
 const addressMax = 8192
 const embeddedImage = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]*$/i
 
@@ -65,7 +67,7 @@ const options: sanitize.IOptions = {
 /**
  * Answers HTML for a document of its own, in a frame. Links keep only http, https and mailto and open in a new place without a
  * referrer; images keep `cid:` and small raster formats in `data:`; the address of a remote image moves to `data-remote-src`,
- * so nothing loads without consent. Only the first 1,000,000 characters and 50,000 tags of the input are read.
+ * so nothing loads without consent. Only the first 1,000,000 characters and 50,000 tags of the input are read, and no more behind 5,000 that are never closed.
  */
 export function documentHtml(html: string): string {
   // loaded with the first HTML: most daemons meet it in their threads alone
@@ -94,15 +96,43 @@ export const sanitizeHtml = (html: string): string => embeddableHtml(documentHtm
 /** As much of it as is read, without octets that end texts elsewhere. */
 export const readablePart = (html: string): string => html.slice(0, readableLength(html)).replaceAll('\0', '')
 
-/** Cost grows with nesting, and nesting with the number of tags; so both length and tags have a bound. */
+/** Cost grows with the square of nesting; so length, tags, and elements that are open at a time have a bound. */
 function readableLength(html: string): number {
+  const openByName = new Map<string, number>()
+  let open = 0
   let at = -1
-  for (let tags = 0; tags <= tagsMax; tags += 1) {
+  for (let tags = 0; tags <= tagsMax && open <= openMax; tags++) {
     at = html.indexOf('<', at + 1)
     if (at < 0 || at >= charactersMax) return Math.min(html.length, charactersMax)
+    tag.lastIndex = at + 1
+    const [found, slash = '', name = ''] = tag.exec(html) ?? []
+    if (found === undefined || voidElements.has(name.toLowerCase())) continue
+    const ofName = openByName.get(name.toLowerCase()) ?? 0
+    const step = slash === '' ? 1 : ofName > 0 ? -1 : 0 // a closing tag without an opening one closes nothing
+    openByName.set(name.toLowerCase(), ofName + step)
+    open += step
   }
   return at
 }
+
+const tag = /(\/?)([a-z][^\s/>]{0,30})/iy
+/** They hold nothing and close by themselves (WHATWG HTML, void elements). */
+const voidElements = new Set([
+  'area',
+  'base',
+  'br',
+  'col',
+  'embed',
+  'hr',
+  'img',
+  'input',
+  'link',
+  'meta',
+  'param',
+  'source',
+  'track',
+  'wbr',
+])
 
 const names: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
 const unescaped = (text: string): string => text.replaceAll(/&(amp|lt|gt|quot);/g, (whole, name: string) => names[name] ?? whole)

@@ -204,6 +204,7 @@ function* messages(bytes: number): Iterable<Script> {
   yield filling('one line', '\r\n', 'x')
   yield filling('NULs', '\r\n', '\0')
   yield filling('tags', 'Content-Type: text/html\r\n\r\n', '<b><i></b>\r\n')
+  yield filling('open tags', 'Content-Type: text/html\r\n\r\n', '<b>\r\n')
   yield filling('links', 'Content-Type: text/html\r\n\r\n', '<a href="http://a.ch/">\r\n')
   yield filling('styles', 'Content-Type: text/html\r\n\r\n<style>', 'a{b:c}\r\n')
   yield filling('bad quoted-printable', 'Content-Transfer-Encoding: quoted-printable\r\n\r\n', '=ZZ=\r\n')

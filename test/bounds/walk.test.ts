@@ -31,12 +31,13 @@ test('no operation and no mail command costs more than a second of processor tim
 })
 
 test('isBeyond() tells a request that costs too much in all, and one that holds the event loop', (t) => {
-  const nothing = { bytes: 0, inflated: 0, records: 0, threads: 0, piece: 0 }
+  const nothing = { bytes: 0, inflated: 0, records: 0, threads: 0, piece: 0, pace: 1 }
   t.false(isBeyond({ ...nothing, bytes: 1_048_576, all: bounds.request + bounds.mebibyte, piece: bounds.piece }))
   t.true(isBeyond({ ...nothing, bytes: 1_048_576, all: bounds.request + bounds.mebibyte + 1 }))
   t.false(isBeyond({ ...nothing, inflated: 1_048_576, all: bounds.request + bounds.inflated }))
   t.true(isBeyond({ ...nothing, inflated: 1_048_576, all: bounds.request + bounds.inflated + 1 }))
   t.false(isBeyond({ ...nothing, records: 1000, all: bounds.request + 1000 * bounds.record }))
   t.true(isBeyond({ ...nothing, records: 1000, all: bounds.request + 1000 * bounds.record + 1 }))
+  t.false(isBeyond({ ...nothing, pace: 2, all: 2 * bounds.request, piece: 2 * bounds.piece }))
   t.true(isBeyond({ ...nothing, bytes: 25_000_000, all: 200, piece: bounds.piece + 1 }))
 })

@@ -1,8 +1,10 @@
 /**
  * The walk: every operation and every mail command, attacked at its limits, and what that costs the daemon in processor time. A
- * cost beyond the bound is measured again, as the first of a kind also pays for code that is compiled or a thread that starts.
+ * cost beyond the bound is measured again, as the first of a kind also pays for code that is compiled or a thread that starts; it is
+ * then held against the pace of the machine at that moment.
  */
 import type { MeasuredDaemon } from './daemon.ts'
+import { pace } from './pace.ts'
 import { hostileRequests, prepare, HostileClient, type Extent } from './requests.ts'
 import { hostileSessions, openings, play, type HostileSession } from './sessions.ts'
 import { makeTakers } from './takers.ts'
@@ -27,6 +29,8 @@ export interface Walked {
   /** Milliseconds of all threads, and of the main thread in one piece. */
   readonly all: number
   readonly piece: number
+  /** So many times slower than usual was the machine. */
+  readonly pace: number
   readonly answer: string
 }
 
@@ -40,16 +44,17 @@ export interface WalkOptions extends Extent {
 const mebi = 1024 * 1024
 const triesMax = 3
 
-type Weight = Pick<Walked, 'bytes' | 'inflated' | 'records' | 'threads'>
+type Weight = Pick<Walked, 'bytes' | 'inflated' | 'records' | 'threads' | 'pace'>
 
-export const allowed = ({ bytes, inflated, records, threads }: Weight): number =>
-  bounds.request +
-  (bytes / mebi) * bounds.mebibyte +
-  (inflated / mebi) * bounds.inflated +
-  records * bounds.record +
-  threads * bounds.thread
+export const allowed = ({ bytes, inflated, records, threads, pace: slower }: Weight): number =>
+  slower *
+  (bounds.request +
+    (bytes / mebi) * bounds.mebibyte +
+    (inflated / mebi) * bounds.inflated +
+    records * bounds.record +
+    threads * bounds.thread)
 export const isBeyond = (walked: Weight & Pick<Walked, 'all' | 'piece'>): boolean =>
-  walked.all > allowed(walked) || walked.piece > bounds.piece
+  walked.all > allowed(walked) || walked.piece > walked.pace * bounds.piece
 
 /** Walks everything; the environment of the daemon is `walkEnvironment`. */
 export async function walk(measured: MeasuredDaemon, options: WalkOptions): Promise<readonly Walked[]> {
@@ -59,14 +64,16 @@ export async function walk(measured: MeasuredDaemon, options: WalkOptions): Prom
     for (let tries = 0; tries < triesMax && (best === undefined || isBeyond(best)); tries++) {
       if (tries > 0) await measured.settled()
       const script = await bytes()
+      const before = tries > 0 ? pace() : 1
       let answer = ''
       const { all, piece } = await measured.cost(async () => {
         const outcome = await work(script)
         answer = outcome.answer
         return outcome.isTaken
       })
-      if (best === undefined || all + piece < best.all + best.piece)
-        best = { what, bytes: script.length, inflated, records, threads, all, piece, answer }
+      const slower = tries > 0 ? (before + pace()) / 2 : 1
+      if (best === undefined || (all + piece) / slower < (best.all + best.piece) / best.pace)
+        best = { what, bytes: script.length, inflated, records, threads, all, piece, pace: slower, answer }
     }
     if (best) walked.push(best)
     if (best) options.onWalked?.(best)
@@ -102,6 +109,7 @@ async function walkRequests(
   using client = new HostileClient(measured.daemon.addresses.http)
   const ground = await prepare(measured, client)
   await measured.settled()
+  pace() // its first time also pays for code that is compiled
   for (const hostile of hostileRequests(ground, options)) {
     const { operation, title, method, path, headers } = hostile
     const what = `${operation}: ${title}`

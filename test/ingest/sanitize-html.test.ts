@@ -83,10 +83,13 @@ test('sanitizeHtml() disarms random mixtures of attacks', (t) => {
   }
 })
 
-test('sanitizeHtml() reads at most 1,000,000 characters and 50,000 tags', (t) => {
+test('sanitizeHtml() reads at most 1,000,000 characters and 50,000 tags, of which 5,000 may be open', (t) => {
   t.is(sanitizeHtml('x'.repeat(1_500_000)).length, 1_000_000)
   t.is(sanitizeHtml('<p>x</p>'.repeat(100_000)).length, 50_000 * 4)
   t.is(sanitizeHtml('<p>a</p>'.repeat(25_000)).length, 25_000 * 8)
+  t.is(sanitizeHtml('<b>'.repeat(6000)).length, 5000 * 7)
+  t.is(sanitizeHtml('<b></x>'.repeat(6000)).length, 5000 * 7)
+  t.is(sanitizeHtml('<br>'.repeat(10_000)).length, 10_000 * 6)
 })
 
 for (const [name, unit] of [

@@ -1,0 +1,28 @@
+/** How fast the machine computes right now, told by a fixed piece of work: bounds in milliseconds are those of one machine at rest. */
+
+const rows = Array.from({ length: 20_000 }, (_, i) => ({
+  id: `row_${i}`,
+  address: `user${i}@example.ch`,
+  at: i * 1000,
+  tags: ['a', 'b', `${i}`],
+}))
+const rounds = 4
+/** What the work costs where the bounds were measured, in milliseconds of processor time. */
+const usualMs = 120
+
+function work(): number {
+  let units = 0
+  for (let round = 0; round < rounds; round++) {
+    const back = JSON.parse(JSON.stringify(rows)) as typeof rows
+    for (const { address } of back) units += address.replaceAll(/[aeiou]/g, '').length
+  }
+  return units
+}
+
+/** How many times as long as usual the work takes now; 1 when it takes no longer. */
+export function pace(): number {
+  const before = process.threadCpuUsage()
+  if (work() === 0) throw new Error('no work was done')
+  const { user, system } = process.threadCpuUsage(before)
+  return Math.max(1, (user + system) / 1000 / usualMs)
+}
