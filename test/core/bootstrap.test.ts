@@ -18,7 +18,7 @@ import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { verify } from '#store/verify.ts'
-import { ManualClock } from '../protocols/relay/manual-clock.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { temporaryFolder } from '../support/workspace.ts'
 
 const first = `svckey_${'a'.repeat(43)}`
@@ -32,7 +32,7 @@ async function openStore(t: ExecutionContext) {
     await folder[Symbol.asyncDispose]()
   })
   const database = new Database(kv)
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const options = { database, clock, policies: new Policies(database), writes: new SettingWrites(database, new Audit({ database, clock })) }
   const keys = new ApiKeys({ ...options, rightsOfMember: async () => undefined, grantStands: async () => false })
   const secrets = new SecretBox(Buffer.alloc(32, 7))

@@ -50,7 +50,7 @@ import { queueLength, type QueueEntry } from '#store/queue.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
 import { CuttableKv } from '../support/cuttable-kv.ts'
 import { patience } from '../support/deadline.ts'
-import { FakeClock, startOfTime } from './fake-clock.ts'
+import { FakeClock, startOfTime } from '../support/fake-clock.ts'
 import { NoReader, noRewriter } from './no-parsers.ts'
 import { ScriptedTransport } from './scripted-transport.ts'
 

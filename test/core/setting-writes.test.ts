@@ -6,7 +6,7 @@ import { SettingWrites } from '#core/setting-writes.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
-import { FakeClock } from './fake-clock.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { temporaryFolder } from '../support/workspace.ts'
 
 const rule = (id: string, priority = 1): RoutingRule => ({

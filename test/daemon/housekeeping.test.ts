@@ -1,9 +1,9 @@
 import test from 'ava'
 import { Housekeeping } from '../../daemon/housekeeping.ts'
-import { ManualClock } from '../protocols/relay/manual-clock.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 
 test('Housekeeping looks for deserted sandboxes every ten minutes, and sweeps and collects only after something was written', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const done: string[] = []
   const note = (what: string) => async () => done.push(what)
   const database = { commits: 1, sweep: note('rows') }
@@ -29,7 +29,7 @@ test('Housekeeping looks for deserted sandboxes every ten minutes, and sweeps an
 })
 
 test('Housekeeping goes on after a failure, which is told', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const told: unknown[] = []
   let rounds = 0
   const housekeeping = new Housekeeping({

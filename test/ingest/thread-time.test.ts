@@ -4,7 +4,7 @@ import test from 'ava'
 import { systemClock } from '#core/clock.ts'
 import { afterProcessorTime, wallFactor, type MeteredThread } from '#ingest/thread-time.ts'
 import { within } from '../support/deadline.ts'
-import { ManualClock } from '../protocols/relay/manual-clock.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 
 /** Has used as many milliseconds of processor as the test says. */
 class ToldThread implements MeteredThread {
@@ -15,7 +15,7 @@ class ToldThread implements MeteredThread {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('a thread that gets a fifth of a busy processor has five times as long on the clock', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const thread = new ToldThread()
   thread.usedMs = 700 // for what it did before
   let late = 0
@@ -39,7 +39,7 @@ test('a thread that gets a fifth of a busy processor has five times as long on t
 
 test('a thread that uses no processor is late after six times its limit, one that does not answer too', async (t) => {
   for (const thread of [new ToldThread(), { cpuUsage: () => new Promise<never>(() => {}) }, undefined]) {
-    const clock = new ManualClock()
+    const clock = new FakeClock()
     let late = 0
     afterProcessorTime(
       clock,
@@ -60,7 +60,7 @@ test('a thread that uses no processor is late after six times its limit, one tha
 })
 
 test('what is canceled is never late, whatever is being looked at', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const thread = new ToldThread()
   let late = 0
   const timer = afterProcessorTime(

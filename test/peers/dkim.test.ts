@@ -9,7 +9,7 @@ import { sendingDomains, type SendingDomain } from '#core/domains/sending-domain
 import { serviceRef, serviceRefField } from '#core/trace/trace-token.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { testWith } from '../support/peers.ts'
-import { FakeClock } from '../core/fake-clock.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { houseOf, secrets, until, type House, type HouseOptions } from '../core/house.ts'
 import { contentOf, report, ScriptedTransport, take } from '../core/scripted-transport.ts'
 

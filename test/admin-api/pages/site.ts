@@ -20,7 +20,7 @@ import { newId } from '#store/ids.ts'
 import type { OAuthServer } from '../../../daemon/oauth-core.ts'
 import { T, type Daemon } from '../../../daemon/parts.ts'
 import { destinationDefaults } from '../../core/house.ts'
-import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { startDaemon, type StartedDaemon } from '../../support/start-daemon.ts'
 import { freePort } from '../../support/workspace.ts'
 import { PlayedTransport } from '../rest/played.ts'
@@ -49,7 +49,7 @@ export interface Site {
   readonly url: string
   /** What is not listed here. */
   readonly daemon: StartedDaemon
-  readonly clock: ManualClock
+  readonly clock: FakeClock
   readonly database: Database
   readonly people: People
   readonly claims: Claims
@@ -80,7 +80,7 @@ export async function startSite(t: Pick<ExecutionContext, 'teardown'>, options: 
   const { signUp = 'invited', hasMail = true, publicUrl, imagesFromHere } = options
   const port = await freePort()
   const url = `http://localhost:${port}`
-  const [clock, transport, web] = [new ManualClock(), new PlayedTransport(), new Map<string, FetchedDocument>()]
+  const [clock, transport, web] = [new FakeClock(Date.UTC(2030, 0, 1)), new PlayedTransport(), new Map<string, FetchedDocument>()]
   const daemon = await startDaemon(t, {
     env: {
       ...{ POSTERN_HTTP_LISTEN: `localhost:${port}`, POSTERN_SIGN_UP: signUp },

@@ -23,7 +23,7 @@ import { newId } from '#store/ids.ts'
 import type { Operation } from '../../../admin-api/operation.ts'
 import { T, type Daemon, type Replacements } from '../../../daemon/parts.ts'
 import { authority } from '../../protocols/relay/certificates.ts'
-import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import type { CuttableKv } from '../../support/cuttable-kv.ts'
 import { RestClient, type RestAnswer } from '../../support/rest.ts'
 import { adminKey, startDaemon, type StartedDaemon } from '../../support/start-daemon.ts'
@@ -41,7 +41,7 @@ export interface Rig {
   readonly daemon: StartedDaemon
   readonly database: Database
   readonly kv: CuttableKv
-  readonly clock: ManualClock
+  readonly clock: FakeClock
   readonly transport: PlayedTransport
   /** How destinations are; nothing that is sent arrives, so a test tells it. */
   readonly board: HealthBoard
@@ -115,7 +115,7 @@ const env = ({ plan, bounceDomain, hasOperator, captcha }: RigOptions): Record<s
 })
 
 export async function startRig(t: Pick<ExecutionContext, 'teardown'>, options: RigOptions = {}): Promise<Rig> {
-  const [clock, transport, records] = [new ManualClock(), new PlayedTransport(), new PlayedNames()]
+  const [clock, transport, records] = [new FakeClock(Date.UTC(2030, 0, 1)), new PlayedTransport(), new PlayedNames()]
   const daemon = await startDaemon(t, {
     env: env(options),
     replacements: {
@@ -146,7 +146,7 @@ export async function startRig(t: Pick<ExecutionContext, 'teardown'>, options: R
   }
 }
 
-async function addOrganization(database: Database, clock: ManualClock, plan: PlanName) {
+async function addOrganization(database: Database, clock: FakeClock, plan: PlanName) {
   const now = clock.now()
   const organizationId = newId('org', now + 1)
   const projectId = newId('prj', now)
@@ -171,7 +171,7 @@ async function addOrganization(database: Database, clock: ManualClock, plan: Pla
 
 async function addProject(
   database: Database,
-  clock: ManualClock,
+  clock: FakeClock,
   organizationId: string,
   changes: { readonly monthlyCaptureCap?: number } = {},
 ): Promise<string> {
@@ -180,7 +180,7 @@ async function addProject(
   return projectId
 }
 
-async function addMember(database: Database, clock: ManualClock, organizationId: string, email: string, role: Role): Promise<string> {
+async function addMember(database: Database, clock: FakeClock, organizationId: string, email: string, role: Role): Promise<string> {
   const change = new Change()
   const { id } = addUser(change, email, clock.now())
   await database.commit(change.insert(members, organizationId, { id, organizationId, role, joinedAt: clock.now() }))

@@ -9,7 +9,7 @@ import { SettingWrites } from '#core/setting-writes.ts'
 import type { Bytes, Kv } from '#store/kv.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
-import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { temporaryFolder } from '../../support/workspace.ts'
 
 /** Keys over a store that counts what is read. */
@@ -29,7 +29,7 @@ async function openKeys(t: ExecutionContext) {
     },
   })
   const database = new Database(counting)
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const writes = new SettingWrites(database, new Audit({ database, clock }))
   const options = {
     database,

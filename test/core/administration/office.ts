@@ -17,7 +17,7 @@ import { newTraceId } from '#store/ids.ts'
 import { verify } from '#store/verify.ts'
 import { pack } from '#store/tuple.ts'
 import { administration, type Administration } from '../../../daemon/administration.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, scope, type House, type HouseOptions } from '../house.ts'
 
 /** The parts of a house that delete. The removal waits for `accept`. */

@@ -11,7 +11,7 @@ import { SettingWrites } from '#core/setting-writes.ts'
 import { organizations, type Organization } from '#core/tenancy/organization.ts'
 import { verify } from '#store/verify.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, secrets } from '../house.ts'
 
 const dayMs = 86_400_000

@@ -6,7 +6,7 @@ import type { Scope } from '#core/access/scope.ts'
 import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/message-reader.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 
 async function capturing(t: Parameters<typeof houseOf>[0], options: HouseOptions = {}): Promise<House> {
   const house = await houseOf(t, options)

@@ -1,7 +1,7 @@
 /** Links to captured messages and the images that views ask for, where no browser is needed. */
 import test from 'ava'
 import { MessageViews } from '#core/capture/message-views.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { secrets } from '../house.ts'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')

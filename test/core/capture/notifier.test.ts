@@ -12,7 +12,7 @@ import { pack } from '#store/tuple.ts'
 import { verify } from '#store/verify.ts'
 import { guardedPost } from '../../../protocols/relay/http/guarded-post.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/webhook-receiver.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
 
 const noNames = { resolve4: async () => [], resolve6: async () => [] }

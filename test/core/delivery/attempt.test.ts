@@ -8,7 +8,7 @@ import { destinations } from '#core/routing/destination.ts'
 import { Change } from '#store/change.ts'
 import { queueHead } from '#store/queue.ts'
 import { houseOf, organizationId, quiet, scope, secrets, until, type House, type HouseOptions } from '../house.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { contentOf, hang, report, ScriptedTransport, take, type Call } from '../scripted-transport.ts'
 
 const minute = 60_000

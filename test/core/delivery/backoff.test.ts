@@ -3,7 +3,7 @@ import test from 'ava'
 import { loadConfig } from '#config/load.ts'
 import { defaultRetryPolicy, nextAttempt, type RetryPolicy } from '#core/delivery/backoff.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { startOfTime as now } from '../fake-clock.ts'
+import { startOfTime as now } from '../../support/fake-clock.ts'
 
 const minute = 60_000
 const hour = 60 * minute

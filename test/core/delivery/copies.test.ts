@@ -8,7 +8,7 @@ import type { Trace } from '#core/trace/trace.ts'
 import { destinations, type Destination } from '#core/routing/destination.ts'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { destinationDefaults, houseOf, organizationId, projectId, quiet, secrets, until, type House, type HouseOptions } from '../house.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, ScriptedTransport, take, type Call } from '../scripted-transport.ts'
 
 const minute = 60_000

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { readAttempts } from '#core/trace/attempt-record.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, until, type House } from '../house.ts'
 import { hang, report, ScriptedTransport, take, type Call, type Script } from '../scripted-transport.ts'
 

@@ -4,7 +4,7 @@ import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead, type QueueEntry } from '#store/queue.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { House, houseOf, projectId, quiet, until } from '../house.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, take } from '../scripted-transport.ts'
 
 const minute = 60_000

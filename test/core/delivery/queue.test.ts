@@ -1,7 +1,7 @@
 /** The queue over a real store: who gets a connection when, and that no entry is lost or done twice. */
 import test from 'ava'
 import { House, houseOf, quiet, until } from '../house.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, ScriptedTransport, take } from '../scripted-transport.ts'
 
 const minute = 60_000

@@ -1,7 +1,7 @@
 /** An unsubscribe as versions of before 2026-11-22 recorded it. */
 import type { Suppression } from '#core/feedback/suppression.ts'
 import { newId } from '#store/ids.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 
 export const earlierSuppression = (email: string): Suppression => ({
   ...{ id: newId('sup', startOfTime), email, reason: 'Unsubscribed by the link in the message 6d41956d-91eb-4012-b025-b8c84ed6430d.' },

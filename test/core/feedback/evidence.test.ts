@@ -11,7 +11,7 @@ import { keptMailId, readReports, traceReports, type TraceReport } from '#core/t
 import { bounceOf, traces, type Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { organizationId, scope, type House } from '../house.ts'
 import {
   complaint,

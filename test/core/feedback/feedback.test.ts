@@ -9,7 +9,7 @@ import { pack } from '#store/tuple.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { organizationId, type House } from '../house.ts'
 import { take } from '../scripted-transport.ts'
 import {

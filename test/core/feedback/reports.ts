@@ -12,7 +12,7 @@ import { serviceRef } from '#core/trace/trace-token.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { verify } from '#store/verify.ts'
 import type { WebhookEndpoint } from '#core/webhooks/endpoint.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, secrets, until, type House } from '../house.ts'
 
 export const noClues: FeedbackClues = { returnPaths: [], references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] }

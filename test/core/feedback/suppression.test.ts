@@ -9,7 +9,7 @@ import { integrityChecks } from '#core/integrity.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { invalid } from '#core/refusals.ts'
 import { verify } from '#store/verify.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
 import { report, ScriptedTransport, take, type Script } from '../scripted-transport.ts'
 

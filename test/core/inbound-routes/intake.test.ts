@@ -7,7 +7,7 @@ import { inboundMessages, type InboundMessage } from '#core/inbound-routes/messa
 import { parsePattern, patternsFor } from '#core/inbound-routes/pattern.ts'
 import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
 import { organizations } from '#core/tenancy/organization.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, type House } from '../house.ts'
 
 const day = 86_400_000

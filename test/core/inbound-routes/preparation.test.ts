@@ -9,7 +9,7 @@ import type { MessageReader } from '#core/capture/message-reader.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { contentRowKey } from '#store/content.ts'
 import { Change } from '#store/change.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, secrets, until, type House } from '../house.ts'
 
 const none = { result: 'none', domain: null }

@@ -11,7 +11,7 @@ import { removeDue, webhookDeliveries, type WebhookDelivery } from '#core/webhoo
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { verify } from '#store/verify.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, type House } from '../house.ts'
 
 const kibibyte = 1024

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { ClientMetadataDocuments, isMetadataAddress } from '#core/oauth/client-metadata-documents.ts'
 import type { FetchedDocument } from '#core/outbound/fetch.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 test('isMetadataAddress() takes https addresses with a path in their plain form', (t) => {
   for (const good of [

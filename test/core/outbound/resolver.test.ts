@@ -2,15 +2,15 @@ import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import { addressesOf, ResolveError, SystemResolver } from '#core/outbound/resolver.ts'
-import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { NameServer } from './name-server.ts'
 
 async function setUp(
   t: ExecutionContext,
-): Promise<{ readonly names: NameServer; readonly clock: ManualClock; readonly resolver: SystemResolver }> {
+): Promise<{ readonly names: NameServer; readonly clock: FakeClock; readonly resolver: SystemResolver }> {
   const names = new NameServer()
   t.teardown(() => names[Symbol.asyncDispose]())
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   return { names, clock, resolver: new SystemResolver({ servers: [await names.listen()], clock }) }
 }
 

@@ -15,7 +15,7 @@ import { traces, type Trace } from '#core/trace/trace.ts'
 import { decode } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { verify } from '#store/verify.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, secrets, type House } from '../house.ts'
 
 const dayMs = 86_400_000

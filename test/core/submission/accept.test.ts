@@ -8,7 +8,7 @@ import { readWholeContent } from '#store/content.ts'
 import { queueHead } from '#store/queue.ts'
 import { pack } from '#store/tuple.ts'
 import { houseOf, organizationId, projectId, type House } from '../house.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 
 const day = 24 * 3600 * 1000
 const content = 'Subject: hi\r\n\r\nhello\r\n'

@@ -5,7 +5,7 @@ import { parseMailbox, type Mailbox } from '#core/addresses.ts'
 import { attachmentsOf, type Attachment, type GivenAttachment } from '#core/submission/attachments.ts'
 import { Base64File } from '#core/submission/base64.ts'
 import { compose, formatMailbox, rfc5322Date, type SendRequest } from '#core/submission/compose.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { composedOf, traceId } from './readers.ts'
 
 const mailbox = (text: string): Mailbox => {

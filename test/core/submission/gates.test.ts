@@ -6,7 +6,7 @@ import { organizations, type Organization } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { houseOf, organizationId, projectId, type House } from '../house.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 
 async function onPlan(t: Parameters<typeof houseOf>[0], plan: PlanName, changes: Partial<Organization> = {}): Promise<House> {
   const house = await houseOf(t, { deaf: true })

@@ -10,7 +10,7 @@ import { check } from '../../../admin-api/validation.ts'
 import { decoder } from '../../../admin-api/wire/codec.ts'
 import { sendInput, toSendOrder } from '../../../admin-api/wire/send.ts'
 import { readByPython, withPython, type PythonPart } from '../../support/python-email.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { goldenRequests } from './golden-requests.ts'
 import { composedOf, filesInOrder, isMeant } from './readers.ts'
 

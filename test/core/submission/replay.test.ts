@@ -6,7 +6,7 @@ import { ReplayRunner } from '#core/submission/replay-runner.ts'
 import { Replays, type ReplayRequest } from '#core/submission/replays.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import { organizations } from '#core/tenancy/organization.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
 import { ScriptedTransport, take, type Call, type Script } from '../scripted-transport.ts'
 

@@ -7,7 +7,7 @@ import type { TraceStatus } from '#core/trace/states.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Retries } from '#core/submission/retries.ts'
 import { organizations } from '#core/tenancy/organization.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'
 import { hang, report, ScriptedTransport, take, type Call, type Script } from '../scripted-transport.ts'
 

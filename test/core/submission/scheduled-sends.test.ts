@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
 import { hang, report, take } from '../scripted-transport.ts'
 

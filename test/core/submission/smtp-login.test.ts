@@ -8,7 +8,7 @@ import { readWholeContent } from '#store/content.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { organizationId, projectId, secrets, until, type House } from '../house.ts'
 import { content, doorOf, login, submit } from './smtp-rig.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { contentOf } from '../scripted-transport.ts'
 
 const refusedLogin = { code: 'unauthorized', message: 'Login refused; check user name and password of the SMTP credential.' }

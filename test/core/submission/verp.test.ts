@@ -9,7 +9,7 @@ import { organizations, type Organization } from '#core/tenancy/organization.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import { traces } from '#core/trace/trace.ts'
 import { verify } from '#store/verify.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, secrets, until, type House, type HouseOptions } from '../house.ts'
 import { ScriptedTransport, take } from '../scripted-transport.ts'
 

@@ -5,7 +5,7 @@ import type { Scope } from '#core/access/scope.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { newTraceId } from '#store/ids.ts'
 import { factsDefaults, houseOf, organizationId, scope, type House } from '../house.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 
 /** Submits `n` messages, one each second, the i-th as `vary` says; answers their ids. */
 async function submitSome(house: House, n: number, vary: (i: number) => Parameters<House['submit']>[0] = () => ({})): Promise<string[]> {

@@ -5,7 +5,7 @@ import { maskAddress, redactTrace } from '#core/trace/redact.ts'
 import { advance, traceStatuses, worstStatus, type TraceEvent, type TraceStatus } from '#core/trace/states.ts'
 import { timelineOf } from '#core/trace/timeline.ts'
 import type { Trace } from '#core/trace/trace.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 
 const events: readonly TraceEvent[] = [
   ...(['routed', 'captured', 'invalid', 'suppressed', 'accepted_by_provider', 'gave_up'] as const),

@@ -6,7 +6,7 @@ import type { SmtpCredential } from '#core/access/smtp-credential.ts'
 import { readClickToken } from '#core/tracking/click-token.ts'
 import { WorkerMessageRewriter } from '#ingest/message-rewriter.ts'
 import { readWholeContent } from '#store/content.ts'
-import { startOfTime } from '../fake-clock.ts'
+import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, secrets, type House, type HouseOptions } from '../house.ts'
 
 const publicUrl = 'https://post.example.ch'

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { webhookEventShape } from '#core/webhooks/event-body.ts'
 import { organizations } from '#core/tenancy/organization.ts'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { organizationId, projectId, quiet, until } from '../house.ts'
 import { report, take } from '../scripted-transport.ts'
 import { receiverOf, webhookRig } from './rig.ts'

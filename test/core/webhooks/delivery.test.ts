@@ -6,7 +6,7 @@ import { Webhook as SvixWebhook } from 'svix'
 import { dueKey } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change, encode } from '#store/change.ts'
-import { FakeClock, startOfTime } from '../fake-clock.ts'
+import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 import { organizationId, scope, until } from '../house.ts'
 import { receiverOf, webhookRig } from './rig.ts'
 

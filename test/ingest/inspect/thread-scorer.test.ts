@@ -5,7 +5,7 @@ import { dnsListOf, WatchedLists } from '#ingest/inspect/dns-lists.ts'
 import type { Resolve } from '#ingest/inspect/input.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { ThreadScorer } from '#ingest/inspect/thread-scorer.ts'
-import { ManualClock } from '../../protocols/relay/manual-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { letter, newsletter } from './golden.ts'
 import { StubDns } from './stub-dns.ts'
 
@@ -36,7 +36,7 @@ test('a DNS that never answers holds no report up beyond its deadline', async (t
 
 test('the time for DNS runs from the first question, however long the thread takes to begin', async (t) => {
   const input = await letter()
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const limits = { dnsMs: 8500, allMs: 20_000, startMs: 60_000, most: 1 }
   await using scorer = new ThreadScorer({ clock, resolve: input.resolve, lists: input.lists, limits })
   const scoring = scorer.score(input.raw, input.session)
@@ -67,7 +67,7 @@ test('a policy is fetched for the thread where that is wanted, in the time that 
 
 test('a thread that does not come back is ended, and the next mail is scored', async (t) => {
   const input = await letter()
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const lists = { clock, resolve: input.resolve, lists: [] }
   const entry = new URL('data:text/javascript,setInterval(()=>{},1000)')
   await using stuck = new ThreadScorer({ ...lists, entry })
@@ -90,7 +90,7 @@ test('a thread that fails tells people that there is no report, and the operator
 
 test('block lists that hang take no time of other questions', async (t) => {
   const input = await letter()
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const begun = Promise.withResolvers<void>()
   const resolve: Resolve = (name, type) => {
     if (name.endsWith('.ip.test')) return new Promise(() => {})
@@ -110,7 +110,7 @@ test('block lists that hang take no time of other questions', async (t) => {
 
 test('a scorer that is closed gives no report and waits for no DNS, neither for the mail at work nor for those behind it', async (t) => {
   const input = await letter()
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const asked = Promise.withResolvers<void>()
   const resolve: Resolve = () => {
     asked.resolve()
@@ -182,7 +182,7 @@ test('lists are read from the configuration, with their own errors', (t) => {
 })
 
 test('a list is looked at before it is used, then every hour, and a dead one is left out with the reason', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const good = { '2.0.0.127.zen.spamhaus.org A': ['127.0.0.2'], 'dbltest.com.dbl.spamhaus.org A': ['127.0.1.2'] }
   const dns = new StubDns(good)
   const lists = new WatchedLists([zen, dbl], clock)
@@ -202,7 +202,7 @@ test('a list is looked at before it is used, then every hour, and a dead one is 
 })
 
 test('a list that does not answer is left out for once, and asked again with the next mail', async (t) => {
-  const lists = new WatchedLists([zen], new ManualClock())
+  const lists = new WatchedLists([zen], new FakeClock())
   const silent = new StubDns({ '2.0.0.127.zen.spamhaus.org A': 'ETIMEOUT' })
   t.is((await lists.current(silent.resolve))[0]?.off, 'it did not answer')
   const good = new StubDns({ '2.0.0.127.zen.spamhaus.org A': ['127.0.0.2'] })

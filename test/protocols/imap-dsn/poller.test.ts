@@ -6,7 +6,7 @@ import { PolledMailboxes, type MailboxKey } from '#core/feedback/polled-mailboxe
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
-import { FakeClock, startOfTime } from '../../core/fake-clock.ts'
+import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, quiet, scope, secrets, until, type House } from '../../core/house.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 

@@ -17,7 +17,7 @@ import type { Database } from '#store/database.ts'
 import { houseOf, scope, secrets } from '../../core/house.ts'
 import { LineClient } from '../submission/line-client.ts'
 import { certificate } from '../submission/rig.ts'
-import { StepClock } from '../submission/step-clock.ts'
+import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 
 const bounceDomain = 'bounces.site.test'
 
@@ -38,7 +38,7 @@ export interface Rig {
   readonly server: MxServer
   readonly feedback: FeedbackDouble
   readonly events: EventLog
-  readonly clock: StepClock
+  readonly clock: FakeClock
   readonly database: Database
   readonly inspectTests: InspectTests
   readonly port: number
@@ -81,7 +81,7 @@ export async function startRig(
   const { traceId } = await house.submit({ rcptTo: ['anna@example.net', 'ben@example.net'], verp: { bounceDomain: null } })
   const [anna = '', ben = ''] = (await house.trace(traceId)).recipients.map(({ verp }) => verp ?? '')
   const folder = await temporaryFolder('mx')
-  const clock = new StepClock()
+  const clock = new FakeClock(startOfTime, 3000)
   const feedback = new FeedbackDouble()
   const events = new EventLog()
   const { database, policies } = house

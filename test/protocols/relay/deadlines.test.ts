@@ -4,7 +4,7 @@ import { connect, Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import type { AttemptReport } from '#core/delivery/transport.ts'
-import { ManualClock } from './manual-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import type { SinkStep } from './sink.ts'
 
@@ -23,7 +23,7 @@ const cases: readonly (readonly [SinkStep, number, string, string, string])[] = 
 
 for (const [step, ms, verdict, code, phase] of cases) {
   test(`deliver() a peer that is silent at ${step} is left after ${ms} ms`, async (t) => {
-    const clock = new ManualClock()
+    const clock = new FakeClock()
     const sink = await testSink(t, {
       offers: [],
       security: 'starttls',
@@ -47,7 +47,7 @@ for (const [step, ms, verdict, code, phase] of cases) {
 }
 
 test('deliver() bytes of an unfinished reply do not renew the deadline', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const sink = await testSink(t, { script: (step) => (step === 'mail' ? { act: 'hold' } : undefined) })
   let socket: Socket | undefined
   const dial = (host: string, port: number): Socket => {
@@ -66,7 +66,7 @@ test('deliver() bytes of an unfinished reply do not renew the deadline', async (
 })
 
 test('deliver() content that is not taken in time ends the attempt without a dot', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const sink = await testSink(t)
   async function* content(): AsyncGenerator<Uint8Array> {
     yield Buffer.alloc(70_000, 'a line\r\n')
@@ -79,7 +79,7 @@ test('deliver() content that is not taken in time ends the attempt without a dot
 })
 
 test('deliver() a peer that never takes the connection is left after 10,000 ms', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const { promise: dialed, resolve } = Promise.withResolvers<void>()
   const dial = (): Socket => {
     resolve()
@@ -93,7 +93,7 @@ test('deliver() a peer that never takes the connection is left after 10,000 ms',
 })
 
 test('deliver() tries the next address beside one that is silent for 250 ms', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const sink = await testSink(t)
   const dialed: string[] = []
   const silent = new Socket()
@@ -114,7 +114,7 @@ test('deliver() tries the next address beside one that is silent for 250 ms', as
 })
 
 test('deliver() an unused connection says QUIT after 30,000 ms', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const sink = await testSink(t)
   await testTransport(t, { clock }).deliver(targetOf(sink), jobOf())
   clock.advance(29_999)
@@ -125,7 +125,7 @@ test('deliver() an unused connection says QUIT after 30,000 ms', async (t) => {
 })
 
 test('deliver() a short deadline counts although a longer one was set before it', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const sink = await testSink(t, { script: (step) => (step === 'dot' ? { act: 'hold' } : undefined) })
   const attempt = testTransport(t, { clock }).deliver(targetOf(sink), jobOf())
   await sink.reached('dot')

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { ManualClock } from './manual-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { gate, jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import type { SinkAnswer } from './sink.ts'
 
@@ -71,7 +71,7 @@ for (const act of ['drop', 'reset'] as const) {
 }
 
 test('deliver() an envelope does not ride behind a message whose peer is slow', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const sink = await testSink(t, { script: (step) => (step === 'dot' ? { act: 'hold' } : undefined) })
   const transport = testTransport(t, { clock })
   const attempts = times(3, () => transport.deliver(targetOf(sink), jobOf()))
@@ -135,7 +135,7 @@ test('deliver() a connection that the peer closes at rest is not used again', as
 })
 
 test('deliver() connections end after their share of messages or time', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const sink = await testSink(t)
   const transport = testTransport(t, { clock, limits: { messages: 3, ageMs: 20_000 } })
   await Promise.all(times(7, () => transport.deliver(targetOf(sink), jobOf())))

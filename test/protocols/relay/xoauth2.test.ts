@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { AttemptReport, SmtpTarget } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { OAuth2Grant } from '#core/routing/oauth2.ts'
-import { ManualClock } from './manual-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import type { Sink, SinkOptions } from './sink.ts'
 import { tokenEndpoint, type TokenEndpoint, type TokenScript } from './token-endpoint.ts'
@@ -47,7 +47,7 @@ test('deliver() signs in by XOAUTH2 with a token had by client credentials', asy
 test('deliver() asks with the refresh token where there is one, and with the newest after a rotation', async (t) => {
   const script: TokenScript = (count) => [200, { access_token: `token-${count}`, refresh_token: `rotated-${count}`, expires_in: 60 }]
   const { endpoint, target, good } = await scene(t, { grant: byRefresh, script })
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const transport = testTransport(t, { clock })
   t.is((await transport.deliver(target, jobOf())).recipients[0]?.verdict, 'accepted')
   transport.forget(target.destinationId)
@@ -73,7 +73,7 @@ test('deliver() gives a token that is too long for the command line in an answer
 
 test('deliver() keeps a token until shortly before its end', async (t) => {
   const { endpoint, target, good } = await scene(t)
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const transport = testTransport(t, { clock })
   const deliver = async (): Promise<string | undefined> => {
     transport.forget(target.destinationId)
@@ -173,7 +173,7 @@ test('deliver() to a token endpoint that cannot be verified, or may not be conne
 
 test('deliver() a token endpoint that never answers has a deadline', async (t) => {
   const { endpoint, target } = await scene(t, { script: () => 'hold' })
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const attempt = testTransport(t, { clock }).deliver(target, jobOf())
   await endpoint.reached(1)
   clock.advance(20_001)

@@ -7,11 +7,11 @@ import { SubmissionListener } from '../../../protocols/submission/listener.ts'
 import { SubmissionConnection } from '../../../protocols/submission/connection.ts'
 import { DoorDouble, password, username } from './door-double.ts'
 import { certificate, EventLog, limits, startRig } from './rig.ts'
-import { StepClock } from './step-clock.ts'
+import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 
 async function listener(cleartextAuth: 'never' | 'loopback' = 'never'): Promise<SubmissionListener> {
   const common = { listen: [], tlsListen: [], hostname: 'mail.test', tls: await certificate(), cleartextAuth, limits }
-  const options = { ...common, door: new DoorDouble(), events: new EventLog(), clock: new StepClock() }
+  const options = { ...common, door: new DoorDouble(), events: new EventLog(), clock: new FakeClock(startOfTime, 3000) }
   const context = new SubmissionContext(options)
   return new SubmissionListener(context, new LoginGate(context), options, { host: '127.0.0.1', port: 0 }, false)
 }

@@ -9,7 +9,7 @@ import { makeCertificates } from '../../support/certificates.ts'
 import { within } from '../../support/deadline.ts'
 import { DoorDouble } from './door-double.ts'
 import { LineClient } from './line-client.ts'
-import { StepClock } from './step-clock.ts'
+import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 
 export const limits: SubmissionLimits = {
   maxMessageBytes: 1_000_000,
@@ -64,7 +64,7 @@ export const certificate = (): Promise<{ readonly cert: string; readonly key: st
 export interface Rig {
   readonly server: SubmissionServer
   readonly door: DoorDouble
-  readonly clock: StepClock
+  readonly clock: FakeClock
   readonly events: EventLog
   readonly port: number
   readonly tlsPort: number
@@ -80,7 +80,7 @@ export async function startRig(
   options: Partial<SubmissionOptions> = {},
 ): Promise<Rig> {
   const door = new DoorDouble()
-  const clock = new StepClock()
+  const clock = new FakeClock(startOfTime, 3000)
   const events = new EventLog()
   const here = [{ host: '127.0.0.1', port: 0 }]
   const tls = await certificate()

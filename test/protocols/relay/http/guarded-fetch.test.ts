@@ -9,7 +9,7 @@ import { FetchFailed } from '#core/outbound/fetch.ts'
 import { guardedFetch } from '../../../../protocols/relay/http/guarded-fetch.ts'
 import { publicFetch } from '../../../../daemon/oauth-core.ts'
 import { authority, goodCertificate } from '../certificates.ts'
-import { ManualClock } from '../manual-clock.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
 import { testResolver } from '../rig.ts'
 
 const limits = { deadlineMs: 20_000, bytesMax: 1000 }
@@ -60,7 +60,7 @@ test('guardedFetch() gives up on what takes too long', async (t) => {
     res.write('{')
     begun.resolve()
   })
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const fetch = guardedFetch({ resolver: testResolver, guard: addressGuard([{ cidr: '127.0.0.1/32' }]), clock, trusted: [authority] })
   const failed = t.throwsAsync(fetch(origin, limits), { instanceOf: FetchFailed, message: 'The host did not answer a command in time.' })
   await begun.promise

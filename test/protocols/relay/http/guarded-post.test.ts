@@ -8,7 +8,7 @@ import type { Resolver } from '#core/outbound/resolver.ts'
 import { guardedPost } from '../../../../protocols/relay/http/guarded-post.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../../support/webhook-receiver.ts'
 import { authority, goodCertificate } from '../certificates.ts'
-import { ManualClock } from '../manual-clock.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
 import { testResolver } from '../rig.ts'
 
 const limits = { deadlineMs: 10_000, answerBytesMax: 4096 }
@@ -103,7 +103,7 @@ test('of an answer of 10 MB the beginning is read, and the connection closed', a
 test('who takes the connection and never answers is given up after the deadline, and so is who drips a header', async (t) => {
   const heard = Promise.withResolvers<void>()
   const silent = await rawServer(t, (socket) => socket.on('data', () => heard.resolve()))
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const outcome = postFrom({ clock })(silent)
   await heard.promise
   clock.advance(9999)
@@ -119,7 +119,7 @@ test('who takes the connection and never answers is given up after the deadline,
 })
 
 test('the status line counts, when the body behind it drips or breaks off', async (t) => {
-  const clock = new ManualClock()
+  const clock = new FakeClock()
   const flushed = Promise.withResolvers<void>()
   const dripping = await receiverOf(t, { answer: (response) => void response.writeHead(200).write('a', () => flushed.resolve()) })
   const outcome = postFrom({ clock })(dripping.url)

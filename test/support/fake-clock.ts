@@ -5,11 +5,16 @@ export const startOfTime = Date.UTC(2030, 0, 15, 12, 0, 0)
 
 export class FakeClock implements Clock {
   readonly #pending = new Set<{ readonly at: number; readonly work: () => void }>()
+  /** The delays that passed by themselves. */
+  readonly delays: number[] = []
+  readonly #selfMs: number
   #wall: number
   #elapsed = 1000
 
-  constructor(wall: number = startOfTime) {
+  /** Delays of up to `selfMs` pass by themselves, so that a dialog need not wait for them. */
+  constructor(wall: number = startOfTime, selfMs = 0) {
     this.#wall = wall
+    this.#selfMs = selfMs
   }
 
   now(): number {
@@ -21,6 +26,11 @@ export class FakeClock implements Clock {
   }
 
   after(ms: number, work: () => void): Timer {
+    if (ms > 0 && ms <= this.#selfMs) {
+      this.delays.push(ms)
+      const handle = setImmediate(work)
+      return { cancel: () => clearImmediate(handle) }
+    }
     const entry = { at: this.#elapsed + Math.max(ms, 0), work }
     this.#pending.add(entry)
     return { cancel: () => void this.#pending.delete(entry) }
