@@ -29,7 +29,7 @@ import { publishableKeyActions } from './publishable-keys.ts'
 import { replayActions } from './replays.ts'
 import { routingRuleActions } from './routing-rules.ts'
 import { routingSimulationActions } from './routing-simulation.ts'
-import { scheduledSendOperations } from './scheduled-sends.ts'
+import { scheduledSendActions } from './scheduled-sends.ts'
 import { smtpCredentialActions } from './smtp-credentials.ts'
 import { templateActions } from './templates.ts'
 import { suppressionActions } from './suppressions.ts'
@@ -46,7 +46,7 @@ export const restOperations = (core: RestCore): readonly Operation[] => operatio
 /** Actions, and operations that need HTTP as it is: streams, downloads and pages. */
 const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...messageActions(core),
-  ...scheduledSendOperations(core),
+  ...scheduledSendActions(core),
   ...traceActions(core),
   ...diagnoseActions(core),
   ...replayActions(core),

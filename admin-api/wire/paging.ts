@@ -7,7 +7,7 @@ import { withTextForm } from './text-form.ts'
 const limitDefault = 50
 const limitMax = 200
 
-const limitWords = { description: `How many entries at most: 1 to ${limitMax}, ${limitDefault} unless told.` }
+const limitWords = { description: `How many entries at most: 1 to ${limitMax}, ${limitDefault} by default.` }
 
 const limit = z
   .string()
@@ -34,9 +34,6 @@ export const project = z
 
 /** The fields of a page in the input of an action. */
 export const pageFields = { limit: withTextForm(z.int().min(1).max(limitMax).default(limitDefault).meta(limitWords), limit), cursor }
-
-/** The query fields every list shares; spread into the list's own `z.strictObject`. */
-export const pagingFields = { limit, cursor, project }
 
 /** The answer of a list: the entries of this page, and the cursor of the next one or null on the last page. */
 export function pageOf<T extends z.ZodType>(entry: T) {

@@ -19,13 +19,12 @@ export const sendTime = z
       'Leaves at this time (RFC 3339), at most 3 days ahead, on the plan pro and above. Whether it will be relayed or captured is decided now; it is captured at its time too, and can be canceled until then.',
   })
 
-export const scheduledSendShape = traceSummaryShape
+const scheduledSendShape = traceSummaryShape
   .extend({ canceled_at: wireTime.nullable(), canceled_by: z.string().nullable().meta({ description: 'Id of the API key.' }) })
   .meta({ id: 'ScheduledSend' })
 
-const scheduledSend = encoder(scheduledSendShape).from<Trace>({
+export const scheduledSend = encoder(scheduledSendShape).from<Trace>({
   ...traceSummaryCode,
   canceled_at: ({ canceled }) => orNull(canceled?.at),
   canceled_by: ({ canceled }) => canceled?.by ?? null,
 })
-export const toWireScheduledSend = scheduledSend.encode

@@ -6,12 +6,15 @@ import type { ExecutionContext } from 'ava'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import type { Right, Scope } from '#core/access/scope.ts'
+import { httpOperation } from '../../admin-api/actions/http.ts'
+import { resource } from '../../admin-api/actions/resource.ts'
 import { answer, media, noBody, raw } from '../../admin-api/answer.ts'
 import { bearerAuthentication } from '../../admin-api/authentication.ts'
 import type { Answered } from '../../admin-api/exchange.ts'
 import { operation, type Operation } from '../../admin-api/operation.ts'
 import { AdminApi, type AdminApiOptions } from '../../admin-api/server.ts'
-import { pageOf, pagingFields } from '../../admin-api/wire/paging.ts'
+import { encoder } from '../../admin-api/wire/codec.ts'
+import { project } from '../../admin-api/wire/paging.ts'
 
 export const keyOf = (right: Right): string => `svckey_${right.replace(':', '_')}`
 
@@ -43,17 +46,14 @@ export const demoOperations: readonly Operation[] = [
       return { id: 'n_1', text: body.text, ...(body.text === 'lie' ? { id: 5 as never } : {}) }
     },
   }),
-  operation({
-    method: 'GET',
-    path: '/v1/notes',
-    operationId: 'listNotes',
-    summary: 'List the notes',
-    tags: ['notes'],
-    right: 'api:read',
-    query: z.strictObject({ ...pagingFields, status: z.enum(['open', 'done']).optional() }),
-    response: pageOf(note),
-    handle: ({ query }) => ({ data: [{ id: `limit ${query.limit}`, text: query.cursor ?? '' }], next_cursor: null }),
-  }),
+  httpOperation(
+    resource('/v1/notes', { name: 'Note', tags: ['notes'] }).list({
+      summary: 'List the notes',
+      filter: { project, status: z.enum(['open', 'done']).optional() },
+      item: encoder(note).from<{ id: string; text: string }>(),
+      run: async (_context, { limit, cursor }) => ({ rows: [{ id: `limit ${limit}`, text: cursor ?? '' }], nextCursor: undefined }),
+    }),
+  ),
   operation({
     method: 'GET',
     path: '/v1/notes/{id}',

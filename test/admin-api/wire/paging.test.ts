@@ -1,17 +1,18 @@
 import test from 'ava'
 import * as z from 'zod'
 import { check } from '../../../admin-api/validation.ts'
-import { pageOf, pagingFields } from '../../../admin-api/wire/paging.ts'
+import { pageFields, pageOf, project } from '../../../admin-api/wire/paging.ts'
+import { textFormOf } from '../../../admin-api/wire/text-form.ts'
 
-const query = z.strictObject(pagingFields)
+const query = z.strictObject({ ...pageFields, limit: textFormOf(pageFields.limit), project })
 const read = (value: object) => check(query, value, 'query')
 
-test('pagingFields have defaults and turn the limit into a number', (t) => {
+test('the fields of a page have defaults and turn the limit into a number', (t) => {
   t.deepEqual(read({}), { limit: 50 })
   t.deepEqual(read({ limit: '200', cursor: 'aZ09-_', project: 'p_1' }), { limit: 200, cursor: 'aZ09-_', project: 'p_1' })
 })
 
-test('pagingFields refuse limits and cursors nobody gave out', (t) => {
+test('the fields of a page refuse limits and cursors nobody gave out', (t) => {
   for (const limit of ['0', '-1', '1e2', '2.5', '', 'all', '1000']) {
     t.throws(() => read({ limit }), { message: 'limit: must be a whole number from 1 to 200' })
   }
