@@ -11,8 +11,8 @@ import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts
 import { systemLookUp, type LookUp, type Resolver } from '#core/outbound/resolver.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
 import type { WebhookSettingsSource } from '#core/webhooks/settings.ts'
-import { AuthenticationThread } from '#ingest/authentication-thread.ts'
-import { WorkerMessageReader } from '#ingest/message-reader.ts'
+import { AuthenticationThread } from '#ingest/authentication/authentication-thread.ts'
+import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import type { Database } from '#store/database.ts'
 
 export interface InboundParts {

@@ -14,7 +14,7 @@ import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
-import { ReportReader } from '#ingest/report-reader.ts'
+import { ReportReader } from '#ingest/report/report-reader.ts'
 import type { Database } from '#store/database.ts'
 import type { IngestCore } from '../admin-api/rest/ingest-core.ts'
 

@@ -50,7 +50,7 @@ import type { InboundCore } from './inbound-core.ts'
 import type { WebhookCore } from './webhook-core.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
-import { decodeEncodedWords } from '#ingest/encoded-words.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 
 export interface RestParts
   extends Omit<WebhookCore, 'webhookDispatcher'>, Omit<InboxCore, 'backgroundRead'>, Pick<InboundCore, 'inboundRoutes' | 'inboundMail'> {

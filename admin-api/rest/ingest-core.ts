@@ -7,7 +7,7 @@ import type { PostofficeMappings } from '#core/ingest-sources/postoffice-mapping
 import type { SignedSource, SignedSources } from '#core/ingest-sources/signed-source.ts'
 import type { IngestProvider } from '#core/ingest-sources/ingest-source.ts'
 import { invalid } from '#core/refusals.ts'
-import type { ReportReader } from '#ingest/report-reader.ts'
+import type { ReportReader } from '#ingest/report/report-reader.ts'
 
 export interface IngestCore {
   readonly sources: IngestSources

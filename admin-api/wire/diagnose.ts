@@ -5,7 +5,7 @@ import { missingVerdicts, type BounceDiagnosis, type Hypothesis, type MissingDia
 import type { Related } from '#core/diagnose/related.ts'
 import { bounceStages } from '#core/diagnose/refusal.ts'
 import { traceStatuses } from '#core/trace/states.ts'
-import { decodeEncodedWords } from '#ingest/encoded-words.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder, encoderOf } from './codec.ts'
 import { wireTime } from './time.ts'
 

@@ -5,7 +5,7 @@ import { planNames } from '#config/plans.ts'
 import type { Invoice } from '#core/billing/invoice.ts'
 import type { Period } from '#core/billing/period.ts'
 import type { UsageReport } from '#core/billing/usage.ts'
-import { csvLine } from '#ingest/csv-cells.ts'
+import { csvLine } from '#ingest/rows/csv-cells.ts'
 import { encoder } from './codec.ts'
 import { wireTime } from './time.ts'
 

@@ -12,11 +12,11 @@ import { checkMimeStructure, hasDanger } from './checks/mime-structure.ts'
 import { checkHardening, checkSenderDomain } from './checks/sender-domain.ts'
 import { checkSpf } from './checks/spf.ts'
 import { checkSubjectAndSender } from './checks/subject-and-sender.ts'
-import { factsOf, type Facts } from './facts.ts'
-import type { InspectInput } from './input.ts'
-import { valueOf } from './mail.ts'
+import { factsOf, type Facts } from './facts/facts.ts'
+import type { InspectInput } from './facts/input.ts'
+import { valueOf } from './facts/mail.ts'
 import { requirementsOf } from './requirements.ts'
-import { checkIds, readable, resultOf, type CheckId, type Verdict } from './verdict.ts'
+import { checkIds, readable, resultOf, type CheckId, type Verdict } from './checks/verdict.ts'
 
 const checks: Readonly<Record<CheckId, (facts: Facts) => Verdict | Promise<Verdict>>> = {
   spf: checkSpf,

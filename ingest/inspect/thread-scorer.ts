@@ -2,12 +2,12 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#core/clock.ts'
 import type { InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
-import { answerQuestion, answerTo } from '../thread-questions.ts'
-import { afterProcessorTime } from '../thread-time.ts'
-import { excessOf, headLinesMax } from '../verifiable-head.ts'
-import { boundedDns } from './bounded-dns.ts'
-import { WatchedLists } from './dns-lists.ts'
-import type { DnsList, Resolve } from './input.ts'
+import { answerQuestion, answerTo } from '../dns/thread-questions.ts'
+import { afterProcessorTime } from '../threads/thread-time.ts'
+import { excessOf, headLinesMax } from '../authentication/verifiable-head.ts'
+import { boundedDns } from '../dns/bounded-dns.ts'
+import { WatchedLists } from '../dns/dns-lists.ts'
+import type { DnsList, Resolve } from './facts/input.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
 export interface ScorerLimits {

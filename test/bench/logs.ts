@@ -1,7 +1,7 @@
 /** Section "logs": how fast log lines become feedback, and that a long log needs no more memory than a short one. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { logSources, type LogSource } from '#ingest/log.ts'
+import { logSources, type LogSource } from '#ingest/logs/log.ts'
 import { measureDoor, requestLines } from './log-intake.ts'
 import type { BenchOptions } from './options.ts'
 import type { LogFigures, Way } from './read-logs.ts'

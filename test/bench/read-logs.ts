@@ -1,6 +1,6 @@
 /** Reads a log that it makes itself, in a process of its own: `node read-logs.ts SOURCE WAY LINES` prints figures as JSON. */
-import type { LogSession } from '#ingest/log-group.ts'
-import { readLog, type LogSource } from '#ingest/log.ts'
+import type { LogSession } from '#ingest/logs/log-group.ts'
+import { readLog, type LogSource } from '#ingest/logs/log.ts'
 import { memoryOf } from './resources.ts'
 import { shippedLog } from './shipped-log.ts'
 

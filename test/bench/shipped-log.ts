@@ -1,5 +1,5 @@
 /** Logs of mail servers in the JSON of a log shipper, of any length, made while they are read. */
-import type { LogSource } from '#ingest/log.ts'
+import type { LogSource } from '#ingest/logs/log.ts'
 
 /** Lines of one message. */
 export const perMessage = 5

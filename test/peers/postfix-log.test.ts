@@ -1,5 +1,5 @@
 /** What Debian's Postfix writes into its log about mail that it relays, cannot deliver yet, refuses or gives up, as feedback. */
-import { readWholeLog } from '../ingest/log-reading.ts'
+import { readWholeLog } from '../ingest/logs/log-reading.ts'
 import { eventually } from '../support/deadline.ts'
 import { Sink } from '../support/sink.ts'
 import { SmtpClient } from '../support/smtp-client.ts'

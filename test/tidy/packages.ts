@@ -14,7 +14,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   h3: ['admin-api/**'],
   htmlparser2: ['ingest/**'],
   imapflow: ['protocols/imap-dsn/**'],
-  'ipaddr.js': ['config/**', 'daemon/core/**', 'ingest/inspect/**'],
+  'ipaddr.js': ['config/**', 'daemon/core/**', 'ingest/dns/**'],
   jose: ['daemon/core/oauth/**'],
   level: ['store/**'],
   'linkify-it': ['admin-api/pages/**'],
@@ -36,7 +36,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   standardwebhooks: [],
   stripe: [],
   svix: [],
-  tldts: ['ingest/inspect/**'],
+  tldts: ['ingest/dns/**'],
   tsyringe: ['daemon/composition.ts', 'daemon/parts.ts'],
   zod: ['config/**', 'store/**', 'daemon/core/**', 'admin-api/**'],
 }

@@ -1,12 +1,12 @@
 /** Checks 8 and 9: whether DNS lists know the client's address, or a domain of the mail, as a source of unwanted mail. */
 import type { Evidence } from '#core/inspect/report.ts'
-import { isPublic, plainAddress, reversed } from '../addresses.ts'
-import { organizationOf } from '../domains.ts'
-import type { Facts } from '../facts.ts'
-import { silentList } from '../dns-lists.ts'
-import type { DnsList } from '../input.ts'
-import type { Questions } from '../questions.ts'
-import type { Verdict } from '../verdict.ts'
+import { isPublic, plainAddress, reversed } from '../../dns/addresses.ts'
+import { organizationOf } from '../../dns/domains.ts'
+import type { Facts } from '../facts/facts.ts'
+import { silentList } from '../../dns/dns-lists.ts'
+import type { DnsList } from '../facts/input.ts'
+import type { Questions } from '../../dns/questions.ts'
+import type { Verdict } from './verdict.ts'
 
 const linkHostsMax = 20
 

@@ -1,9 +1,9 @@
 /** Checks 5 to 7: the server that delivered, by its address, its name and its encryption. */
-import { familyOf, isGeneric, isPublic, plainAddress, pointerName } from '../addresses.ts'
-import { plainDomain } from '../domains.ts'
-import type { Facts } from '../facts.ts'
-import type { Questions } from '../questions.ts'
-import { unanswered, type Verdict } from '../verdict.ts'
+import { familyOf, isGeneric, isPublic, plainAddress, pointerName } from '../../dns/addresses.ts'
+import { plainDomain } from '../../dns/domains.ts'
+import type { Facts } from '../facts/facts.ts'
+import type { Questions } from '../../dns/questions.ts'
+import { unanswered, type Verdict } from './verdict.ts'
 
 /** A host with more names than this is looked at by the first ones only. */
 const namesMax = 10

@@ -1,8 +1,8 @@
 /** Check 2: whether a signature holds, and how well it is made. */
-import { weakKey, type DkimFacts } from '../authentication.ts'
-import type { Facts } from '../facts.ts'
-import { countOf } from '../mail.ts'
-import { unanswered, type Finding, type Verdict } from '../verdict.ts'
+import { weakKey, type DkimFacts } from '../facts/authentication.ts'
+import type { Facts } from '../facts/facts.ts'
+import { countOf } from '../facts/mail.ts'
+import { unanswered, type Finding, type Verdict } from './verdict.ts'
 
 const strongBits = 2048
 const dayMs = 86_400_000

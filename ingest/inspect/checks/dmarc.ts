@@ -1,9 +1,9 @@
 /** Checks 3 and 4: whether the From domain is proved, and what its policy asks for. */
-import type { Facts } from '../facts.ts'
-import type { Forwarder } from '../forwarders.ts'
-import { addressList } from '../../address-list.ts'
-import { domainOf, organizationOf, sameOrganization } from '../domains.ts'
-import { failedFor, unanswered, type Finding, type Verdict } from '../verdict.ts'
+import type { Facts } from '../facts/facts.ts'
+import type { Forwarder } from '../facts/forwarders.ts'
+import { addressList } from '../../mime/address-list.ts'
+import { domainOf, organizationOf, sameOrganization } from '../../dns/domains.ts'
+import { failedFor, unanswered, type Finding, type Verdict } from './verdict.ts'
 
 /** Services that forward mail and whose word on what they saw is believed. */
 const trustedSealers: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** Check 16: what stands in the HTML, seen and unseen. */
-import type { Facts } from '../facts.ts'
-import { failedFor, lessForEach, type Finding, type Verdict } from '../verdict.ts'
+import type { Facts } from '../facts/facts.ts'
+import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 
 const hiddenMax = 200
 const wordsMin = 25

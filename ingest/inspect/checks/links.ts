@@ -1,10 +1,10 @@
 /** Check 17: where links lead, as far as they tell themselves. No link is followed. */
 import { domainToUnicode } from 'node:url'
-import { hasMixedScripts } from '../characters.ts'
-import { isRealHost, isReservedHost, organizationOf, plainDomain } from '../domains.ts'
-import type { Facts } from '../facts.ts'
-import { failedFor, lessForEach, type Finding, type Verdict } from '../verdict.ts'
-import { isUnsubscribeLink, type WebLink } from '../web-links.ts'
+import { hasMixedScripts } from '../facts/characters.ts'
+import { isRealHost, isReservedHost, organizationOf, plainDomain } from '../../dns/domains.ts'
+import type { Facts } from '../facts/facts.ts'
+import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
+import { isUnsubscribeLink, type WebLink } from '../facts/web-links.ts'
 
 const hostsMax = 30
 const shorteners: ReadonlySet<string> = new Set([

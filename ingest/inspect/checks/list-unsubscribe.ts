@@ -1,7 +1,7 @@
 /** Check 15: whether readers of bulk mail can leave with one click. */
-import type { Facts } from '../facts.ts'
-import { valueOf } from '../mail.ts'
-import { failedFor, unanswered, type Verdict } from '../verdict.ts'
+import type { Facts } from '../facts/facts.ts'
+import { valueOf } from '../facts/mail.ts'
+import { failedFor, unanswered, type Verdict } from './verdict.ts'
 
 export function checkListUnsubscribe({ mail, bulk, auth }: Facts): Verdict {
   if (bulk.length === 0) return { status: 'na', summary: 'The mail looks like a message to one person, which needs no way to unsubscribe.' }

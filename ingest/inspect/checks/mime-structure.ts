@@ -1,11 +1,11 @@
 /** Check 14: how the mail is built, how large it is, and what is attached. */
-import { BrokenMime } from '../../mime-head.ts'
-import { placedParts, type PlacedPart } from '../../mime-tree.ts'
-import { decodeBody } from '../../transfer-encoding.ts'
-import { dangersOf } from '../dangers.ts'
-import type { Facts } from '../facts.ts'
-import type { Mail } from '../mail.ts'
-import { failedFor, lessForEach, type Finding, type Verdict } from '../verdict.ts'
+import { BrokenMime } from '../../mime/mime-head.ts'
+import { placedParts, type PlacedPart } from '../../mime/mime-tree.ts'
+import { decodeBody } from '../../mime/transfer-encoding.ts'
+import { dangersOf } from './dangers.ts'
+import type { Facts } from '../facts/facts.ts'
+import type { Mail } from '../facts/mail.ts'
+import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 
 const htmlMax = 102_400
 const lineMax = 998

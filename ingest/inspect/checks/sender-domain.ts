@@ -1,12 +1,12 @@
 /** Checks 10 and 11: whether the sender's domains can get an answer, and how well mail to them is protected. */
-import { organizationOf, domainOf } from '../domains.ts'
-import type { Facts } from '../facts.ts'
-import { addressList } from '../../address-list.ts'
-import { valueOf } from '../mail.ts'
-import type { InspectInput } from '../input.ts'
-import { policyMode, type PolicyMode } from '../mta-sts.ts'
-import type { Questions } from '../questions.ts'
-import { failedFor, unanswered, type Finding, type Verdict } from '../verdict.ts'
+import { organizationOf, domainOf } from '../../dns/domains.ts'
+import type { Facts } from '../facts/facts.ts'
+import { addressList } from '../../mime/address-list.ts'
+import { valueOf } from '../facts/mail.ts'
+import type { InspectInput } from '../facts/input.ts'
+import { policyMode, type PolicyMode } from '../../dns/mta-sts.ts'
+import type { Questions } from '../../dns/questions.ts'
+import { failedFor, unanswered, type Finding, type Verdict } from './verdict.ts'
 
 const exchangesMax = 5
 

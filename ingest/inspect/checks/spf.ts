@@ -1,6 +1,6 @@
 /** Check 1: whether the domain of MAIL FROM lets the client send for it. */
-import type { Facts } from '../facts.ts'
-import { unanswered, type Verdict } from '../verdict.ts'
+import type { Facts } from '../facts/facts.ts'
+import { unanswered, type Verdict } from './verdict.ts'
 
 const lookupsFine = 8
 const lookupsMax = 10

@@ -1,10 +1,10 @@
 /** Check 13: what the reader sees first, and what filters know of spam and of forgeries. */
-import { addressList } from '../../address-list.ts'
-import { emojiIn, hasCheckMark, hasInvisible, hasMixedScripts } from '../characters.ts'
-import { domainOf, organizationOf, sameOrganization } from '../domains.ts'
-import type { Facts } from '../facts.ts'
-import { valueOf, type Mail } from '../mail.ts'
-import { failedFor, lessForEach, type Finding, type Verdict } from '../verdict.ts'
+import { addressList } from '../../mime/address-list.ts'
+import { emojiIn, hasCheckMark, hasInvisible, hasMixedScripts } from '../facts/characters.ts'
+import { domainOf, organizationOf, sameOrganization } from '../../dns/domains.ts'
+import type { Facts } from '../facts/facts.ts'
+import { valueOf, type Mail } from '../facts/mail.ts'
+import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { alignment } from './dmarc.ts'
 
 const subjectMax = 150

@@ -3,7 +3,7 @@
  * appear, and recipients that the header does not name never learn of each other.
  */
 import { foldAddress, parseAddress } from '#core/addresses.ts'
-import type { MessageParts } from '#ingest/message-parts.ts'
+import type { MessageParts } from '#ingest/mime/message-parts.ts'
 import type { MessageFields, NamedAddress } from './vendor.ts'
 
 /** The fields, and which of the recipients a request with them reaches. */

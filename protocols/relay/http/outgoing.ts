@@ -1,7 +1,7 @@
 /** The message of one attempt as vendors see it: its octets gathered once, its fields made once, and never of more recipients than may know of each other. */
 import type { DeliveryJob } from '#core/delivery/transport.ts'
-import type { MessageParts } from '#ingest/message-parts.ts'
-import type { PartsReader } from '#ingest/parts-reader.ts'
+import type { MessageParts } from '#ingest/mime/message-parts.ts'
+import type { PartsReader } from '#ingest/messages/parts-reader.ts'
 import { Failure } from '../smtp/failure.ts'
 import { addressed } from './message-fields.ts'
 import type { MessageFields, OutgoingMessage } from './vendor.ts'

@@ -1,6 +1,6 @@
 /** What a view makes of a message on the main thread: bounded, however many images the message names. */
 import test from 'ava'
-import { mailDocument } from '#ingest/mail-document.ts'
+import { mailDocument } from '#ingest/html/mail-document.ts'
 import { linkedText } from '../../../admin-api/pages/linked-text.ts'
 import { messageFrame } from '../../../admin-api/pages/message-frame.ts'
 import { growsLinearly } from '../../support/growth.ts'

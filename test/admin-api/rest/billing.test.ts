@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Audit } from '#core/audit.ts'
-import { readCsv } from '#ingest/csv.ts'
+import { readCsv } from '#ingest/rows/csv.ts'
 import { Change } from '#store/change.ts'
 import { errorOf, startRig } from './rig.ts'
 

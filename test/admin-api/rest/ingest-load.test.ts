@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import { heldLoop, type HeldLoop } from '../../support/held-loop.ts'
 import { addSource, postSigned, type Posted, type Source } from './ingest-posts.ts'
-import { rcptTo } from '../../ingest/activity-lines.ts'
+import { rcptTo } from '../../ingest/mailenable/activity-lines.ts'
 import { startRig, type Rig } from './rig.ts'
 
 const mebibyte = 1024 * 1024

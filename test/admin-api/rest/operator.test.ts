@@ -1,6 +1,6 @@
 import test from 'ava'
 import { organizations } from '#core/tenancy/organization.ts'
-import { readCsv } from '#ingest/csv.ts'
+import { readCsv } from '#ingest/rows/csv.ts'
 import { Change } from '#store/change.ts'
 import { errorOf, objectOf, operatorKey, startRig } from './rig.ts'
 

@@ -4,7 +4,7 @@ import { inboxes } from '#core/capture/capture.ts'
 import type { CapturedMessage } from '#core/capture/inboxes.ts'
 import type { Scope } from '#core/access/scope.ts'
 import { systemClock } from '#core/clock.ts'
-import { WorkerMessageReader } from '#ingest/message-reader.ts'
+import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House, type HouseOptions } from '../house.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 

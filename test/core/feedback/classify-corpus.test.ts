@@ -2,8 +2,8 @@
 import test from 'ava'
 import { classify } from '#core/feedback/classify.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
-import { readReport } from '#ingest/report.ts'
-import { corpus, octetsOf } from '../../ingest/report-fixtures.ts'
+import { readReport } from '#ingest/report/report.ts'
+import { corpus, octetsOf } from '../../ingest/report/report-fixtures.ts'
 
 /** Of the labels, those whose addresses are fine: a refusal of the sender, the message or the moment. */
 const neverBad = new Set([

@@ -1,7 +1,7 @@
 /** The MTA-STS policy of a domain: from where it is fetched, and how it is read. */
 import test from 'ava'
 import type { Fetch, FetchedDocument } from '#core/outbound/fetch.ts'
-import { policyFetcher, policyMode } from '#ingest/inspect/mta-sts.ts'
+import { policyFetcher, policyMode } from '#ingest/dns/mta-sts.ts'
 
 const text = 'version: STSv1\r\nmode: enforce\r\nmx: *.example.com\r\nmax_age: 604800\r\n'
 const plain = { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, text }

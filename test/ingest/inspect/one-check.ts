@@ -1,7 +1,7 @@
 /** One check on one mail: what it must say. */
 import test from 'ava'
 import type { CheckResult, CheckStatus } from '#core/inspect/report.ts'
-import type { CheckId } from '#ingest/inspect/verdict.ts'
+import type { CheckId } from '#ingest/inspect/checks/verdict.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { letter, type Changes } from './golden.ts'
 

@@ -1,8 +1,8 @@
 /** Scoring on threads: the same report as without, deadlines, hostile mail, and the watch over DNS lists. */
 import test from 'ava'
 import { systemClock } from '#core/clock.ts'
-import { dnsListOf, WatchedLists } from '#ingest/inspect/dns-lists.ts'
-import type { Resolve } from '#ingest/inspect/input.ts'
+import { dnsListOf, WatchedLists } from '#ingest/dns/dns-lists.ts'
+import type { Resolve } from '#ingest/inspect/facts/input.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { ThreadScorer } from '#ingest/inspect/thread-scorer.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

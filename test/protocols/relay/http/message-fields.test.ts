@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { MessageParts } from '#ingest/message-parts.ts'
+import type { MessageParts } from '#ingest/mime/message-parts.ts'
 import { addressed } from '../../../../protocols/relay/http/message-fields.ts'
 
 const parts = (changes: Partial<MessageParts> = {}): MessageParts => ({

@@ -1,0 +1,154 @@
+/** The core's `Authenticator`: on a thread, under deadlines and a memory limit. Mail is hostile, and its arithmetic keeps nobody waiting. */
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { Clock, Timer } from '#core/clock.ts'
+import type { Authentication, Authenticator, ReceivedMail } from '#core/inbound-routes/authentication.ts'
+import type { AuthenticationTask, FromAuthentication } from './authentication-worker.ts'
+import { boundedDns } from '../dns/bounded-dns.ts'
+import type { Resolve } from '../inspect/facts/input.ts'
+import { answerQuestion } from '../dns/thread-questions.ts'
+import { afterProcessorTime } from '../threads/thread-time.ts'
+
+/** Times in milliseconds. */
+export interface AuthenticationLimits {
+  /** For all questions to DNS about a mail. */
+  readonly dnsMs: number
+  /** Of processor, for a mail and those beside it on its thread; the thread is ended then. See `thread-time.ts`. */
+  readonly allMs: number
+  /** A thread that has been idle for so long is ended. */
+  readonly idleMs: number
+}
+
+export interface AuthenticationOptions {
+  readonly clock: Clock
+  readonly resolve: Resolve
+  /** Our name, for the macros of SPF. */
+  readonly hostname: string
+  /** For tests, like `entry`. */
+  readonly limits?: AuthenticationLimits
+  readonly entry?: URL
+}
+
+const usual: AuthenticationLimits = { dnsMs: 10_000, allMs: 30_000, idleMs: 30_000 }
+const heapMiB = 384
+/** A mail that leads to more questions is made to. */
+const questionsMax = 100
+/** To hash a large mail takes seconds, in which a small one would wait: they have threads of their own. */
+const smallMax = 1024 * 1024
+const lanes = ['small', 'large'] as const
+type Lane = (typeof lanes)[number]
+const own = new URL('./authentication-worker.ts', import.meta.url)
+
+/** When nothing could be found out. */
+const unknown: Authentication = {
+  spf: { result: 'temperror', domain: null },
+  dkim: [],
+  dmarc: { result: 'temperror', domain: null, policy: null },
+  arc: { result: 'temperror' },
+}
+
+export class AuthenticationThread implements Authenticator {
+  readonly #options: AuthenticationOptions
+  readonly #limits: AuthenticationLimits
+  readonly #threads = new Set<Worker>()
+  /** The threads of all mails that do no harm. */
+  readonly #shared: Record<Lane, Worker | undefined> = { small: undefined, large: undefined }
+  #underWay = 0
+  #idle: Timer | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  constructor(options: AuthenticationOptions) {
+    this.#options = options
+    this.#limits = options.limits ?? usual
+  }
+
+  /** Threads that exist at the moment. */
+  get running(): number {
+    return this.#threads.size
+  }
+
+  async authenticate(mail: ReceivedMail): Promise<Authentication> {
+    if (this.#closed) return unknown
+    this.#underWay++
+    this.#idle?.cancel()
+    const found = await this.#ask((this.#shared[mail.raw.length > smallMax ? 'large' : 'small'] ??= this.#start()), mail)
+    if (--this.#underWay === 0) this.#idle = this.#options.clock.after(this.#limits.idleMs, () => this.#rest())
+    if (found) return found
+    // the thread ended because of this mail or of another one: each is tried once more, by itself
+    const alone = this.#last.then(() => this.#askAlone(mail))
+    this.#last = alone
+    return (await alone) ?? unknown
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    this.#idle?.cancel()
+    await Promise.all([...this.#threads].map((thread) => thread.terminate()))
+  }
+
+  async #askAlone(mail: ReceivedMail): Promise<Authentication | undefined> {
+    if (this.#closed) return undefined
+    const thread = this.#start()
+    const found = await this.#ask(thread, mail)
+    await thread.terminate()
+    return found
+  }
+
+  #start(): Worker {
+    // it reads hostile input: no environment, so no secret of it either
+    const resourceLimits = { maxOldGenerationSizeMb: heapMiB }
+    const thread = new Worker(this.#options.entry ?? own, { resourceLimits, env: {}, execArgv: [] })
+    this.#threads.add(thread)
+    thread.on('error', () => this.#end(thread))
+    thread.on('exit', () => {
+      this.#threads.delete(thread)
+      this.#end(thread)
+    })
+    thread.unref() // only work in progress keeps the process alive
+    return thread
+  }
+
+  #rest(): void {
+    for (const thread of Object.values(this.#shared)) if (thread) this.#end(thread)
+  }
+
+  #end(thread: Worker): void {
+    for (const lane of lanes) if (this.#shared[lane] === thread) this.#shared[lane] = undefined
+    void thread.terminate()
+  }
+
+  /** Undefined when the thread ended before it had an answer. */
+  async #ask(thread: Worker, mail: ReceivedMail): Promise<Authentication | undefined> {
+    const { promise, resolve: settle } = Promise.withResolvers<Authentication | undefined>()
+    const { port1: port, port2 } = new MessageChannel()
+    const resolve = this.#dns()
+    port.on('message', (message: FromAuthentication) => {
+      if (message.kind === 'authentication') settle(message.authentication)
+      else void answerQuestion(message, resolve).then((answer) => port.postMessage(answer))
+    })
+    port.on('close', () => settle(undefined))
+    const late = (): void => {
+      settle(undefined)
+      this.#end(thread)
+    }
+    const deadline = afterProcessorTime(this.#options.clock, () => thread, this.#limits.allMs, late)
+    thread.postMessage({ mail, hostname: this.#options.hostname, port: port2 } satisfies AuthenticationTask, [port2])
+    try {
+      return await promise
+    } finally {
+      deadline.cancel()
+      port.close()
+    }
+  }
+
+  /** For one mail. */
+  #dns(): Resolve {
+    const { clock, resolve } = this.#options
+    let end: number | undefined // counted from the first question, as the thread may be busy before it
+    const bounded = boundedDns(resolve, clock, () => (end ??= clock.monotonic() + this.#limits.dnsMs) - clock.monotonic())
+    let asked = 0
+    return (name, type) => (++asked > questionsMax ? Promise.reject(tooMany) : bounded(name, type))
+  }
+}
+
+const tooMany = Object.assign(new Error('too many questions'), { code: 'ETIMEOUT' })

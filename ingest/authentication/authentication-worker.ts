@@ -1,0 +1,23 @@
+/** The thread that authenticates mail: several mails at a time, as most of their time goes by in DNS. Each has a port of its own. */
+import { parentPort, type MessagePort } from 'node:worker_threads'
+import type { Authentication, ReceivedMail } from '#core/inbound-routes/authentication.ts'
+import { authenticateMail } from './mail-authentication.ts'
+import { AskedQuestions, type Question, type QuestionAnswer } from '../dns/thread-questions.ts'
+
+/** To the thread; `hostname` is our name. */
+export interface AuthenticationTask {
+  readonly mail: ReceivedMail
+  readonly hostname: string
+  readonly port: MessagePort
+}
+
+/** Over the port of the mail: questions to DNS, and at last what was found. */
+export type FromAuthentication = Question | { readonly kind: 'authentication'; readonly authentication: Authentication }
+
+parentPort?.on('message', ({ mail, hostname, port }: AuthenticationTask) => {
+  const tell = (message: FromAuthentication): void => port.postMessage(message)
+  const asked = new AskedQuestions(tell)
+  port.on('message', (answer: QuestionAnswer) => asked.hear(answer))
+  // what throws ends the thread, and the main thread hears of it
+  void authenticateMail(mail, hostname, asked.resolve).then((authentication) => tell({ kind: 'authentication', authentication }))
+})

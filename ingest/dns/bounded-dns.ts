@@ -1,0 +1,20 @@
+/** Questions to DNS under deadlines: one for each question and one for all of them. */
+import type { Clock } from '#core/clock.ts'
+import type { Resolve } from '../inspect/facts/input.ts'
+
+const questionMs = 5000
+
+/** `left()` is how many milliseconds there are for everything; a question beyond either deadline rejects with `ETIMEOUT`. */
+export function boundedDns(resolve: Resolve, clock: Clock, left: () => number): Resolve {
+  return async (name, type) => {
+    const late = (): Error => Object.assign(new Error(`no answer about ${name}`), { code: 'ETIMEOUT' })
+    const ms = Math.min(questionMs, left())
+    if (ms <= 0) throw late()
+    const { promise, resolve: answer, reject } = Promise.withResolvers<readonly unknown[]>()
+    const timer = clock.after(ms, () => reject(late()))
+    resolve(name, type)
+      .then(answer, reject)
+      .finally(() => timer.cancel())
+    return promise
+  }
+}

@@ -1,0 +1,81 @@
+/** Which DNS lists are asked, and whether they are what they should be: dead lists name nobody or everybody. */
+import type { Clock } from '#core/clock.ts'
+import type { DnsList, Resolve } from '../inspect/facts/input.ts'
+
+interface Manner {
+  /** Answers that are errors. */
+  readonly ignore: readonly string[]
+  /** What is always listed, and what never is, below the zone (RFC 5782 §5). */
+  readonly listed: string
+  readonly absent: string
+}
+
+const usual: Readonly<Record<DnsList['kind'], Manner>> = {
+  ip: { ignore: [], listed: '2.0.0.127', absent: '1.0.0.127' },
+  domain: { ignore: [], listed: 'test', absent: 'invalid' },
+}
+const manners: Readonly<Record<string, Partial<Manner>>> = {
+  'dbl.spamhaus.org': { ignore: ['127.0.1.255'], listed: 'dbltest.com' },
+  'multi.surbl.org': { ignore: ['127.0.0.1'], listed: '2.0.0.127' },
+  'multi.uribl.com': { ignore: ['127.0.0.1'], listed: '2.0.0.127' },
+}
+
+/** A list as the configuration writes it: `ip/major/zen.spamhaus.org`. */
+export function dnsListOf(text: string): DnsList {
+  const [kind, weight, zone = ''] = text.split('/')
+  const known = kind === 'domain' ? 'domain' : 'ip'
+  return { zone, kind: known, weight: weight === 'major' ? 'major' : 'minor', ignore: mannerOf(zone, known).ignore }
+}
+
+const mannerOf = (zone: string, kind: DnsList['kind']): Manner => ({ ...usual[kind], ...manners[zone] })
+
+/** Why a list is off that did not answer. */
+export const silentList = 'it did not answer'
+
+const goodForMs = 3_600_000
+
+/** The lists with what is known of them; each is looked at when it is first used, and then every hour. */
+export class WatchedLists {
+  readonly #lists: readonly DnsList[]
+  readonly #clock: Clock
+  readonly #known = new Map<string, { readonly off: string | undefined; readonly at: number }>()
+
+  constructor(lists: readonly DnsList[], clock: Clock) {
+    this.#lists = lists
+    this.#clock = clock
+  }
+
+  /** Never rejects: a list that does not answer is off for this once. */
+  current(resolve: Resolve): Promise<readonly DnsList[]> {
+    return Promise.all(
+      this.#lists.map(async (list) => {
+        const off = await this.#fault(list, resolve)
+        return off === undefined ? list : { ...list, off }
+      }),
+    )
+  }
+
+  async #fault(list: DnsList, resolve: Resolve): Promise<string | undefined> {
+    const before = this.#known.get(list.zone)
+    if (before && this.#clock.monotonic() - before.at < goodForMs) return before.off
+    const { listed, absent } = mannerOf(list.zone, list.kind)
+    const [one, other] = await Promise.all([look(resolve, `${listed}.${list.zone}`), look(resolve, `${absent}.${list.zone}`)])
+    if (one === 'silent' || other === 'silent') return silentList
+    const off = one !== 'listed' ? 'it does not list what every list must' : other !== 'absent' ? 'it lists everything' : undefined
+    this.#known.set(list.zone, { off, at: this.#clock.monotonic() })
+    return off
+  }
+}
+
+async function look(resolve: Resolve, name: string): Promise<'listed' | 'absent' | 'silent'> {
+  try {
+    const records = await resolve(name, 'A')
+    const isListing = records.some(
+      (record) => typeof record === 'string' && record.startsWith('127.') && !record.startsWith('127.255.255.'),
+    )
+    return isListing ? 'listed' : 'absent'
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    return code === 'ENOTFOUND' || code === 'ENODATA' ? 'absent' : 'silent'
+  }
+}

@@ -1,0 +1,61 @@
+/** Questions of a thread that has no network of its own, most of them to DNS: it asks the main thread, each under a number. */
+import type { QuestionType, Resolve } from '../inspect/facts/input.ts'
+
+export interface Question {
+  readonly kind: 'question'
+  readonly number: number
+  readonly name: string
+  readonly type: QuestionType
+}
+
+/** `code` is that of an error. */
+export type QuestionAnswer =
+  | { readonly kind: 'answer'; readonly number: number; readonly records: readonly unknown[] }
+  | { readonly kind: 'fault'; readonly number: number; readonly code: string }
+
+/** The side of the thread, which may have other questions than those to DNS. */
+export class AskedQuestions<Other = never> {
+  readonly #tell: (question: Question | Other) => void
+  readonly #waiting = new Map<number, PromiseWithResolvers<readonly unknown[]>>()
+  #asked = 0
+
+  constructor(tell: (question: Question | Other) => void) {
+    this.#tell = tell
+  }
+
+  readonly resolve: Resolve = (name, type) => this.ask((number) => ({ kind: 'question', number, name, type }))
+
+  ask(question: (number: number) => Question | Other): Promise<readonly unknown[]> {
+    const number = ++this.#asked
+    const asked = Promise.withResolvers<readonly unknown[]>()
+    this.#waiting.set(number, asked)
+    this.#tell(question(number))
+    return asked.promise
+  }
+
+  hear(answer: QuestionAnswer): void {
+    const question = this.#waiting.get(answer.number)
+    this.#waiting.delete(answer.number)
+    if (answer.kind === 'answer') question?.resolve(answer.records)
+    else question?.reject(Object.assign(new Error(answer.code), { code: answer.code }))
+  }
+}
+
+/** The side of the main thread: what is to be told to the thread that asked. Never rejects. */
+export const answerQuestion = ({ number, name, type }: Question, resolve: Resolve): Promise<QuestionAnswer> =>
+  answerTo(number, resolve(name, type))
+
+/** Likewise, for what was found in another way. */
+export function answerTo(number: number, found: Promise<unknown>): Promise<QuestionAnswer> {
+  return found.then(
+    (records): QuestionAnswer => ({ kind: 'answer', number, records: plain(records) }),
+    (error: unknown): QuestionAnswer => ({
+      kind: 'fault',
+      number,
+      code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown',
+    }),
+  )
+}
+
+/** Records as they can pass between threads, whatever a resolver made them of. */
+const plain = (records: unknown): readonly unknown[] => JSON.parse(JSON.stringify([records].flat())) as readonly unknown[]

@@ -1,0 +1,38 @@
+/** Attachments of kinds that receivers refuse: programs, documents with macros, and archives that no scanner can look into. */
+import type { Attachment } from '../facts/mail.ts'
+import type { Finding } from './verdict.ts'
+import { archivedFiles } from '../facts/zip-directory.ts'
+
+const programs = /\.(?:exe|scr|js|vbs|jar|lnk|iso|img|bat|cmd|ps1|hta|msi|com|pif|vbe|jse|wsf|cpl)[\s.]*$/i
+const macros = /\.(?:docm|dotm|xlsm|xltm|xlam|xlsb|pptm|potm|ppam|ppsm|sldm)[\s.]*$/i
+
+export function dangersOf({ filename, octets }: Attachment): Finding[] {
+  const name = filename || 'An attachment'
+  const fix = 'Offer the file for download on your website instead of attaching it.'
+  if (programs.test(filename) || octets.subarray(0, 2).toString('latin1') === 'MZ')
+    return [{ text: `${name} is a program; receivers refuse it.`, fix }]
+  const files = archivedFiles(octets)
+  if (macros.test(filename) || files.some((file) => /(?:^|\/)vbaProject\.bin$/i.test(file.name)))
+    return [{ text: `${name} is a document with macros; receivers refuse it.`, fix }]
+  if (files.some(({ isEncrypted }) => isEncrypted) || isLocked(octets))
+    return [{ text: `${name} is an encrypted archive, which no scanner can look into.`, fix }]
+  return []
+}
+
+const rar4 = Buffer.from('Rar!\u001a\u0007\0')
+const rar5 = Buffer.from('Rar!\u001a\u0007\u0001\0')
+const sevenZip = Buffer.of(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c)
+/** The name of AES in the list of methods, which stands at the end. */
+const sevenZipAes = Buffer.of(6, 0xf1, 7, 1)
+const methodsMax = 64 * 1024
+
+/** Whether a RAR or 7z archive says at once that a password is needed; one that says so deep inside is not found out. */
+function isLocked(octets: Buffer): boolean {
+  if (octets.subarray(0, 6).equals(sevenZip)) return octets.subarray(-methodsMax).includes(sevenZipAes)
+  // the type of its first header: the one that encrypts those behind it
+  if (octets.subarray(0, 8).equals(rar5)) return octets[13] === 4
+  if (!octets.subarray(0, 7).equals(rar4) || octets.length < 14) return false
+  const first = 7 + octets.readUInt16LE(12)
+  const isFileLocked = octets[first + 2] === 0x74 && ((octets[first + 3] ?? 0) & 4) !== 0
+  return ((octets[10] ?? 0) & 0x80) !== 0 || isFileLocked
+}

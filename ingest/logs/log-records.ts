@@ -1,0 +1,41 @@
+/** The records in a line: none, the text itself, or JSON objects. */
+import { isWithinBounds } from '../events/json-bounds.ts'
+import { objectIn, parseJson, type JsonObject } from '../events/json-value.ts'
+
+export type LogRecord =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'json'; readonly value: JsonObject }
+
+const recordsMax = 1000
+/** Of the JSON in one line; a list of records needs the most. */
+const lineBounds = { depth: 64, containers: 20_000, members: 50_000 }
+/** A shorter line cannot hold enough to be counted. */
+const countedUnitsMin = 4096
+
+/** Takes a line apart. A list in a line, or `{"events": […]}`, is as many records. */
+export function recordsIn(line: string | undefined): readonly LogRecord[] {
+  if (line === undefined) return [{ kind: 'unreadable', reason: 'is longer than 1,048,576 characters' }]
+  const text = line.trim() // a byte order mark too
+  if (text === '') return [{ kind: 'empty' }]
+  if (!text.startsWith('{') && !(text.startsWith('[') && /^\[\s*[{\]]/.test(text))) return [{ kind: 'text', text }]
+  if (text.length > countedUnitsMin && !isWithinBounds(text, lineBounds))
+    return [{ kind: 'unreadable', reason: 'nests too deep or holds too much' }]
+  const value = parseJson(text)
+  if (value === undefined) return [{ kind: 'unreadable', reason: 'is not JSON, though it begins like it' }]
+  const list = listIn(value)
+  if (list.length > recordsMax) return [{ kind: 'unreadable', reason: `holds more than ${String(recordsMax)} records` }]
+  return list.length === 0 ? [{ kind: 'empty' }] : list.map(recordOf)
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  const events = objectIn(value)?.['events']
+  return Array.isArray(events) ? events : [value]
+}
+
+function recordOf(given: unknown): LogRecord {
+  const value = objectIn(given)
+  return value ? { kind: 'json', value } : { kind: 'unreadable', reason: 'holds something else than an object' }
+}

@@ -1,0 +1,112 @@
+/** What a delivery line of Postfix means: its own delivery, a hand-over within the host, or the answer of the next host. */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { eventKey, feedbackEvent, replyIn, statusFor } from '../events/feedback-event.ts'
+import type { DeferredRecipient, LogSession } from './log-group.ts'
+import type { PostfixDelivery, PostfixLine } from './postfix-line.ts'
+import { timeOf } from './shipped-record.ts'
+
+const places = { sent: 'delivered', bounced: 'bounced', deferred: 'deferred' } as const satisfies Record<string, FeedbackEvent['type']>
+const isPlace = (status: string): status is keyof typeof places => Object.hasOwn(places, status)
+
+/** The event of a delivery line; undefined for probes, and for what only moves the message about. */
+export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, session: LogSession): FeedbackEvent | undefined {
+  const { status, words, to } = delivery
+  if (!isPlace(status) || (status === 'sent' && movesOn(line.service, delivery))) return undefined
+  const { smtpCode, status: told } = replyIn(words)
+  return feedbackEvent({
+    ...shared(line, session),
+    type: places[status],
+    key: eventKey(['postfix.v1', line.host.toLowerCase(), line.queueId, to, delivery.originalTo, status, delivery.dsn, delivery.delay]),
+    ...recipients(delivery),
+    action:
+      status === 'sent' ? (isFinal(line.service, delivery.relay) ? 'delivered' : 'relayed') : status === 'bounced' ? 'failed' : 'delayed',
+    status: statusOf(delivery.dsn) ?? told ?? (smtpCode === null ? null : statusFor(smtpCode, words)),
+    smtpCode,
+    diagnostic: diagnosticOf(delivery),
+    ...peerOf(delivery),
+  })
+}
+
+/** The bounce of a recipient who was still waiting when the message expired. RFC 3463 §3.5: X.4.7. */
+export function expiredEvent(line: PostfixLine, waiting: DeferredRecipient, session: LogSession): FeedbackEvent {
+  return feedbackEvent({
+    ...shared(line, session),
+    type: 'bounced',
+    key: eventKey(['postfix.v1', line.host.toLowerCase(), line.queueId, waiting.recipient, 'expired']),
+    recipient: waiting.recipient,
+    originalRecipient: waiting.originalRecipient,
+    action: 'failed',
+    status: '4.4.7',
+    diagnostic: `delivery time expired${waiting.diagnostic === null ? '' : `; last reason: ${waiting.diagnostic}`}`,
+    remoteMta: waiting.remoteMta,
+    remoteIp: waiting.remoteIp,
+  })
+}
+
+/** What is kept of a recipient who waits. */
+export function waitingRecipient(delivery: PostfixDelivery): DeferredRecipient {
+  const { recipient, originalRecipient } = recipients(delivery)
+  return { recipient, originalRecipient, diagnostic: diagnosticOf(delivery).slice(0, 500) || null, ...peerOf(delivery) }
+}
+
+const shared = (line: PostfixLine, session: LogSession): Pick<FeedbackEvent, 'format' | 'occurredAt' | 'reportingMta'> & Clued => ({
+  format: 'postfix',
+  occurredAt: timeOf(line.time),
+  reportingMta: line.host || null,
+  clues: {
+    returnPaths: session.returnPath === null ? [] : [session.returnPath],
+    messageIds: session.messageId === null ? [] : [session.messageId],
+    queueIds: [line.queueId],
+  },
+})
+interface Clued {
+  readonly clues: Partial<FeedbackEvent['clues']>
+}
+
+const recipients = ({ to, originalTo }: PostfixDelivery): { readonly recipient: string; readonly originalRecipient: string | null } => ({
+  recipient: to,
+  originalRecipient: originalTo === to ? null : originalTo,
+})
+
+const localServices: ReadonlySet<string> = new Set(['local', 'virtual', 'pipe', 'lmtp'])
+const isFinal = (service: string, relay: string): boolean => localServices.has(service) || localServices.has(relay)
+
+const filterName = /spam|filter|amavis|scan|clam|defang|milter|disclaimer/i
+/** Our own acceptance of a message, as our submission answers it: the message has only come to us. */
+const ourReply = /\b(?:queued|captured|suppressed) as [\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}\b/
+
+/**
+ * `sent` that is no delivery, by what the line itself says: to a content filter, along an alias, or into this service.
+ */
+function movesOn(service: string, { relay, words }: PostfixDelivery): boolean {
+  if (service === 'pipe' || relay === 'pipe')
+    return filterName.test(relay) || filterName.test(/^delivered via (\S+)/.exec(words)?.[1] ?? '')
+  if (isFinal(service, relay) && words.startsWith('forwarded as ')) return true
+  return ourReply.test(words) || / from MTA\(/.test(words)
+}
+
+/** The networks in which content filters stand. RFC 1918 §3, RFC 4193 §3. */
+const nearby = /\[(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1\]|f[cd])/i
+
+/**
+ * The queue id under which the next host, where it is a near one, took the message. A filter gives the message back: then the id is
+ * one of the same Postfix, and its own lines tell what came of it.
+ */
+export function idBehindFilter({ status, relay, words }: PostfixDelivery): string | undefined {
+  return status === 'sent' && nearby.test(relay) ? /\bqueued as ([0-9A-Za-z]{6,20})\b/.exec(words)?.[1] : undefined
+}
+
+const statusOf = (dsn: string | null): string | null => (dsn !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(dsn) ? dsn : null)
+
+const said = /^host (\S{1,255})\[([\da-fA-F.:]{2,45})\] (?:said|refused to talk to me): /
+/** Postfix's own frame around a foreign reply goes, so that the words are the server's. */
+function diagnosticOf({ words }: PostfixDelivery): string {
+  const head = said.exec(words)?.[0]
+  return head === undefined ? words : words.slice(head.length).replace(/ \(in reply to [^()]{1,60}\)$/, '')
+}
+
+const relayForm = /^([^[\s]{1,255})\[([\da-fA-F.:]{2,45})\]/
+function peerOf({ relay, words }: PostfixDelivery): { readonly remoteMta: string | null; readonly remoteIp: string | null } {
+  const [, remoteMta = null, remoteIp = null] = said.exec(words) ?? relayForm.exec(relay) ?? []
+  return { remoteMta, remoteIp }
+}

@@ -1,0 +1,160 @@
+/** One line of Postfix about one message, as text or as the fields that a grok filter made of it. */
+import { textIn, wordIn, type JsonObject } from '../events/json-value.ts'
+import { originOf, type Origin, type ShippedLine } from './shipped-record.ts'
+
+/** What a delivery agent tells of one recipient. */
+export interface PostfixDelivery {
+  readonly to: string
+  readonly originalTo: string | null
+  readonly relay: string
+  readonly delay: string
+  readonly dsn: string | null
+  readonly status: string
+  /** The text in brackets behind the status. */
+  readonly words: string
+}
+
+/** `queued` is cleanup's line, `active` the queue manager's. */
+type Told =
+  | { readonly kind: 'queued'; readonly messageId: string }
+  | { readonly kind: 'active'; readonly from: string }
+  | { readonly kind: 'expired'; readonly from: string }
+  | { readonly kind: 'removed' }
+  | { readonly kind: 'delivery'; readonly delivery: PostfixDelivery }
+
+export interface PostfixLine {
+  readonly queueId: string
+  /** The last part of the program's name, such as `smtp`; empty when it is not known. */
+  readonly service: string
+  readonly host: string
+  /** As somebody wrote it, for `timeOf`. */
+  readonly time: Origin['time']
+  readonly told: Told
+}
+
+/** A line of another program, or one that says nothing about the fate of a message. */
+export const unconcerned = 'unconcerned'
+
+const queueIdForm = /^(?:[0-9A-F]{6,16}|[0-9A-Za-z]{10,20})$/
+/** `postfix/smtp`, `postfix/submission/smtpd`, `postfix-out/qmgr`: the service is the last part. */
+const programForm = /^postfix(?:-[^/]+)?\/(?:[^/]+\/)?([a-z]+)$/
+/** Those whose lines look like delivery agents', and the two that tell sender and Message-ID. */
+const services: ReadonlySet<string> = new Set([
+  'smtp',
+  'lmtp',
+  'local',
+  'virtual',
+  'pipe',
+  'error',
+  'retry',
+  'cleanup',
+  'qmgr',
+  'oqmgr',
+  '',
+])
+
+/** Reads a line without its syslog header. A line without a program must look like one of Postfix; undefined when it does not. */
+export function readPostfixText({ text, program, host, time }: ShippedLine): PostfixLine | typeof unconcerned | undefined {
+  const service = program === null ? '' : serviceOf(program)
+  if (service === undefined) return unconcerned
+  const colon = text.indexOf(': ')
+  const queueId = colon > 0 && colon <= 20 ? text.slice(0, colon) : ''
+  const told = queueIdForm.test(queueId) ? toldBy(text.slice(colon + 2)) : undefined
+  if (told) return { queueId, service, host: host ?? '', time, told }
+  return program === null ? undefined : unconcerned
+}
+
+function serviceOf(program: string): string | undefined {
+  const service = programForm.exec(program)?.[1]
+  return service !== undefined && services.has(service) ? service : undefined
+}
+
+function toldBy(text: string): Told | undefined {
+  if (text.startsWith('to=<')) {
+    const delivery = deliveryIn(text)
+    return delivery && { kind: 'delivery', delivery }
+  }
+  if (text.startsWith('message-id=')) return { kind: 'queued', messageId: bracketed(text.slice('message-id='.length)) }
+  if (text === 'removed') return { kind: 'removed' }
+  if (!text.startsWith('from=<')) return undefined
+  const end = text.indexOf('>, ')
+  if (end < 0) return undefined
+  const from = text.slice('from=<'.length, end)
+  const rest = text.slice(end + 3)
+  if (/^status=(?:force-)?expired, /.test(rest)) return { kind: 'expired', from }
+  return rest.startsWith('size=') ? { kind: 'active', from } : undefined
+}
+
+function deliveryIn(text: string): PostfixDelivery | undefined {
+  const end = text.indexOf('>, ')
+  const middle = text.indexOf(', status=', end)
+  if (end < 0 || middle < 0) return undefined
+  const fields = new Map<string, string>()
+  for (const [, name = '', value = ''] of text.slice(end + 3, middle).matchAll(/([a-z_]+)=(<[^>]*>|[^,]*)/g)) fields.set(name, value)
+  const [, status = '', words = ''] = /^([A-Za-z-]+)(?: \(([^]*)\))?/.exec(text.slice(middle + ', status='.length)) ?? []
+  const original = fields.get('orig_to')
+  return {
+    to: text.slice('to=<'.length, end),
+    originalTo: original === undefined ? null : original.replace(/^<(.*)>$/, '$1'),
+    relay: fields.get('relay') ?? 'none',
+    delay: fields.get('delay') ?? '',
+    dsn: fields.get('dsn') ?? null,
+    status,
+    words,
+  }
+}
+
+/** A Message-ID with its brackets, which grok filters take off; an empty one stays empty. */
+const bracketed = (id: string): string => (id === '' || id === '<>' || id.startsWith('<') ? id : `<${id}>`)
+
+/** Reads what grok patterns in wide use make of a line: `postfix_queueid`, `postfix_to`, `postfix_status` and so on. */
+export function readPostfixFields(record: JsonObject): PostfixLine | typeof unconcerned {
+  const field = (name: string): string | null => wordIn(record[`postfix_${name}`])
+  const queueId = field('queueid') ?? ''
+  const { program, host, time } = originOf(record)
+  const service = program === null ? '' : serviceOf(program)
+  const told = queueIdForm.test(queueId) && service !== undefined ? toldByFields(field) : undefined
+  return told ? { queueId, service: service ?? '', host: host ?? '', time, told } : unconcerned
+}
+
+type Field = (name: string) => string | null
+
+function toldByFields(field: Field): Told | undefined {
+  const to = field('to')
+  const status = field('status')
+  const from = field('from')
+  const messageId = field('message-id')
+  if (to !== null && status !== null) return { kind: 'delivery', delivery: deliveryFields(field, bareAddress(to), status) }
+  if (from !== null && status?.endsWith('expired')) return { kind: 'expired', from: bareAddress(from) }
+  if (messageId !== null) return { kind: 'queued', messageId: bracketed(messageId) }
+  if (field('message') === 'removed') return { kind: 'removed' }
+  return from !== null && field('nrcpt') !== null ? { kind: 'active', from: bareAddress(from) } : undefined
+}
+
+function deliveryFields(field: Field, to: string, status: string): PostfixDelivery {
+  const original = field('orig_to')
+  const responses = ['smtp_response', 'local_response', 'pipe_response', 'error_response'].map(field)
+  return {
+    to,
+    originalTo: original === null ? null : bareAddress(original),
+    relay: relayField(field),
+    delay: field('delay') ?? '',
+    dsn: field('dsn'),
+    status,
+    words: responses.find((words) => words !== null) ?? '',
+  }
+}
+
+function relayField(field: Field): string {
+  const whole = field('relay')
+  if (whole !== null) return whole
+  const host = field('relay_hostname')
+  const address = field('relay_ip')
+  const port = field('relay_port')
+  if (host === null && address === null) return field('relay_service') ?? 'none'
+  return `${host ?? ''}[${address ?? ''}]${port === null ? '' : `:${port}`}`
+}
+
+const bareAddress = (text: string): string => text.replace(/^<(.*)>$/, '$1')
+
+export const isGrokked = (record: JsonObject): boolean => textIn(record['postfix_queueid']) !== null

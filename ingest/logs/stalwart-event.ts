@@ -1,0 +1,160 @@
+/** One event of Stalwart in our terms, whether a webhook or a log line told it. Read in the source of versions 0.12 to 0.16. */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { eventKey, feedbackEvent, mailbox, replyIn, statusFor, type Reply } from '../events/feedback-event.ts'
+import { canonical, objectIn, textIn, wordIn, type JsonObject } from '../events/json-value.ts'
+import { zonedTime } from './shipped-record.ts'
+
+/** What came of one event: an event of ours, nothing that concerns us, or a reason why it cannot be read. */
+export type Outcome =
+  { readonly event: FeedbackEvent; readonly domains: readonly string[] } | { readonly event: null; readonly reason: string | null }
+
+export const notOurs: Outcome = { event: null, reason: null }
+export const refused = (reason: string): Outcome => ({ event: null, reason })
+
+type Meaning = Pick<FeedbackEvent, 'type' | 'action'>
+
+const delivered: Meaning = { type: 'delivered', action: 'delivered' }
+/** Refusals within an attempt are left out: `dsn-perm-fail` and `dsn-temp-fail` follow them, and say what came of it. */
+const deliveries: ReadonlyMap<string, Meaning> = new Map([
+  ['delivery.delivered', delivered],
+  ['delivery.dsn-success', delivered],
+  ['delivery.dsn-perm-fail', { type: 'bounced', action: 'failed' }],
+  ['delivery.dsn-temp-fail', { type: 'deferred', action: 'delayed' }],
+])
+/** Feedback types of RFC 5965 §7.3 by Stalwart's names. */
+const complaints: ReadonlyMap<string, string> = new Map([
+  ['incoming-report.abuse-report', 'abuse'],
+  ['incoming-report.fraud-report', 'fraud'],
+  ['incoming-report.virus-report', 'virus'],
+  ['incoming-report.other-report', 'other'],
+])
+const domainsMax = 100
+
+/** Whether events of this type are read at all. */
+export const concernsUs = (type: string): boolean => deliveries.has(type) || complaints.has(type)
+
+/** Reads an event of the webhook's shape, `{type, createdAt, data}`. */
+export function readStalwartEvent(given: unknown): Outcome {
+  const outer = objectIn(given)
+  const kind = textIn(outer?.['type'])
+  if (!outer || kind === null) return refused('is no Stalwart event: it has no type')
+  const meaning = deliveries.get(kind)
+  const complaint = complaints.get(kind)
+  if (!meaning && complaint === undefined) return notOurs
+  const data = objectIn(outer['data'])
+  if (!data) return refused('is no Stalwart event: it has no data')
+  const createdAt = textIn(outer['createdAt']) ?? ''
+  const at = zonedTime(createdAt)
+  const shared = { format: 'stalwart', key: keyOf(kind, at, createdAt, data), occurredAt: at } as const
+  if (meaning) return { event: delivery({ ...shared, ...meaning }, data), domains: [] }
+  const { details, hostname, remoteIp } = texts(data)
+  const event = feedbackEvent({
+    ...shared,
+    type: 'complained',
+    action: 'complaint',
+    diagnostic: details,
+    reportingMta: hostname,
+    remoteIp,
+    feedbackType: complaint ?? null,
+  })
+  return { event, domains: domainsIn(data['domain']) }
+}
+
+/**
+ * A retry repeats everything but the id, and a log line repeats the webhook; so the key is over the rest. Numbers and texts
+ * of the same digits count as the same.
+ */
+function keyOf(kind: string, at: number | null, createdAt: string, data: JsonObject): string {
+  const { queueId, to, hostname, details, code, domain, remoteIp } = data
+  const seconds = at === null ? createdAt : Math.floor(at / 1000)
+  // complaints name neither message nor recipient: what they are about tells them apart
+  const values = [queueId, to, hostname, details, code, ...(complaints.has(kind) ? [domain, remoteIp] : [])]
+  const words = values.map((value) => (value == null ? null : (wordIn(value) ?? canonical(value))))
+  return eventKey(['stalwart.v1', kind, seconds, ...words])
+}
+
+function delivery(known: Pick<FeedbackEvent, 'format' | 'key' | 'occurredAt' | 'type' | 'action'>, data: JsonObject): FeedbackEvent {
+  const { details, hostname } = texts(data)
+  const reply = replyOf(details ?? '', Number(wordIn(data['code']) ?? NaN), known.type)
+  const from = mailbox(textIn(data['from']))
+  return feedbackEvent({
+    ...known,
+    action: known.type === 'delivered' && isElsewhere(hostname) ? 'relayed' : known.action,
+    recipient: recipientIn(data['to']),
+    remoteMta: hostname,
+    ...reply,
+    clues: { returnPaths: from === null ? [] : [from], queueIds: queueIds(wordIn(data['queueId'])) },
+  })
+}
+
+/** Stalwart's reply to us gives the queue id in hexadecimal, its events give it in decimal. */
+function queueIds(id: string | null): readonly string[] {
+  return id !== null && /^\d{1,20}$/.test(id) ? [BigInt(id).toString(16), id] : []
+}
+
+const isElsewhere = (hostname: string | null): boolean => hostname !== null && hostname !== 'localhost'
+
+/** The event's own `to` is one address; a list is the envelope's, and names the recipient when it has one entry. */
+function recipientIn(to: unknown): string | null {
+  const list: readonly unknown[] = Array.isArray(to) ? to : [to]
+  return list.length === 1 ? mailbox(textIn(list[0])) : null
+}
+
+function domainsIn(given: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given]
+  return list.filter((domain) => typeof domain === 'string' && domain !== '' && domain.length <= 253).slice(0, domainsMax) as string[]
+}
+
+interface Texts {
+  readonly details: string | null
+  readonly hostname: string | null
+  readonly remoteIp: string | null
+}
+
+const texts = (data: JsonObject): Texts => ({
+  details: detailsIn(data['details']),
+  hostname: textIn(data['hostname']),
+  remoteIp: textIn(data['remoteIp']),
+})
+
+/** `details` is text, a list of texts, or in older versions an object `{type, text, data}`. */
+function detailsIn(given: unknown): string | null {
+  if (Array.isArray(given)) return given.filter((entry) => typeof entry === 'string').join('; ') || null
+  const nested = objectIn(given)
+  if (!nested) return wordIn(given)
+  const data = objectIn(nested['data']) ?? {}
+  const reply = joined([data['code'], data['details'] ?? data['reason']], ' ')
+  return joined([nested['text'], data['domain'] ?? data['hostname'], reply], ': ') || null
+}
+
+const joined = (values: readonly unknown[], separator: string): string => values.map(wordIn).filter(Boolean).join(separator)
+
+const quoted = /Code: (\d{3}), Enhanced code: (\d\.\d{1,3}\.\d{1,3}), Message: ([^]*)$/
+/** What stopped an attempt before any reply, by its first words, as RFC 3463 subject and detail. */
+const causes: readonly (readonly [RegExp, string])[] = [
+  [/^DNS (?:lookup|record)/i, '4.4'],
+  [/^Connection/i, '4.1'],
+  [/^(?:TLS|DANE|MTA-STS)/i, '7.5'],
+  [/^(?:Rate|Concurrency) limited/i, '4.5'],
+  [/^Queue/i, '3.0'],
+]
+
+/** Codes and the remote server's own words out of `details`; `code` is what older versions and successes give apart from it. */
+function replyOf(details: string, code: number, type: FeedbackEvent['type']): Reply & Pick<FeedbackEvent, 'diagnostic'> {
+  const [, digits, enhanced, message = ''] = quoted.exec(details) ?? []
+  if (digits !== undefined && enhanced !== undefined) {
+    const smtpCode = Number(digits)
+    const isSent = !enhanced.startsWith('0')
+    const status = isSent ? enhanced : (replyIn(message).status ?? statusFor(smtpCode, message))
+    return { smtpCode, status, diagnostic: [digits, ...(isSent ? [enhanced] : []), message].join(' ') }
+  }
+  const found = replyIn(details)
+  const smtpCode = code >= 200 && code <= 599 ? code : found.smtpCode
+  if (smtpCode !== null) {
+    const words = found.smtpCode === smtpCode ? details : `${String(smtpCode)} ${details}`
+    return { smtpCode, status: found.status ?? statusFor(smtpCode, details), diagnostic: words }
+  }
+  const cause = causes.find(([words]) => words.test(details))?.[1] ?? '0.0'
+  const derived = type === 'delivered' ? '2.0.0' : `${type === 'bounced' ? '5' : '4'}.${cause}`
+  return { smtpCode, status: found.status ?? derived, diagnostic: details }
+}

@@ -1,0 +1,58 @@
+/** Bodies of Stalwart's webhook. */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { objectIn, parseBody, unreadable, type Unreadable } from '../events/json-value.ts'
+import { readStalwartEvent } from './stalwart-event.ts'
+
+/** An event and the place, from 0, in the list it came in. */
+export interface ReadEvent {
+  readonly index: number
+  readonly event: FeedbackEvent
+  /** Domains that a complaint without a recipient is about; empty for everything else. */
+  readonly domains: readonly string[]
+}
+
+export interface RejectedEntry {
+  readonly index: number
+  readonly reason: string
+}
+
+export interface StalwartReading {
+  readonly events: readonly ReadEvent[]
+  /** The first of them. */
+  readonly rejected: readonly RejectedEntry[]
+  /** So many more were rejected than are told. */
+  readonly rejectedMore: number
+  /** Events that do not concern us. */
+  readonly ignored: number
+}
+
+const rejectedMax = 1000
+const eventsMax = 10_000
+
+/** Reads `{events: […]}`, a bare list or one bare event. What cannot be read in one event leaves the others alone. */
+export function readStalwartWebhook(body: Uint8Array): StalwartReading | Unreadable {
+  const parsed = parseBody(body)
+  if ('problems' in parsed) return parsed
+  const list = eventsIn(parsed.value)
+  if (!list) return unreadable('body', 'must be a Stalwart event, a list of them, or {"events": […]}')
+  if (list.length > eventsMax) return unreadable('body', `must hold at most ${eventsMax.toLocaleString('en')} events`)
+  const events: ReadEvent[] = []
+  const rejected: RejectedEntry[] = []
+  let rejectedMore = 0
+  for (const [index, given] of list.entries()) {
+    const outcome = readStalwartEvent(given)
+    if (outcome.event) events.push({ index, ...outcome })
+    else if (outcome.reason === null) continue
+    else if (rejected.length < rejectedMax) rejected.push({ index, reason: outcome.reason })
+    else rejectedMore++
+  }
+  return { events, rejected, rejectedMore, ignored: list.length - events.length - rejected.length - rejectedMore }
+}
+
+/** The events in a body or a line; undefined for what is neither an event nor a list. */
+function eventsIn(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value
+  const fields = objectIn(value)
+  if (fields && Array.isArray(fields['events'])) return fields['events']
+  return fields && [fields]
+}

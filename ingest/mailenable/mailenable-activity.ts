@@ -1,0 +1,244 @@
+/** MailEnable's activity-log envelope: deliveries out of the SMTP log, refusals as counters. */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { feedbackEvent, mailbox, replyIn } from '../events/feedback-event.ts'
+import { objectIn, type Unreadable } from '../events/json-value.ts'
+import { momentOf, zoneOffset, type ZoneOffset } from './local-time.ts'
+import { readEnvelope, type Agent, type Fields } from './mailenable-envelope.ts'
+import { lineDigest, pathIn, readActivityLine, syntheticMessageId, type ActivityLine } from './mailenable-line.ts'
+
+const linesMax = 5000
+
+/** What is known of a message file from other lines of its session. */
+export interface ActivitySession {
+  /** The address of its `MAIL FROM`. */
+  readonly returnPath: string | null
+  /** Who authenticated. */
+  readonly account: string | null
+}
+
+export interface ActivityDelivery {
+  readonly index: number
+  readonly event: FeedbackEvent
+  /** Stands for the message, which has no id in the log. */
+  readonly syntheticMessageId: string
+  /** The envelope's, or the domain of the session's account; null when neither is known. */
+  readonly postoffice: string | null
+  readonly subject: string | null
+}
+
+/** A line that tells of a refusal. */
+export interface RefusedLine {
+  /** The same for the same line in every batch: 64 hexadecimal digits. */
+  readonly key: string
+  readonly postoffice: string | null
+  readonly direction: 'in' | 'out'
+  readonly codeClass: 4 | 5
+  readonly peer: string
+}
+
+export interface ActivityReading {
+  readonly deliveries: readonly ActivityDelivery[]
+  readonly refusals: readonly RefusedLine[]
+  /** Deliveries held back because the server refused the message itself later in the connection. */
+  readonly withheld: number
+  /** To be kept for a day under the name of the message file, in place of what was kept there. */
+  readonly remember: ReadonlyMap<string, ActivitySession>
+}
+
+export interface RejectedActivityLine {
+  readonly index: number
+  readonly reason: string
+}
+
+export interface ActivityEnvelope {
+  readonly agent: Agent
+  /** Where the agent goes on when this is stored; null when it keeps no place. */
+  readonly cursorEnd: number | null
+  /** Lines that were read, those that say nothing among them. */
+  readonly acceptedLines: number
+  readonly rejected: readonly RejectedActivityLine[]
+  /** Message files whose sessions `read` wants to know. */
+  readonly needs: readonly string[]
+  readonly read: (known: ReadonlyMap<string, ActivitySession>) => ActivityReading
+}
+
+interface NumberedLine {
+  readonly index: number
+  readonly offset: number
+  readonly line: ActivityLine
+}
+
+/** An accepted recipient, with the sender of the transaction where these lines tell it. */
+interface AcceptedRecipient extends NumberedLine {
+  readonly returnPath: string | null
+}
+
+/** A connection: recipients whose message has not been answered yet. */
+interface Connection {
+  returnPath: string | null
+  waiting: AcceptedRecipient[]
+}
+
+interface Place {
+  readonly sourceId: string
+  readonly offset: ZoneOffset
+  readonly localDomains: ReadonlySet<string>
+  readonly postoffice: string | null
+}
+
+/** Reads an envelope. `sourceId` is the bounce source's: it goes into the ids of lines. */
+export function readActivityEnvelope(body: Uint8Array, sourceId: string): ActivityEnvelope | Unreadable {
+  const envelope = readEnvelope(body)
+  if ('problems' in envelope) return envelope
+  const { fields, agent } = envelope
+  const offset = offsetIn(fields)
+  const given = fields.list('lines')
+  if (!given) fields.note('lines', 'is required')
+  if (given && given.length > linesMax) fields.note('lines', `must hold at most ${linesMax.toLocaleString('en')} lines`)
+  const localDomains = new Set(domainsIn(fields))
+  const postoffice = fields.text('postoffice')?.trim() || null
+  if (!given || !offset || fields.problems.length > 0) return { problems: fields.problems }
+  const { lines, rejected } = linesIn(given)
+  return {
+    agent,
+    cursorEnd: cursorEnd(fields),
+    acceptedLines: given.length - rejected.length,
+    rejected,
+    needs: [...new Set(lines.map(({ line }) => line.file))],
+    read: (known) => readLines(lines, known, { sourceId, offset, localDomains, postoffice }),
+  }
+}
+
+function offsetIn(fields: Fields): ZoneOffset | null {
+  const name = fields.text('time_zone')
+  if (name !== null) return zoneOffset(name) ?? fields.note('time_zone', 'must be the name of a time zone such as Europe/Zurich')
+  const minutes = fields.integer('utc_offset_minutes', -840, 840)
+  if (minutes !== null) return () => minutes * 60_000
+  return fields.note('time_zone', 'is required, as the log has local times; or utc_offset_minutes')
+}
+
+const domainsIn = (fields: Fields): readonly string[] =>
+  (fields.list('local_domains') ?? []).filter((domain) => typeof domain === 'string').map((domain) => domain.toLowerCase())
+
+function cursorEnd(fields: Fields): number | null {
+  const end = objectIn(fields.value('cursor'))?.['end']
+  return typeof end === 'number' && Number.isSafeInteger(end) && end >= 0 ? end : null
+}
+
+function linesIn(given: readonly unknown[]): {
+  readonly lines: readonly NumberedLine[]
+  readonly rejected: readonly RejectedActivityLine[]
+} {
+  const lines: NumberedLine[] = []
+  const rejected: RejectedActivityLine[] = []
+  for (const [index, entry] of given.entries()) {
+    const object = objectIn(entry)
+    const text = typeof entry === 'string' ? entry : object?.['line']
+    const line = typeof text === 'string' ? readActivityLine(text) : 'must be text, or {"offset", "line"}'
+    const offset = object?.['offset']
+    if (typeof line === 'string') rejected.push({ index, reason: line })
+    else if (line) lines.push({ index, line, offset: typeof offset === 'number' && Number.isFinite(offset) ? offset : index })
+  }
+  // The place in the log is the order, whatever the order of sending.
+  return { lines: lines.toSorted((a, b) => a.offset - b.offset), rejected }
+}
+
+function readLines(lines: readonly NumberedLine[], known: ReadonlyMap<string, ActivitySession>, place: Place): ActivityReading {
+  const sessions = sessionsIn(lines, known)
+  const connections = new Map<string, Connection>()
+  const accepted: AcceptedRecipient[] = []
+  const refusals: RefusedLine[] = []
+  let withheld = 0
+  for (const numbered of lines) {
+    const { line } = numbered
+    if (line.replyCode !== null && line.replyCode >= 400) refusals.push(refusalOf(line, line.replyCode, sessions, place))
+    const connection = connections.get(line.connection) ?? { returnPath: null, waiting: [] }
+    connections.set(line.connection, connection)
+    if (line.command === 'MAIL') connection.returnPath = mailbox(pathIn(line.argument))
+    if (line.command === 'RCPT' && isDelivery(line, place)) connection.waiting.push({ ...numbered, returnPath: connection.returnPath })
+    const isTaken = endOfMessage(line)
+    if (isTaken === undefined) continue
+    if (isTaken) accepted.push(...connection.waiting)
+    else withheld += connection.waiting.length
+    connection.waiting = []
+  }
+  for (const { waiting } of connections.values()) accepted.push(...waiting)
+  const deliveries = accepted.toSorted((a, b) => a.offset - b.offset).map((recipient) => deliveryOf(recipient, sessions, place))
+  const remember = new Map([...sessions].filter(([file, session]) => !isSame(session, known.get(file))))
+  return { deliveries, refusals, withheld, remember }
+}
+
+/** Whether a line ends a message with its being taken (true) or not (false); undefined for a line that ends none. */
+function endOfMessage({ command, replyCode }: ActivityLine): boolean | undefined {
+  if (command === 'RSET') return false
+  if ((command !== 'DATE' && command !== 'DATA') || replyCode === null) return undefined
+  if (replyCode >= 400) return false
+  return replyCode < 300 ? true : undefined
+}
+
+/** An accepted recipient who is sent to, or whose mailbox is on the server itself: such mail has no line of sending. */
+function isDelivery({ replyCode, isOutgoing, argument }: ActivityLine, { localDomains }: Place): boolean {
+  if (replyCode === null || replyCode >= 300) return false
+  const recipient = mailbox(pathIn(argument))
+  if (recipient === null) return false
+  return isOutgoing || localDomains.has(recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase())
+}
+
+/** Sessions as these lines and earlier ones tell them; batches cut sessions anywhere. */
+function sessionsIn(lines: readonly NumberedLine[], known: ReadonlyMap<string, ActivitySession>): ReadonlyMap<string, ActivitySession> {
+  const sessions = new Map<string, ActivitySession>()
+  for (const { line } of lines) {
+    const { file, command, argument, account } = line
+    const before = sessions.get(file) ?? known.get(file)
+    const from = command === 'MAIL' ? mailbox(pathIn(argument)) : null
+    if (from === null && account === null) {
+      if (before) sessions.set(file, before)
+      continue
+    }
+    sessions.set(file, { returnPath: from ?? before?.returnPath ?? null, account: account?.slice(0, 320) ?? before?.account ?? null })
+  }
+  return sessions
+}
+
+const isSame = (session: ActivitySession, before: ActivitySession | undefined): boolean =>
+  session.returnPath === before?.returnPath && session.account === before.account
+
+function deliveryOf(recipient: AcceptedRecipient, sessions: ReadonlyMap<string, ActivitySession>, place: Place): ActivityDelivery {
+  const { index, line } = recipient
+  const digest = lineDigest(place.sourceId, line)
+  const returnPath = recipient.returnPath ?? sessions.get(line.file)?.returnPath ?? null
+  const { smtpCode, status } = replyIn(line.reply)
+  const event = feedbackEvent({
+    format: 'mailenable',
+    type: 'delivered',
+    action: line.isOutgoing ? 'relayed' : 'delivered',
+    key: digest,
+    occurredAt: momentOf(line.localMs, place.offset),
+    recipient: pathIn(line.argument),
+    status: status ?? '2.0.0',
+    smtpCode,
+    diagnostic: line.reply,
+    remoteIp: line.isOutgoing ? line.peer : null,
+    clues: { returnPaths: returnPath === null ? [] : [returnPath] },
+  })
+  return {
+    index,
+    event,
+    syntheticMessageId: syntheticMessageId(digest),
+    postoffice: postofficeOf(line, sessions, place),
+    subject: line.subject,
+  }
+}
+
+function postofficeOf({ file }: ActivityLine, sessions: ReadonlyMap<string, ActivitySession>, { postoffice }: Place): string | null {
+  const account = sessions.get(file)?.account ?? ''
+  return postoffice ?? (account.slice(account.lastIndexOf('@') + 1) || null)
+}
+
+const refusalOf = (line: ActivityLine, replyCode: number, sessions: ReadonlyMap<string, ActivitySession>, place: Place): RefusedLine => ({
+  key: lineDigest(place.sourceId, line),
+  postoffice: postofficeOf(line, sessions, place),
+  direction: line.isOutgoing ? 'out' : 'in',
+  codeClass: replyCode >= 500 ? 5 : 4,
+  peer: line.peer,
+})

@@ -1,0 +1,184 @@
+/** MailEnable's bounce envelope: events as its agent saw them, some with the notice itself for us to read. */
+import { hash } from 'node:crypto'
+import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
+import { eventKey, feedbackEvent, mailbox, replyIn, statusFor } from '../events/feedback-event.ts'
+import { objectIn, unreadable, type Unreadable } from '../events/json-value.ts'
+import { Fields, readEnvelope, type Agent } from './mailenable-envelope.ts'
+import { zonedTime } from '../logs/shipped-record.ts'
+
+const eventsMax = 500
+const noticeMax = 4 * 1024 * 1024
+
+/** One event of an envelope that can be used. */
+export interface BounceEntry {
+  readonly index: number
+  /** The agent's, or one made of what the event says. */
+  readonly eventId: string
+  /** As written; postoffices are compared without case. */
+  readonly postoffice: string
+  /** What the fields say. Without a recipient it is to be completed by `entryEvents`. */
+  readonly event: FeedbackEvent
+  /** The notice as it came, for `readReport`, where the fields name no recipient. */
+  readonly notice: Uint8Array | null
+}
+
+export interface InvalidEntry {
+  readonly index: number
+  readonly eventId: string | null
+  readonly reason: string
+}
+
+export interface BounceEnvelope {
+  readonly agent: Agent
+  readonly entries: readonly BounceEntry[]
+  readonly invalid: readonly InvalidEntry[]
+}
+
+/** Reads an envelope, or one bare event. `sourceId` is the bounce source's: the same event of two sources is two. */
+export function readBounceEnvelope(body: Uint8Array, sourceId: string): BounceEnvelope | Unreadable {
+  const envelope = readEnvelope(body)
+  if ('problems' in envelope) return envelope
+  const { fields, agent } = envelope
+  const isBare = fields.value('events') === undefined && (fields.value('postoffice') ?? fields.value('recipient')) !== undefined
+  const list = isBare ? [Object.fromEntries(bareNames.map((name) => [name, fields.value(name)]))] : fields.list('events')
+  if (!list) return unreadable('events', 'must be a list of events')
+  if (list.length > eventsMax) return unreadable('events', `must hold at most ${String(eventsMax)} events`)
+  const entries: BounceEntry[] = []
+  const invalid: InvalidEntry[] = []
+  for (const [index, given] of list.entries()) {
+    const entry = readEntry(index, given, sourceId)
+    if ('reason' in entry) invalid.push(entry)
+    else entries.push(entry)
+  }
+  return { agent, entries, invalid }
+}
+
+/** The fields of an event. */
+const bareNames = [
+  ...['event_id', 'type', 'occurred_at', 'postoffice', 'mailbox', 'message_file', 'message_id', 'sender', 'envelope_from', 'recipient'],
+  ...['action', 'status', 'smtp_code', 'diagnostic', 'remote_mta', 'remote_ip', 'me_code', 'raw_ndr'],
+]
+
+const actions = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const
+const kinds = ['bounce', 'delay', 'complaint'] as const
+
+function readEntry(index: number, given: unknown, sourceId: string): BounceEntry | InvalidEntry {
+  const object = objectIn(given)
+  if (!object) return { index, eventId: null, reason: 'must be an object' }
+  const fields = new Fields(object)
+  const told = toldIn(fields)
+  const { postoffice, recipient, rawNotice } = told
+  if (postoffice === null) fields.note('postoffice', 'is required')
+  if (recipient === null && rawNotice === null) fields.note('recipient', 'is required where raw_ndr is missing')
+  const notice = rawNotice === null ? null : Buffer.from(rawNotice, 'base64')
+  if (notice?.length === 0) fields.note('raw_ndr', 'must be base64')
+  const problem = fields.problems[0]
+  if (problem || postoffice === null) return { index, eventId: told.eventId, reason: `${problem?.path ?? ''}: ${problem?.message ?? ''}` }
+  const eventId = told.eventId ?? madeId(told, sourceId)
+  return {
+    index,
+    eventId,
+    postoffice,
+    event: eventOf(told, eventKey(['mailenable.v1', sourceId, eventId])),
+    notice: recipient === null ? notice : null,
+  }
+}
+
+type Told = ReturnType<typeof toldIn>
+
+const toldIn = (fields: Fields) => ({
+  eventId: fields.text('event_id'),
+  kind: fields.oneOf('type', kinds),
+  occurredAt: timeIn(fields),
+  occurred: fields.text('occurred_at'),
+  postoffice: fields.text('postoffice')?.trim() || null,
+  file: fields.text('message_file'),
+  messageId: fields.text('message_id', 998),
+  from: addressIn(fields, 'envelope_from'),
+  recipient: addressIn(fields, 'recipient'),
+  action: fields.oneOf('action', actions),
+  status: statusIn(fields),
+  smtpCode: fields.integer('smtp_code', 200, 599),
+  diagnostic: fields.text('diagnostic', 65_536),
+  remoteMta: fields.text('remote_mta'),
+  remoteIp: fields.text('remote_ip'),
+  rawNotice: fields.text('raw_ndr', noticeMax),
+})
+
+function timeIn(fields: Fields): number | null {
+  const text = fields.text('occurred_at')
+  if (text === null) return null
+  return zonedTime(text) ?? fields.note('occurred_at', 'must be a time with its offset, such as 2026-08-21T12:15:03+02:00')
+}
+
+function statusIn(fields: Fields): string | null {
+  const text = fields.text('status')
+  if (text === null || /^[245]\.\d{1,3}\.\d{1,3}$/.test(text)) return text
+  return fields.note('status', 'must be an enhanced status code such as 5.1.1')
+}
+
+/** MailEnable's own form is `[SMTP:user@domain]`. */
+function addressIn(fields: Fields, name: string): string | null {
+  const text = fields.text(name, 400)
+  if (text === null || text === '<>') return null
+  return mailbox(text.trim().replace(/^\[SMTP:(.*)\]$/i, '$1')) ?? fields.note(name, 'must be an e-mail address')
+}
+
+function madeId({ file, recipient, occurred, diagnostic, rawNotice }: Told, sourceId: string): string {
+  const notice = rawNotice === null ? null : hash('sha256', rawNotice, 'hex')
+  return eventKey(['mailenable.event.v1', sourceId, file, recipient, occurred, diagnostic, notice]).slice(0, 32)
+}
+
+const meanings = {
+  bounce: { type: 'bounced', action: 'failed' },
+  delay: { type: 'deferred', action: 'delayed' },
+  complaint: { type: 'complained', action: 'complaint' },
+} as const satisfies Record<(typeof kinds)[number], Pick<FeedbackEvent, 'type' | 'action'>>
+
+function eventOf(told: Told, key: string): FeedbackEvent {
+  const kind = told.kind ?? (told.action === 'delayed' ? 'delay' : 'bounce')
+  const reply = replyIn(told.diagnostic ?? '')
+  const smtpCode = told.smtpCode ?? reply.smtpCode
+  const derived = smtpCode === null ? null : statusFor(smtpCode, told.diagnostic ?? '')
+  return feedbackEvent({
+    format: 'mailenable',
+    ...meanings[kind],
+    key,
+    occurredAt: told.occurredAt,
+    recipient: told.recipient,
+    status: kind === 'complaint' ? told.status : (told.status ?? reply.status ?? derived),
+    smtpCode,
+    diagnostic: told.diagnostic,
+    remoteMta: told.remoteMta,
+    remoteIp: told.remoteIp,
+    feedbackType: kind === 'complaint' ? 'abuse' : null,
+    clues: { returnPaths: told.from === null ? [] : [told.from], messageIds: told.messageId === null ? [] : [told.messageId] },
+  })
+}
+
+/** A status that says more than its class. */
+const isExact = (status: string | null): boolean => status !== null && !status.endsWith('.0.0')
+
+/**
+ * The events of an entry whose notice was read: those of the notice, completed by the fields of the entry, which the agent
+ * made for programs. A notice without events leaves the entry's own, about nobody.
+ */
+export function entryEvents({ event }: BounceEntry, { events }: ReportReading): readonly FeedbackEvent[] {
+  if (events.length === 0) return [event]
+  return events.map((read) => ({
+    ...read,
+    format: 'mailenable',
+    key: eventKey(['mailenable.notice.v1', event.key, read.type, read.recipient]),
+    occurredAt: event.occurredAt ?? read.occurredAt,
+    status: isExact(event.status) ? event.status : (read.status ?? event.status),
+    smtpCode: event.smtpCode ?? read.smtpCode,
+    diagnostic: event.diagnostic ?? read.diagnostic,
+    remoteMta: event.remoteMta ?? read.remoteMta,
+    remoteIp: event.remoteIp ?? read.remoteIp,
+    clues: {
+      ...read.clues,
+      returnPaths: [...new Set([...event.clues.returnPaths, ...read.clues.returnPaths])],
+      messageIds: [...new Set([...event.clues.messageIds, ...read.clues.messageIds])],
+    },
+  }))
+}

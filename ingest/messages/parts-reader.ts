@@ -1,0 +1,37 @@
+/** Takes messages apart for delivery, outside the main thread and beside the threads that read for people: organizations take turns. */
+import type { Clock } from '#core/clock.ts'
+import type { MessageParts } from '../mime/message-parts.ts'
+import { ParserPool, usualLimits } from '../threads/parser-pool.ts'
+
+/** `lasting` says that the message is at fault, and another try would end alike. */
+export type PartsResult =
+  { readonly ok: true; readonly parts: MessageParts } | { readonly ok: false; readonly sentence: string; readonly lasting: boolean }
+
+const octetsMax = 64 * 1024 * 1024
+const limits = { ...usualLimits, deadlineMs: 30_000 }
+const entry = new URL('./mime-worker.ts', import.meta.url)
+
+export class PartsReader implements AsyncDisposable {
+  readonly #threads: ParserPool
+
+  /** A thread starts with the first message. */
+  constructor(clock: Clock) {
+    this.#threads = new ParserPool(entry, clock, limits)
+  }
+
+  async read(raw: Uint8Array, organizationId: string): Promise<PartsResult> {
+    if (raw.length > octetsMax) return { ok: false, sentence: 'The message is too large to be taken apart.', lasting: true }
+    const answer = await this.#threads.ask({ turn: organizationId, octets: raw.length }, () => ({
+      kind: 'parts',
+      raw: new Uint8Array(raw),
+      cut: false,
+    }))
+    if (answer.kind === 'parts') return { ok: true, parts: answer.parts }
+    const { sentence = 'The message could not be parsed.', lasting = false } = answer.kind === 'failed' ? answer : {}
+    return { ok: false, sentence, lasting }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#threads[Symbol.asyncDispose]()
+  }
+}

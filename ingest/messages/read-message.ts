@@ -1,0 +1,110 @@
+/** Builds what a person sees of a message from its octets; runs inside the worker thread. */
+import { safeFilename } from '#config/file-names.ts'
+import type { ReadAddress, ReadAttachment, ReadMessage } from '#core/capture/message-reader.ts'
+import { addressList } from '../mime/address-list.ts'
+import { AddressesSeen } from '../mime/addresses-seen.ts'
+import { decodeEncodedWords } from '../mime/encoded-words.ts'
+import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
+import { textOfHtml } from '../html/html-text.ts'
+import { mailDocument } from '../html/mail-document.ts'
+import { safeContentType } from '../mime/media-type.ts'
+import { parseMime, type Bodies, type RawAttachment } from '../mime/mime-parse.ts'
+import { embeddableHtml } from '../html/sanitize-html.ts'
+
+const textCharactersMax = 1_000_000
+const addressesMax = 1000
+
+/** Reads the whole message. `cut` says that the octets end before the message does. */
+export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessage> {
+  const attachments: { raw: RawAttachment; size: number }[] = []
+  const bodies = await parseMime(raw, (attachment) => {
+    const entry = { raw: attachment, size: 0 }
+    attachments.push(entry)
+    return (chunk) => void (entry.size += chunk.length)
+  })
+  // Half an attachment would look like a whole one, so it is not offered at all.
+  if (cut && bodies.endsInAttachment) attachments.pop()
+  const fields = headerFields(raw)
+  const document = mailDocument(bodies.html)
+  const html = embeddableHtml(document.html)
+  const derived = textOfHtml(html)
+  const text = bodies.text.trim() === '' ? derived : bodies.text
+  return {
+    ...describeFields(fields),
+    text: text.slice(0, textCharactersMax).toWellFormed(),
+    html,
+    document,
+    attachments: attachments.map((entry) => describeAttachment(entry.raw, entry.size)),
+    addressesSeen: addressesSeen(fields, bodies, derived),
+  }
+}
+
+/** The decoded octets of one attachment, in memory of their own; undefined when there is none at that index. */
+export async function readAttachment(raw: Buffer, cut: boolean, index: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = []
+  let count = 0
+  const bodies = await parseMime(raw, () => {
+    const wanted = count === index
+    count += 1
+    return (chunk) => void (wanted && chunks.push(chunk))
+  })
+  const offered = cut && bodies.endsInAttachment ? count - 1 : count
+  if (!Number.isInteger(index) || index < 0 || index >= offered) return undefined
+  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
+  }
+  return whole
+}
+
+function describeFields(fields: readonly HeaderField[]): Omit<ReadMessage, 'text' | 'html' | 'document' | 'attachments' | 'addressesSeen'> {
+  const messageId = firstValue(fields, 'message-id')
+  return {
+    subject: decodeEncodedWords(firstValue(fields, 'subject') ?? ''),
+    from: addresses(fields, 'from'),
+    to: addresses(fields, 'to'),
+    cc: addresses(fields, 'cc'),
+    bcc: addresses(fields, 'bcc'),
+    replyTo: addresses(fields, 'reply-to'),
+    messageId: messageId === '' ? undefined : messageId,
+    date: isoDate(firstValue(fields, 'date')),
+    headers: fields.map(({ name, value }) => ({ name, value: decodeEncodedWords(value) })),
+  }
+}
+
+/** A repeated field breaks RFC 5322 §3.6, but what it says must not stay hidden: all of them count. */
+function addresses(fields: readonly HeaderField[], name: string): ReadAddress[] {
+  const named = fields.filter((field) => field.name.toLowerCase() === name)
+  return named.flatMap((field) => addressList(field.value)).slice(0, addressesMax)
+}
+
+/** RFC 3339 in UTC; undefined when the field is absent or no date. */
+function isoDate(value: string | undefined): string | undefined {
+  const date = new Date((value ?? '').slice(0, 200))
+  const year = date.getUTCFullYear()
+  return year >= 0 && year <= 9999 ? date.toISOString() : undefined
+}
+
+function describeAttachment(raw: RawAttachment, size: number): ReadAttachment {
+  const contentType = safeContentType(raw.contentType)
+  const contentId = (raw.contentId ?? '').replaceAll(/[\p{Cc}\s]/gu, '').slice(0, 998)
+  return {
+    filename: safeFilename(raw.filename, contentType),
+    contentType,
+    size,
+    contentId: contentId === '' ? undefined : contentId,
+    inline: raw.disposition === 'inline' || (raw.related && contentId !== ''),
+  }
+}
+
+function addressesSeen(fields: readonly HeaderField[], bodies: Bodies, derived: string): string[] {
+  const seen = new AddressesSeen()
+  for (const { name, value } of fields) seen.addField(name, decodeEncodedWords(value))
+  seen.addBody(bodies.text)
+  // The source shows addresses in links and attributes, the derived text those that markup or entities take apart.
+  seen.addBody(bodies.html)
+  seen.addBody(derived)
+  return seen.sorted()
+}

@@ -1,0 +1,83 @@
+/** What in a report may lead to the trace: gathered, bounded, and not judged. */
+import type { FeedbackClues } from '#core/feedback/event.ts'
+import { addressList } from '../../mime/address-list.ts'
+import type { HeaderField } from '../../mime/header-fields.ts'
+import { addressesIn, plainAddress, typedAddress } from './mail-address.ts'
+import { valuesIn, type FieldGroup } from './status-fields.ts'
+
+const eachMax = 20
+const valueMax = 998
+const receivedMax = 5
+/** Exchange puts its version where others put the queue id. */
+const version = /^\d{1,2}(?:\.\d{1,5}){2,4}$/
+/** Fields of the report that name whom it was sent to: that is the return path of what it is about. */
+const sentTo = new Set([
+  'to',
+  'delivered-to',
+  'x-original-to',
+  'x-delivered-to',
+  'envelope-to',
+  'x-envelope-to',
+  'apparently-to',
+  'x-apparently-to',
+])
+const returnPathFields = new Set(['return-path', 'x-return-path', 'x-envelope-from', 'x-mail-from', 'errors-to', 'sender'])
+
+/** Where clues come from. */
+export interface ClueSources {
+  readonly report: readonly HeaderField[]
+  /** The header of the returned message. */
+  readonly returned: readonly HeaderField[]
+  /** Fields of message/delivery-status or message/feedback-report. */
+  readonly groups: readonly FieldGroup[]
+}
+
+export function reportClues({ report, returned, groups }: ClueSources): FeedbackClues {
+  const named = (fields: readonly HeaderField[], names: (name: string) => boolean): string[] =>
+    fields.filter(({ name }) => names(name.toLowerCase())).map(({ value }) => value)
+  const told = (names: (name: string) => boolean): string[] =>
+    groups.flatMap(({ fields }) => fields.filter(([name]) => names(name)).map(([, value]) => value))
+  const received = named(returned, (name) => name === 'received').slice(0, receivedMax)
+  return {
+    returnPaths: addresses([
+      ...told((name) => name === 'original-mail-from' || name.endsWith('-sender')),
+      ...named(returned, (name) => returnPathFields.has(name)),
+      ...received.map((line) => /\(envelope-from\s+([^)\s]{3,322})/i.exec(line)?.[1] ?? ''),
+      ...named(report, (name) => sentTo.has(name)),
+    ]),
+    references: distinct(named(returned, (name) => name === 'x-service-ref')),
+    envelopeIds: distinct(told((name) => name === 'original-envelope-id')),
+    messageIds: messageIds([
+      ...named(returned, (name) => name === 'message-id'),
+      ...told((name) => name === 'original-message-id' || name === 'x-original-message-id'),
+      ...named(report, (name) => name === 'in-reply-to'),
+    ]),
+    queueIds: distinct([
+      ...told((name) => name.endsWith('-queue-id')),
+      ...received.map((line) => /\sid\s+<?([\w.-]{5,100})/.exec(line)?.[1] ?? '').filter((id) => !version.test(id)),
+    ]),
+    originalTo: addresses(named(returned, (name) => name === 'to')),
+  }
+}
+
+/** The addresses that a message was sent to by its own To; none where they are hidden. */
+export const originalTo = (returned: readonly HeaderField[]): string[] =>
+  returned
+    .filter(({ name }) => name.toLowerCase() === 'to')
+    .flatMap(({ value }) => addressList(value))
+    .map(({ address }) => address)
+    .filter((address) => plainAddress(address) !== undefined)
+    .slice(0, eachMax)
+
+/** Values of a field in all groups. */
+export const toldValues = (groups: readonly FieldGroup[], name: string): string[] => groups.flatMap((group) => valuesIn(group, name))
+
+const distinct = (values: readonly string[]): string[] =>
+  [...new Set(values.map((value) => value.trim().slice(0, valueMax)))].filter((value) => value !== '').slice(0, eachMax)
+
+const addresses = (values: readonly string[]): string[] => distinct(values.flatMap((value) => typedAddress(value) ?? addressesIn(value)))
+
+const messageIds = (values: readonly string[]): string[] =>
+  distinct(
+    values.flatMap((value) => /<[^<>\s]{1,996}>/.exec(value)?.[0] ?? (/^[^<>\s]{3,996}$/.test(value.trim()) ? `<${value.trim()}>` : [])),
+  )

@@ -1,0 +1,69 @@
+/** Where the words of a notice end and the returned message begins, in reports that put both into one text. */
+import { headerFields, type HeaderField } from '../../mime/header-fields.ts'
+
+export interface NoticeText {
+  /** The lines that the reporting server wrote. */
+  readonly lines: readonly string[]
+  /** The header of the returned message; empty when the text does not show it. */
+  readonly returned: readonly HeaderField[]
+  /** All lines before the place where the text itself says that the message follows. */
+  readonly beforeMark: readonly string[]
+}
+
+const textMax = 512 * 1024
+const lineMax = 2000
+const headerMax = 64 * 1024
+const rule = /^[\s\-=*|_>#+~]+|[\s\-=*|_<#+~:.]+$/g
+const mark = new RegExp(
+  [
+    '^(?:the following |this is |here is |included is |below is |below this line is )?(?:a |the )?cop(?:y|ies) of (?:the|your|message|headers?)',
+    '^(?:the |your |start of |begin )?(?:original|unsent|returned|undelivered|failed|rejected)[ -](?:message|mail|e-mail|email)(?: headers?| info(?:rmation)?| text)?(?: (?:follows|is following|starts?)\\b.*)?$',
+    '^(?:the )?(?:message|mail|e-mail) (?:text|headers?|contents?|body)(?: of (?:the|your) .*)?(?: (?:is |are )?follow(?:s|ing)?.*)?$',
+    '^(?:the )?headers? of (?:the )?(?:original|returned|undelivered) (?:message|mail).*',
+    '^original (?:message )?headers?$|^rfc ?822 (?:message|header).*follows?$|^text of (?:your )?(?:original )?message follows',
+    '^(?:the )?first \\d+ (?:bytes|lines) of (?:the|your)|^the (?:message|mail) (?:you sent|follows)|^returned mail follows',
+    '^(?:元の|オリジナル|送信した)?(?:メール|メッセージ)(?:ヘッダー?|原文|の内容).*$|^原文$',
+  ].join('|'),
+  'iu',
+)
+/** Fields that begin a message and that no notice begins a paragraph with. */
+const firstField =
+  /^(?:received|return-path|dkim-signature|x-received|arc-seal|x-originating-ip|x-google-smtp-source|x-apparently-to|message-id|mime-version):/i
+const anyField = /^[A-Za-z][\w-]{0,60}:|^[ \t]+\S/
+
+/** Cuts the decoded text of a notice; `>` before all lines, as in forwarded notices, is taken off. */
+export function noticeText(text: string): NoticeText {
+  const lines = unquoted(text.slice(0, textMax).split('\n')).map((line) => line.slice(0, lineMax))
+  const said = lines.findIndex((line, at) => at > 0 && saysThatMessageFollows(line))
+  const shown = lines.findIndex((line, at) => at > 0 && firstField.test(line) && isHeader(lines, at))
+  const until = [said, shown].filter((at) => at >= 0)
+  const end = until.length === 0 ? lines.length : Math.min(...until)
+  const start = said >= 0 ? said + 1 : shown
+  return {
+    lines: lines.slice(0, end),
+    returned: start < 0 ? [] : returnedHeader(lines.slice(start)),
+    beforeMark: said < 0 ? lines : lines.slice(0, said),
+  }
+}
+
+const saysThatMessageFollows = (line: string): boolean => {
+  const plain = line.length > 120 ? '' : line.replaceAll(rule, '')
+  return plain !== '' && mark.test(plain)
+}
+
+/** A field with another one behind it: a header, not a line that happens to have a colon. */
+const isHeader = (lines: readonly string[], at: number): boolean => anyField.test(lines[at + 1] ?? '')
+
+function unquoted(lines: readonly string[]): readonly string[] {
+  const filled = lines.filter((line) => line.trim() !== '')
+  const quoted = filled.filter((line) => line.startsWith('>')).length
+  return quoted * 2 > filled.length ? lines.map((line) => line.replace(/^> ?/, '')) : lines
+}
+
+function returnedHeader(lines: readonly string[]): HeaderField[] {
+  const first = lines.findIndex((line) => /^\s*[A-Za-z][\w-]{0,60}:/.test(line))
+  if (first < 0) return []
+  const indent = /^\s*/.exec(lines[first] ?? '')?.[0] ?? ''
+  const rest = lines.slice(first).map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line))
+  return headerFields(Buffer.from(rest.join('\n').slice(0, headerMax)))
+}

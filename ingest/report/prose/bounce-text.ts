@@ -1,0 +1,219 @@
+/** Bounces in prose: qmail, Exim, Sendmail before 8.8, Exchange before 2007, Notes, Gmail of old, the gateways of Japanese carriers, … */
+import { tellsFailure } from './bounce-signs.ts'
+import { addressesIn, addressSource, isMachine, withoutAddresses } from '../facts/mail-address.ts'
+import { failureCodes, type ReplyCodes } from '../facts/reply-codes.ts'
+
+/** What the prose says about one recipient. */
+export interface NamedRecipient {
+  readonly address: string
+  /** The address that this one was made from, by an alias or a forwarding. */
+  readonly original: string | undefined
+  /** The words about it. */
+  readonly words: string
+}
+
+const namedMax = 1000
+const nakedMax = 100
+const wordsMax = 4000
+const wordLinesMax = 30
+/** Lines that are searched for codes. */
+const searchedMax = 2000
+
+const bullets = String.raw`^[\s>*•·|#=-]{0,40}(?:\d{1,3}[.)]\s+)?`
+/** A line that begins with an address: `<a@b>:`, `a@b`, `* a@b`, `a@b [User unknown]`, `name@b <a@b>: …`. */
+const ownLine = new RegExp(`${bullets}["'(]?<?(${addressSource})>?["')]?(?:\\s?<(?:mailto:)?(${addressSource})>)?(?<rest>.*)$`, 'u')
+/** A label with an address: `Recipient: <a@b>`, `RCPT TO:<a@b>`, `Failed recipient: a@b`. */
+const labelled = new RegExp(
+  `(?:\\brcpt to|recipients?(?: address(?:es)?)?|(?:failed|invalid|unknown|bad) (?:address|user|recipient|final delivery userid)|address|mailbox|user(?:id)?|delivered to|delivery failed|[^\\w]to|宛先|送信先|\\bsmtp)\\s{0,4}[:：=]\\s{0,8}["']?<?(?:\\[?smtp[:=])?(${addressSource})>?`,
+  'iu',
+)
+/** Sendmail: a reply that names whom it is about. */
+const repliedTo = new RegExp(`^[\\s<]{0,10}[45]\\d\\d[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3} )?<?(${addressSource})(?:>|\\.{3})`, 'u')
+const failing =
+  /fail|unable|undeliver|(?:could|can|was|were|did|does|is) ?n[o']t|cannot|error|unknown|invalid|reject|full|quota|bounce|refus|disabled|denied|no such|not an? (?:valid|known|active)|exceed|problem|delay|でき|失敗|ありません|不明|エラー/iu
+const ofTheReport =
+  /^\s*(?:from|reply-to|cc|bcc|sender|return-path|subject|date|message-id|errors-to|to|x-[\w-]+|mail from|received|list-[\w-]+)\s*:/i
+const madeFrom = new RegExp(
+  `(?:generated (?:from|by)|expanded from:?|forwarded from|originally addressed to|alias(?:ed)? (?:from|of))\\s+<?(${addressSource})>?`,
+  'iu',
+)
+
+/**
+ * Whom the lines of a notice name as not reached, in order and once each. Lines that begin with an address count most;
+ * only where there are none do replies and labels count, and last what an address that is not shown was made from.
+ * Addresses that are not `wanted` are left out.
+ */
+export const namedRecipients = (lines: readonly string[], wanted: (address: string) => boolean): NamedRecipient[] =>
+  firstFound([byOwnLine, byReply, byLabel, byOrigin], (find) => foundBy(find, lines).filter(({ address }) => wanted(address)))
+
+/** Who is named on a line of their own with a colon or words of failure behind, whoever they are. */
+export const plainlyNamed = (lines: readonly string[]): NamedRecipient[] =>
+  foundBy(byOwnLine, lines).filter(({ address, words }) => {
+    const said = withoutName(words, address)
+    return /^[^\n]{0,400}:[ \t]*(?:\n|$)/.test(words) || hasCode(codesIn(said)) || (said !== '' && failing.test(said))
+  })
+
+/** Addresses in sentences that tell of a failure, or in a To among the details: for notices that name nobody more clearly. */
+export const mentionedRecipients = (lines: readonly string[], wanted: (address: string) => boolean): NamedRecipient[] =>
+  firstFound([bySentence, byTo], (find) => foundBy(find, lines).filter(({ address }) => wanted(address)))
+
+/** Names without a domain, one a line, below a line that tells of a failure: those of the server that writes (AOL). */
+export function nakedNames(lines: readonly string[], domain: string): NamedRecipient[] {
+  const start = lines.findIndex((line) => /:\s*$/.test(line) && failing.test(line))
+  const names: NamedRecipient[] = []
+  for (let at = start + 1; start >= 0 && names.length < nakedMax; at++) {
+    const name = /^[ \t]+([\w.+-]{1,64})\s*$/.exec(lines[at] ?? '')?.[1]
+    if (name === undefined) break
+    names.push({ address: `${name}@${domain}`, original: undefined, words: lines[start] ?? '' })
+  }
+  return names
+}
+
+/** An address on a line of its own right below words that tell of a failure. */
+export const isNamedAsFailed = (lines: readonly string[], wanted: (address: string) => boolean): boolean => {
+  const filled = lines.filter((line) => line.trim() !== '')
+  return filled.some((line, at) => {
+    const [, address, shown] = line.includes('@') ? (ownLine.exec(line) ?? []) : []
+    return address !== undefined && wanted(shown ?? address) && tellsFailure(filled[at - 1] ?? '')
+  })
+}
+
+function firstFound(finders: readonly Finder[], look: (find: Finder) => NamedRecipient[]): NamedRecipient[] {
+  for (const find of finders) {
+    const found = look(find)
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+function foundBy(find: Finder, lines: readonly string[]): NamedRecipient[] {
+  const found = new Map<string, { address: string; original: string | undefined; words: string[] }>()
+  for (const [at, line] of lines.entries()) {
+    if (!line.includes('@')) continue
+    for (const address of find(line, lines, at)) {
+      const key = address.toLowerCase()
+      if (found.size === namedMax && !found.has(key)) break
+      const entry = found.get(key) ?? { address, original: undefined, words: [] }
+      found.set(key, entry)
+      if (entry.words.length > 2 * wordLinesMax) continue
+      const words = find === byTo ? [] : wordsAt(lines, at)
+      entry.words.push(...words)
+      entry.original ??= madeFrom.exec(words.join(' ').slice(0, wordsMax))?.[1]
+    }
+  }
+  return [...found.values()].map(({ address, original, words }) => ({
+    ...{ address, words: words.join('\n').slice(0, wordsMax) },
+    original: original?.toLowerCase() === address.toLowerCase() ? undefined : original,
+  }))
+}
+
+type Finder = (line: string, lines: readonly string[], at: number) => readonly string[]
+
+const byOwnLine: Finder = (line, lines, at) => {
+  const match = ownLine.exec(line)
+  const address = match?.[2] ?? match?.[1]
+  const rest = match?.groups?.['rest'] ?? ''
+  if (address === undefined || isInsideSentence(lines[at - 1], line, rest) || (isMachine(address) && !rest.startsWith(':'))) return []
+  const more = /^\s*[,;]/.test(rest) ? addressesIn(rest) : []
+  return [address, ...more]
+}
+
+const byReply: Finder = (line) => {
+  const address = repliedTo.exec(line)?.[1]
+  return address === undefined ? [] : [address]
+}
+
+const byLabel: Finder = (line) => {
+  if (/^\s*(?:to|from|cc|reply-to)\s*:/i.test(line) || /mail from/i.test(line)) return []
+  const address = labelled.exec(line)?.[1]
+  return address === undefined ? [] : [address]
+}
+
+const byOrigin: Finder = (line, lines, at) => {
+  const isAbout = failing.test(lines.slice(Math.max(0, at - 2), at + 3).join(' ')) || /address/i.test(lines[at - 1] ?? '')
+  const address = isAbout ? madeFrom.exec(line)?.[1] : undefined
+  return address === undefined ? [] : [address]
+}
+
+const bySentence: Finder = (line, lines, at) => {
+  if (ofTheReport.test(line) || !failing.test(`${lines[at - 1] ?? ''} ${line} ${lines[at + 1] ?? ''}`)) return []
+  return addressesIn(line).filter((address) => !isMachine(address) && !isSomebodyElse(lines[at - 1], line, address))
+}
+
+/** A notice that tells nothing but the returned message's own To. */
+const byTo: Finder = (line) => (/^\s*to\s*:/i.test(line) ? addressesIn(line) : [])
+
+/** The sentence names it as the sender, as whom to ask, or as an example. */
+const isSomebodyElse = (before: string | undefined, line: string, address: string): boolean =>
+  /\b(?:from|by|sender|contact|via|try|if|such as|(?:write|reply|send (?:e-?)?mail) to)[\s:<"']{0,4}$/i.test(
+    `${before ?? ''} ${line.slice(0, Math.max(line.indexOf(address), 0))}`.slice(-60),
+  )
+
+/** The address belongs to a sentence that was wrapped, such as "please write to" or "…, and" before it. */
+function isInsideSentence(before: string | undefined, line: string, rest: string): boolean {
+  const last = before?.trim() ?? ''
+  if (last === '' || last.includes('@')) return false
+  if (/\b(?:contact|by|from|with|via|(?:mail|write|reply) to)$/i.test(last)) return true
+  // a line that goes on is not further out than the one before
+  return indent(line) >= indent(before ?? '') && /[\p{L},]$/u.test(last) && /^[ \t]+\p{Ll}/u.test(rest)
+}
+
+const indent = (line: string): number => line.length - line.trimStart().length
+
+/** The line and those after it that go on about the same recipient: up to an empty line or the next recipient. */
+function wordsAt(lines: readonly string[], at: number): string[] {
+  const words = [lines[at] ?? '']
+  for (let next = at + 1; next < lines.length && words.length < wordLinesMax; next++) {
+    const line = lines[next] ?? ''
+    if (line.trim() === '' || (line.includes('@') && ownLine.test(line))) break
+    words.push(line)
+  }
+  return words
+}
+
+/** What a server said about one recipient. */
+export interface SaidWords extends ReplyCodes {
+  readonly words: string
+}
+
+/** The codes for one recipient: out of the words about it, then out of lines that name it, then, if it is the only one, of all. */
+export function saidAbout(
+  { address, words }: Pick<NamedRecipient, 'address' | 'words'>,
+  lines: readonly string[],
+  isOnly: boolean,
+): SaidWords {
+  const near = codesIn(words)
+  if (hasCode(near)) return { ...near, words: withoutName(words, address) }
+  const naming = address === '' ? [] : lines.slice(0, searchedMax).filter((line) => line.includes(address))
+  const elsewhere = naming.slice(0, wordLinesMax).join('\n')
+  const there = codesIn(elsewhere)
+  if (hasCode(there)) return { ...there, words: elsewhere }
+  const own = withoutName(words, address)
+  if (!isOnly) return { ...near, words: own }
+  const at = lines.slice(0, searchedMax).findIndex((line) => hasCode(codesIn(line)))
+  if (at >= 0) {
+    const beside = wordsAt(lines, at).join('\n')
+    return { ...codesIn(beside), words: beside }
+  }
+  const isExplained = own !== '' && own !== words
+  return { ...near, words: isExplained ? own : lines.slice(0, searchedMax).join('\n').slice(0, wordsMax) }
+}
+
+const codesIn = (words: string): ReplyCodes => failureCodes(withoutAddresses(words.slice(0, 2 * wordsMax)))
+const hasCode = ({ smtpCode, status }: ReplyCodes): boolean => smtpCode !== null || status !== null
+
+/** The words without the name before them: what follows `<a@b>:`. */
+function withoutName(words: string, address: string): string {
+  const match = ownLine.exec(words.split('\n', 1)[0] ?? '')
+  if (match === null || address === '' || !match[0].includes(address)) return words
+  const rest = (match.groups?.['rest'] ?? '').replace(/^[\s:;,.*<>-]+/, '')
+  return [rest, ...words.split('\n').slice(1)].join('\n').trim()
+}
+
+/** The host that refused, as prose names it. */
+export const hostInWords = (words: string): string | undefined =>
+  /\b(?:host|server|mx)[ :]\s{0,4}([\w.-]{3,255} {0,2}\[[\da-fA-F:.]{3,45}\])/i.exec(words)?.[1] ??
+  /while talking to\s{1,4}([\w.-]{3,255})/i.exec(words)?.[1] ??
+  /([\w.-]{3,255} \[[\da-fA-F:.]{3,45}\]) did not like/.exec(words)?.[1] ??
+  /(?:remote host|connected to|remote server) \(?([\d.]{7,15}|[\da-fA-F:]{5,45})\b/i.exec(words)?.[1] ??
+  /\bhost:? ((?:[\w-]{1,63}\.){1,10}[a-z]{2,63})\b/i.exec(words)?.[1]

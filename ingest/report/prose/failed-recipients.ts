@@ -1,0 +1,76 @@
+/** Who was not reached, by a notice in prose: its words, its header, and at last the message that it returns. */
+import { firstValue, type HeaderField } from '../../mime/header-fields.ts'
+import { mentionedRecipients, nakedNames, namedRecipients, plainlyNamed, saidAbout, type NamedRecipient } from './bounce-text.ts'
+import { listedRecipients } from '../structured/delivery-status.ts'
+import { addressesIn, isMachine } from '../facts/mail-address.ts'
+import { originalTo } from '../facts/report-clues.ts'
+
+/** What is known of a notice. */
+export interface NoticeFacts {
+  readonly fields: readonly HeaderField[]
+  readonly lines: readonly string[]
+  /** The header of the returned message. */
+  readonly returned: readonly HeaderField[]
+}
+
+const ofTheReport = /^(?:to|from|reply-to|return-path|sender|delivered-to)$/i
+const ofTheSender = /^(?:from|return-path|sender|reply-to)$/i
+
+/** Whether an address may be one that failed: those who wrote, sent or got the notice did not, unless they wrote to themselves. */
+export function mayHaveFailed({ fields, returned }: Pick<NoticeFacts, 'fields' | 'returned'>): (address: string) => boolean {
+  const senders = addressesOf(returned, ofTheSender)
+  const own = new Set([...addressesOf(fields, ofTheReport), ...senders])
+  for (const address of originalTo(returned)) if (senders.has(address.toLowerCase())) own.delete(address.toLowerCase())
+  return (address) => !own.has(address.toLowerCase())
+}
+
+/**
+ * Whom the header lists, with what the text says about them; else whom the text names, else whom it mentions, else the one
+ * address in To of the returned message.
+ */
+export function failedRecipients(notice: NoticeFacts): NamedRecipient[] {
+  const mayBe = mayHaveFailed(notice)
+  const others = namedRecipients(notice.lines, mayBe)
+  const named = others.length > 0 ? others : plainlyNamed(notice.lines)
+  const listed = listedRecipients(notice.fields)
+  if (listed.length > 0) return listedWith(listed, named)
+  if (named.length > 0) return named
+  const mentioned = mentionedRecipients(notice.lines, mayBe)
+  if (mentioned.length > 0) return mentioned
+  const [writer] = addressesIn(firstValue(notice.fields, 'from') ?? '')
+  const domain = writer !== undefined && isMachine(writer) ? writer.slice(writer.lastIndexOf('@') + 1).toLowerCase() : ''
+  // the name of one server of many says less of where the mailboxes are
+  const naked = /^[^.]+\.[^.]+$/.test(domain) ? nakedNames(notice.lines, domain) : []
+  if (naked.length > 0) return naked
+  const to = originalTo(notice.returned).filter(mayBe)
+  return to.length === 1 ? to.map(silent) : []
+}
+
+/** A recipient about whom nothing is said. */
+export const silent = (address: string): NamedRecipient => ({ address, original: undefined, words: '' })
+
+/** The text names others besides where the header hides what an alias leads to; without one in common, it speaks of other people. */
+function listedWith(listed: readonly string[], named: readonly NamedRecipient[]): NamedRecipient[] {
+  const wanted = new Set(listed.map((address) => address.toLowerCase()))
+  const isListed = ({ address, original }: NamedRecipient): boolean =>
+    wanted.has(address.toLowerCase()) || (original !== undefined && wanted.has(original.toLowerCase()))
+  if (!named.some(isListed)) return replied(listed, named) ?? listed.map(silent)
+  const told = new Set(named.flatMap(({ address, original }) => [address.toLowerCase(), original?.toLowerCase() ?? '']))
+  return [...named, ...listed.filter((address) => !told.has(address.toLowerCase())).map(silent)]
+}
+
+/** The one that a server's reply is about is who failed, by the address that the header lists (an alias of the server's own). */
+function replied(listed: readonly string[], named: readonly NamedRecipient[]): NamedRecipient[] | undefined {
+  const [only, ...more] = named
+  if (only === undefined || more.length > 0 || listed.length > 1) return undefined
+  const { smtpCode, status } = saidAbout(only, [], false)
+  return smtpCode === null && status === null ? undefined : [{ ...only, original: only.original ?? listed[0] }]
+}
+
+const addressesOf = (fields: readonly HeaderField[], names: RegExp): Set<string> =>
+  new Set(
+    fields
+      .filter(({ name }) => names.test(name))
+      .flatMap(({ value }) => addressesIn(value))
+      .map((address) => address.toLowerCase()),
+  )

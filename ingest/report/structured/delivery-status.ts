@@ -1,0 +1,153 @@
+/** Delivery status notifications with their fields (RFC 3464), and what those who send them make of the fields. */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import type { HeaderField } from '../../mime/header-fields.ts'
+import { hostInWords } from '../prose/bounce-text.ts'
+import { isMachine, plainAddress, typedAddress } from '../facts/mail-address.ts'
+import { failureCodes, isVague, replyCodes } from '../facts/reply-codes.ts'
+import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
+import { valueIn, type FieldGroup } from '../facts/status-fields.ts'
+
+export const recipientsMax = 1000
+
+/** What the prose of the same mail knows better than its fields. */
+export interface ProseHints {
+  /** It tells of a delay, not of a failure. */
+  readonly isDelay: boolean
+  /** A server's words about that recipient. */
+  wordsAbout(recipient: string): string
+  /** Whom the prose or the header names, for fields that name no address. */
+  readonly recipients: readonly string[]
+}
+
+type Action = NonNullable<FeedbackEvent['action']>
+
+const typeOf: Readonly<Record<Action, FeedbackEvent['type']>> = {
+  failed: 'bounced',
+  delayed: 'deferred',
+  delivered: 'delivered',
+  relayed: 'delivered',
+  expanded: 'delivered',
+  complaint: 'complained',
+}
+
+/** One event a recipient; the same recipient named twice with the same outcome counts once. `isStructured` says where the fields stood. */
+export function deliveryEvents(
+  groups: readonly FieldGroup[],
+  frame: ReportFrame,
+  hints: ProseHints,
+  isStructured: boolean,
+): FeedbackEvent[] {
+  const events = new Map<string, FeedbackEvent>()
+  for (const group of withStrays(groups)) {
+    if (events.size === recipientsMax) break
+    const event = eventOf(group, frame, hints, isStructured)
+    if (!event) continue
+    const same = `${event.type} ${event.recipient?.toLowerCase() ?? ''}`
+    const had = events.get(same)
+    if (!had || (isVague(had.status ?? '0.0.0') && !isVague(event.status ?? '0.0.0'))) events.set(same, event)
+  }
+  return [...events.values()]
+}
+
+/** A group that an empty line tore apart: what was done, behind whom it was done to. */
+function withStrays(groups: readonly FieldGroup[]): FieldGroup[] {
+  const whole: FieldGroup[] = []
+  for (const group of groups) {
+    const before = whole.at(-1)
+    const isStray = before !== undefined && namesRecipient(before) && !tellsOutcome(before) && !namesRecipient(group) && tellsOutcome(group)
+    if (isStray) whole[whole.length - 1] = { fields: [...before.fields, ...group.fields] }
+    else whole.push(group)
+  }
+  return whole
+}
+
+/** The group is about a recipient. */
+export const namesRecipient = (group: FieldGroup): boolean =>
+  valueIn(group, 'final-recipient') !== undefined || valueIn(group, 'original-recipient') !== undefined
+/** The group says what was done. */
+export const tellsOutcome = (group: FieldGroup): boolean => valueIn(group, 'action') !== undefined || valueIn(group, 'status') !== undefined
+
+function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStructured: boolean): FeedbackEvent | undefined {
+  const names = ['final-recipient', 'original-recipient', 'x-actual-recipient'].map((name) => valueIn(group, name))
+  if (names.every((name) => name === undefined)) return undefined
+  const [final, original, actual] = names.map((name) => (name === undefined ? undefined : (typedAddress(name) ?? wrongAddress(name))))
+  const recipient = final ?? original ?? hints.recipients[0] ?? actual ?? null
+  const diagnostic = valueIn(group, 'diagnostic-code')?.replace(/^\s*[\w-]{1,40}\s*;/, '')
+  const words = recipient === null ? '' : hints.wordsAbout(recipient)
+  const action = actionOf(valueIn(group, 'action'), valueIn(group, 'status'), hints)
+  const isFailure = action === 'failed' || action === 'delayed'
+  const codes = (isFailure ? failureCodes : replyCodes)(diagnostic ?? '')
+  const heard = isFailure ? failureCodes(words) : { smtpCode: null, status: null }
+  const isOther = original !== undefined && original.toLowerCase() !== recipient?.toLowerCase()
+  return reportEvent(frame, {
+    type: typeOf[action],
+    isStructured,
+    occurredAt: dateIn(valueIn(group, 'last-attempt-date')) ?? frame.writtenAt,
+    recipient,
+    originalRecipient: isOther ? original : null,
+    action,
+    status: statusOf(valueIn(group, 'status'), codes, heard.status, action),
+    smtpCode: codes.smtpCode ?? heard.smtpCode,
+    diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? words || (diagnostic ?? '') : diagnostic,
+    remote: valueIn(group, 'remote-mta') ?? hostInWords(diagnostic ?? ''),
+  })
+}
+
+/** An address that cannot be one, which may be just why the message failed. */
+const wrongAddress = (value: string): string | undefined =>
+  /^\s*(?:[\w/-]{1,40}\s*;)?\s*<?([^\s<>@|/;]{1,128}@[^\s<>@;]{1,190})>?\s*$/.exec(value.slice(0, 500))?.[1]
+
+/** RFC 3464 §2.3.3, by the beginning of the word; without one, the class of the status decides. */
+function actionOf(value: string | undefined, status: string | undefined, { isDelay }: ProseHints): Action {
+  const word = /[a-z]+/i.exec(value ?? '')?.[0]?.toLowerCase() ?? ''
+  if (word.startsWith('delay') || word === 'deferred') return 'delayed'
+  if (word === 'relayed' || word === 'expanded') return word
+  if (word === 'delivered' || word === 'deliverable') return 'delivered'
+  if (word !== '') return 'failed'
+  if (status?.startsWith('2')) return 'delivered'
+  return isDelay ? 'delayed' : 'failed'
+}
+
+/**
+ * The told status, unless it says nothing: `x.0.0`, or the digits of the reply code written as a status (`550` as
+ * `5.5.0`, Stalwart). Then the diagnostic is asked, then the prose, as long as that is of the same class.
+ */
+function statusOf(told: string | undefined, codes: ReturnType<typeof failureCodes>, heard: string | null, action: Action): string | null {
+  const status = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])/.exec(told ?? '')?.[0] ?? null
+  if (isTheirs(status, codes)) return codes.status
+  if (status !== null && !isVague(status) && status !== digitsOf(codes.smtpCode)) return status
+  if (codes.status !== null && !isVague(codes.status)) return codes.status
+  if (status === null) return codes.status ?? heard ?? derived(codes.smtpCode, action)
+  return heard !== null && !isVague(heard) && heard.startsWith(status.charAt(0)) ? heard : status
+}
+
+/** The server that refused gave a code of its own; Sendmail and others make theirs from the reply. That the time is up is theirs to say. */
+const isTheirs = (status: string | null, codes: ReturnType<typeof failureCodes>): boolean =>
+  status !== null &&
+  status !== '4.4.7' &&
+  codes.smtpCode !== null &&
+  codes.status !== null &&
+  !codes.status.endsWith('.0') &&
+  codes.status.charAt(0) === status.charAt(0) &&
+  codes.status.charAt(0) === String(codes.smtpCode).charAt(0)
+
+const digitsOf = (code: number | null): string => [...String(code ?? '')].join('.')
+
+function derived(code: number | null, action: Action): string | null {
+  if (code !== null) return `${String(code).charAt(0)}.0.0`
+  if (action === 'failed') return '5.0.0'
+  return action === 'delayed' ? '4.0.0' : '2.0.0'
+}
+
+/** X-Failed-Recipients of Exim and Google, 50 in a field, each once, without the machines that write reports. */
+export function listedRecipients(report: readonly HeaderField[]): string[] {
+  const listed = report
+    .filter(({ name }) => name.toLowerCase() === 'x-failed-recipients')
+    .flatMap(({ value }) => value.split(/[,;\s]+/, recipientsMax))
+    .slice(0, recipientsMax)
+    .flatMap((entry) => plainAddress(entry.replaceAll(/[<>]/g, '')) ?? [])
+    .filter((address) => !isMachine(address))
+  const first = new Map<string, string>()
+  for (const address of listed) if (!first.has(address.toLowerCase())) first.set(address.toLowerCase(), address)
+  return [...first.values()]
+}

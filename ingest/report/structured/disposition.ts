@@ -1,0 +1,34 @@
+/** Message disposition notifications (RFC 8098): read receipts, and among them what a filter refused after it took the mail. */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { typedAddress } from '../facts/mail-address.ts'
+import { failureCodes } from '../facts/reply-codes.ts'
+import { reportEvent, type ReportFrame } from '../facts/report-event.ts'
+import { valueIn, type FieldGroup } from '../facts/status-fields.ts'
+
+/** RFC 5429 §2.1.2: the code for a message that the recipient's rules refused. */
+const refusedByRules = '5.7.1'
+
+/**
+ * A filter that refuses (Sieve's reject, RFC 5429 §2.1.1) answers with a disposition of `deleted`, as a reader does who
+ * deletes unread mail; only the words tell them apart. Whoever read, deleted or printed the mail got it: no event.
+ */
+export function dispositionEvents(groups: readonly FieldGroup[], text: string, isRejection: boolean, frame: ReportFrame): FeedbackEvent[] {
+  const group = groups.find((candidate) => valueIn(candidate, 'disposition') !== undefined)
+  const disposition = group ? valueIn(group, 'disposition')?.toLowerCase() : undefined
+  if (!group || disposition === undefined || !isRejection || !/automatic-action.*;\s*(?:deleted|denied|failed)/.test(disposition)) return []
+  const recipient = typedAddress(valueIn(group, 'final-recipient') ?? '') ?? null
+  const original = typedAddress(valueIn(group, 'original-recipient') ?? '')
+  const codes = failureCodes(text)
+  return [
+    reportEvent(frame, {
+      type: 'bounced',
+      isStructured: false,
+      recipient,
+      originalRecipient: original !== undefined && original.toLowerCase() !== recipient?.toLowerCase() ? original : null,
+      action: 'failed',
+      status: codes.status ?? refusedByRules,
+      smtpCode: codes.smtpCode,
+      diagnostic: text.slice(0, 4000),
+    }),
+  ]
+}

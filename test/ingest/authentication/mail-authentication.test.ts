@@ -1,0 +1,186 @@
+/** What authentication says of mail that came in: results as receivers expect them, and no mail that harms another one. */
+import { generateKeyPairSync } from 'node:crypto'
+import test from 'ava'
+import { authenticate } from 'mailauth'
+import { systemClock } from '#core/clock.ts'
+import type { ReceivedMail } from '#core/inbound-routes/authentication.ts'
+import { AuthenticationThread, type AuthenticationLimits } from '#ingest/authentication/authentication-thread.ts'
+import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
+import type { Resolve } from '#ingest/inspect/facts/input.ts'
+import { eventually } from '../../support/deadline.ts'
+import { StubDns, type Zone } from '../inspect/stub-dns.ts'
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+
+const zone: Zone = {
+  '_dmarc.peer.test TXT': [['v=DMARC1; p=reject']],
+  'peer.test TXT': [['v=spf1 ip4:192.0.2.1 -all']],
+  's1._domainkey.list.test TXT': [[`v=DKIM1; k=rsa; p=${key}`]],
+}
+const text = 'From: Ada <ada@peer.test>\r\nSubject: hello\r\n\r\nHello\r\n'
+const mailOf = (raw: string, more: Partial<ReceivedMail> = {}): ReceivedMail => ({
+  ...{ raw: Buffer.from(raw, 'latin1'), mailFrom: 'ada@peer.test', remoteAddress: '192.0.2.1', helo: 'mx.peer.test' },
+  ...more,
+})
+const found = (raw: string, more: Partial<ReceivedMail> = {}, records: Zone = zone): ReturnType<typeof authenticateMail> =>
+  authenticateMail(mailOf(raw, more), 'mx.site.test', new StubDns(records).resolve)
+
+/** As a mailing list seals it. */
+async function sealed(raw: string): Promise<string> {
+  const resolver = new StubDns(zone).resolve as (name: string, type: string) => Promise<never>
+  const seal = { signingDomain: 'list.test', selector: 's1', privateKey: privatePem }
+  const session = { ip: '192.0.2.1', helo: 'mx.peer.test', sender: 'ada@peer.test', mta: 'list.test' }
+  const { headers } = await authenticate(Buffer.from(raw), { ...session, resolver, seal })
+  return headers + raw
+}
+
+test('a chain of ARC that holds passes, and one over another text fails', async (t) => {
+  const raw = await sealed(text)
+  t.regex(raw, /^ARC-Seal:/m)
+  t.is((await found(raw)).arc.result, 'pass')
+  t.is((await found(raw.replace('Hello\r\n', 'Goodbye\r\n'))).arc.result, 'fail')
+  t.is((await found(text)).arc.result, 'none')
+})
+
+test('a name in reverse DNS counts where the record of SPF asks for it, and only when it leads back', async (t) => {
+  const records = {
+    ...zone,
+    'peer.test TXT': [['v=spf1 ptr -all']],
+    '1.2.0.192.in-addr.arpa PTR': ['mx.peer.test'],
+    'mx.peer.test A': ['192.0.2.1'],
+  }
+  t.like(await found(text, {}, records), { spf: { result: 'pass' }, dmarc: { result: 'pass' } })
+  t.is((await found(text, {}, { ...records, 'mx.peer.test A': ['192.0.2.99'] })).spf.result, 'fail')
+})
+
+test('an author whose domain cannot be told is an error and not a domain without a policy', async (t) => {
+  const fromOf = (...from: string[]): string => `${from.map((one) => `From: ${one}\r\n`).join('')}Subject: x\r\n\r\nx\r\n`
+  t.is((await found(fromOf('ada@peer.test, eve@evil.test'))).dmarc.result, 'permerror')
+  t.is((await found(fromOf('ada@peer.test', 'eve@evil.test'))).dmarc.result, 'permerror')
+  t.is((await found(fromOf('ada@peer.test', 'ada@peer.test'))).dmarc.result, 'permerror')
+  t.deepEqual((await found(fromOf())).dmarc, { result: 'none', domain: null, policy: null })
+  t.deepEqual((await found(fromOf('ada@nowhere.test'))).dmarc, { result: 'none', domain: 'nowhere.test', policy: null })
+  t.like(await found(fromOf('ada@peer.test'), { mailFrom: '' }), { dmarc: { result: 'fail', domain: 'peer.test', policy: 'reject' } })
+})
+
+test('a header block too long to look at proves nothing, whatever stands in it', async (t) => {
+  const long = `X: ${'y'.repeat(990)}\r\n`.repeat(270)
+  t.deepEqual(await found(long + text), {
+    spf: { result: 'pass', domain: 'peer.test' },
+    dkim: [],
+    dmarc: { result: 'permerror', domain: null, policy: null },
+    arc: { result: 'fail' },
+  })
+})
+
+test('of a flood of signatures the first ten are looked at', async (t) => {
+  const signature = (n: number): string => `DKIM-Signature: v=1; a=rsa-sha256; d=peer.test; s=s${n}; h=from;\r\n bh=AAAA; b=AAAA\r\n`
+  const flood = Array.from({ length: 500 }, (_, n) => signature(n)).join('')
+  const { dkim } = await found(flood + text)
+  t.deepEqual(
+    dkim.map(({ selector }) => selector),
+    Array.from({ length: 10 }, (_, n) => `s${n}`),
+  )
+})
+
+test('names that a signature makes up are shown as long as names can be', async (t) => {
+  const long = 'x'.repeat(900)
+  const { dkim } = await found(`DKIM-Signature: v=1; a=rsa-sha256; d=${long}.test;\r\n s=${long}; h=from; bh=AAAA; b=AAAA\r\n${text}`)
+  t.deepEqual(
+    dkim.map(({ domain, selector }) => [domain?.length, selector?.length]),
+    [[253, 253]],
+  )
+})
+
+const limits: AuthenticationLimits = { dnsMs: 8000, allMs: 60_000, idleMs: 60_000 }
+const options = { clock: systemClock, hostname: 'mx.site.test', limits }
+
+test('a thread finds what the function finds, for many mails at a time, and ends after a rest', async (t) => {
+  const dns = new StubDns(zone)
+  await using thread = new AuthenticationThread({ ...options, resolve: dns.resolve })
+  const plain = await found(text)
+  const all = await Promise.all(Array.from({ length: 20 }, () => thread.authenticate(mailOf(text))))
+  t.true(all.every((one) => JSON.stringify(one) === JSON.stringify(plain)))
+  t.is(thread.running, 1)
+  await using idle = new AuthenticationThread({ ...options, limits: { ...limits, idleMs: 1 }, resolve: dns.resolve })
+  await idle.authenticate(mailOf(text))
+  await eventually(10_000, 'the idle thread ends', async () => (idle.running === 0 ? true : undefined))
+  t.deepEqual(await idle.authenticate(mailOf(text)), plain)
+})
+
+test('a DNS that never answers holds no mail up beyond its deadline', async (t) => {
+  const hanging: Resolve = () => new Promise(() => {})
+  await using thread = new AuthenticationThread({ ...options, limits: { ...limits, dnsMs: 200 }, resolve: hanging })
+  t.like(await thread.authenticate(mailOf(text)), { spf: { result: 'temperror' }, dmarc: { result: 'temperror' } })
+})
+
+/** A thread that asks 150 questions and tells how many were answered. */
+const curious = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+  import { parentPort } from 'node:worker_threads'
+  parentPort.on('message', ({ port }) => {
+    let answered = 0
+    let heard = 0
+    port.on('message', ({ kind }) => {
+      if (kind === 'answer') answered++
+      if (++heard === 150) port.postMessage({ kind: 'authentication', authentication: { answered } })
+    })
+    for (let number = 0; number < 150; number++) port.postMessage({ kind: 'question', number, name: 'n' + number, type: 'A' })
+  })`)}`,
+)
+
+test('a mail leads to a hundred questions at most', async (t) => {
+  let asked = 0
+  const resolve: Resolve = async () => [String(++asked)]
+  await using thread = new AuthenticationThread({ ...options, resolve, entry: curious })
+  t.like(await thread.authenticate(mailOf(text)), { answered: 100 })
+  t.is(asked, 100)
+})
+
+/** A thread that breaks at mails from `crash@` and never comes back from those from `hang@`. */
+const fragile = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+  import { parentPort } from 'node:worker_threads'
+  parentPort.on('message', ({ mail, port }) => {
+    if (mail.mailFrom.startsWith('crash@')) throw new Error('broken')
+    if (mail.mailFrom.startsWith('hang@')) for (;;);
+    const spf = { result: 'pass', domain: null }
+    setTimeout(() => port.postMessage({ kind: 'authentication', authentication: { spf, dkim: [], dmarc: { ...spf, policy: null }, arc: spf } }), 50)
+  })`)}`,
+)
+
+test('a mail that breaks the thread or never lets it go is a temporary error, and those beside it are not', async (t) => {
+  for (const harm of ['crash@peer.test', 'hang@peer.test']) {
+    const resolve = new StubDns(zone).resolve
+    await using thread = new AuthenticationThread({ ...options, limits: { ...limits, allMs: 1500 }, resolve, entry: fragile })
+    const mails = ['a@peer.test', harm, 'b@peer.test'].map((mailFrom) => thread.authenticate(mailOf(text, { mailFrom })))
+    const results = (await Promise.all(mails)).map(({ spf }) => spf.result)
+    t.deepEqual(results, ['pass', 'temperror', 'pass'], harm)
+    t.is((await thread.authenticate(mailOf(text))).spf.result, 'pass')
+  }
+})
+
+test('a large mail that takes its time keeps no small one waiting', async (t) => {
+  const resolve = new StubDns(zone).resolve
+  await using thread = new AuthenticationThread({ ...options, limits: { ...limits, allMs: 3000 }, resolve, entry: fragile })
+  const ended: string[] = []
+  const ask = async (raw: Buffer, mailFrom: string): Promise<void> => {
+    await thread.authenticate({ ...mailOf(text, { mailFrom }), raw })
+    ended.push(mailFrom)
+  }
+  await Promise.all([ask(Buffer.alloc(1024 * 1024 + 1), 'hang@peer.test'), ask(Buffer.from(text), 'ada@peer.test')])
+  t.deepEqual(ended, ['ada@peer.test', 'hang@peer.test'])
+  t.is(thread.running, 1, 'that of the small ones was not ended')
+})
+
+test('what is under way when the service stops is unknown, at once', async (t) => {
+  const hanging: Resolve = () => new Promise(() => {})
+  const thread = new AuthenticationThread({ ...options, resolve: hanging })
+  const mail = thread.authenticate(mailOf(text))
+  await thread[Symbol.asyncDispose]()
+  t.is((await mail).spf.result, 'temperror')
+  t.is((await thread.authenticate(mailOf(text))).spf.result, 'temperror')
+  t.is(thread.running, 0)
+})

@@ -1,0 +1,283 @@
+/** Postfix beyond the sample: the headers and records of shippers, what counts as a delivery, and joining by queue id. */
+import test from 'ava'
+import type { LogSession } from '#ingest/logs/log-group.ts'
+import { Seeded } from '../../support/seeded.ts'
+import { keysOf, readWholeLog } from './log-reading.ts'
+
+const id = '4cYt3r0AAAz9sX'
+const sender = 'b1@bounce.example.com'
+const message = `${id}: to=<ada@example.net>, relay=mx.example.net[203.0.113.9]:25, conn_use=2, delay=1.2, delays=0.1/0.01/0.4/0.7, dsn=2.0.0, status=sent (250 2.0.0 Ok: queued as XYZ)`
+const at = Date.parse('2026-08-21T10:15:03.120Z')
+
+const read = (...lines: readonly unknown[]) =>
+  readWholeLog('postfix', lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
+const eventOf = async (line: unknown) => (await read(line)).events[0]?.event
+
+/** The same line as it is shipped, with the host and time that are then known. */
+const file = `Aug 21 12:15:03 mx1 postfix/smtp[12]: ${message}`
+const exact = `2026-08-21T12:15:03.120+02:00 mx1 postfix/smtp[12]: ${message}`
+const shippings: readonly (readonly [string, unknown, string | null, number | null])[] = [
+  ['a file', file, 'mx1', null],
+  ['one digit of a day', file.replace('21', ' 1'), 'mx1', null],
+  ['a priority', `<22>${file}`, 'mx1', null],
+  ['RFC 3339', exact, 'mx1', at],
+  ['RFC 5424', `<22>1 2026-08-21T10:15:03.120Z mx1 postfix/smtp 12 - - ${message}`, 'mx1', at],
+  ['RFC 5424 with data', `<22>1 2026-08-21T10:15:03.120Z mx1 postfix/smtp 12 - [a b="c\\"]"][d] \ufeff${message}`, 'mx1', at],
+  ['a container', `postfix/smtp[12]: ${message}`, null, null],
+  ['no header', message, null, null],
+  [
+    'journald',
+    { MESSAGE: message, SYSLOG_IDENTIFIER: 'postfix/smtp', _HOSTNAME: 'mx1', __REALTIME_TIMESTAMP: '1787307303120000' },
+    'mx1',
+    at,
+  ],
+  ['journald octets', { MESSAGE: [...Buffer.from(message)], SYSLOG_IDENTIFIER: 'postfix/smtp', _HOSTNAME: 'mx1' }, 'mx1', null],
+  [
+    'Filebeat',
+    { '@timestamp': '2026-08-21T10:15:09Z', message: exact, host: { name: 'mx9' }, log: { file: { path: '/var/log/mail.log' } } },
+    'mx1',
+    at,
+  ],
+  [
+    'Filebeat journald',
+    { '@timestamp': '2026-08-21T10:15:03.120Z', message, syslog: { identifier: 'postfix/smtp' }, host: { hostname: 'mx1' } },
+    'mx1',
+    at,
+  ],
+  ['Filebeat syslog', { '@timestamp': '2026-08-21T10:15:03.120Z', message, process: { name: 'postfix/smtp' }, hostname: 'mx1' }, 'mx1', at],
+  ['Fluent Bit', { date: 1787307303.12, log: file }, 'mx1', at],
+  ['Fluent Bit syslog', { date: 1787307303.12, host: 'mx1', ident: 'postfix/smtp', pid: '12', message }, 'mx1', at],
+  [
+    'Vector file',
+    { file: '/var/log/mail.log', host: 'mx9', message: file, source_type: 'file', timestamp: '2026-08-21T10:15:03.120Z' },
+    'mx1',
+    at,
+  ],
+  ['Vector syslog', { appname: 'postfix/smtp', hostname: 'mx1', message, procid: 12, timestamp: '2026-08-21T10:15:03.120Z' }, 'mx1', at],
+  ['Promtail', { line: exact, ts: '2026-08-21T10:15:03.120Z' }, 'mx1', at],
+  [
+    'rsyslog',
+    { message: ` ${message}`.trim(), host: 'mx1', syslogtag: 'postfix/smtp[12]:', timestamp: '2026-08-21T12:15:03.120+02:00' },
+    'mx1',
+    at,
+  ],
+  ['syslog-ng', { MESSAGE: message, PROGRAM: 'postfix/smtp', HOST: 'mx1', DATE: 'Aug 21 12:15:03' }, 'mx1', null],
+  ['Docker', { log: `${exact}\n`, stream: 'stdout', time: '2026-08-21T10:15:09Z' }, 'mx1', at],
+  [
+    'grok',
+    {
+      ...{ program: 'postfix/smtp', logsource: 'mx1', '@timestamp': '2026-08-21T10:15:03.120Z', message: 'parsed', postfix_queueid: id },
+      ...{
+        postfix_to: 'ada@example.net',
+        postfix_relay_hostname: 'mx.example.net',
+        postfix_relay_ip: '203.0.113.9',
+        postfix_relay_port: 25,
+      },
+      ...{ postfix_delay: '1.2', postfix_dsn: '2.0.0', postfix_status: 'sent', postfix_smtp_response: '250 2.0.0 Ok: queued as XYZ' },
+    },
+    'mx1',
+    at,
+  ],
+]
+
+test('a line is the same event through every shipper, with its host and time where they are told', async (t) => {
+  const first = await eventOf(file)
+  const nameless = await eventOf(message)
+  for (const [name, line, host, occurredAt] of shippings) {
+    const { events, rejected } = await read(line)
+    t.deepEqual(rejected, [], name)
+    const key = (host === null ? nameless : first)?.key
+    t.deepEqual(events[0]?.event, first && { ...first, key, occurredAt, reportingMta: host }, name)
+  }
+  t.deepEqual([first?.remoteMta, first?.remoteIp, first?.smtpCode], ['mx.example.net', '203.0.113.9', 250])
+})
+
+const delivery = (service: string, rest: string) =>
+  eventOf(`Aug 21 12:15:03 mx1 postfix/${service}[1]: ${id}: to=<ada@example.net>, ${rest}`)
+const sent = (service: string, relay: string, words: string) =>
+  delivery(service, `relay=${relay}, delay=1, delays=0/0/0/1, dsn=2.0.0, status=sent (${words})`)
+
+test('sent is a delivery into a mailbox, and a relay to another host', async (t) => {
+  const action = async (...args: Parameters<typeof sent>) => (await sent(...args))?.action
+  t.is(await action('local', 'local', 'delivered to mailbox'), 'delivered')
+  t.is(await action('virtual', 'virtual', 'delivered to maildir'), 'delivered')
+  t.is(await action('pipe', 'dovecot', 'delivered via dovecot service'), 'delivered')
+  t.is(await action('lmtp', 'mx1[private/dovecot-lmtp]', '250 2.0.0 <ada@example.net> abc Saved'), 'delivered')
+  t.is(await action('lmtp', '127.0.0.1[127.0.0.1]:24', '250 2.0.0 <ada@example.net> abc Saved'), 'delivered')
+  t.is(await action('smtp', 'mx.example.net[203.0.113.9]:25', '250 2.0.0 Ok: queued as XYZ'), 'relayed')
+  t.is(await action('smtp', '127.0.0.1[127.0.0.1]:25', '250 kept'), 'relayed')
+  t.is(await action('submission/smtp', 'mx.example.net[203.0.113.9]:25', '250 Ok'), 'relayed')
+})
+
+test('sent is no delivery to a filter, along an alias, into this service, or of a probe', async (t) => {
+  t.is(
+    await sent('smtp', '127.0.0.1[127.0.0.1]:10024', '250 2.0.0 from MTA(smtp:[127.0.0.1]:10025): 250 2.0.0 Ok: queued as 4cYt3r0BBB'),
+    undefined,
+  )
+  t.is(await sent('pipe', 'spamassassin', 'delivered via spamassassin service'), undefined)
+  t.is(await sent('local', 'local', 'forwarded as 4cYt3r0BBB'), undefined)
+  t.is(await sent('smtp', 'mail.example[198.51.100.7]:587', '250 2.0.0 queued as 0b7d7f3e-93a2-4c1b-8a55-0f0b3f6f7a11'), undefined)
+  t.is(await sent('discard', 'none', 'example.net'), undefined)
+  t.is(await delivery('smtp', 'relay=x, delay=1, delays=0/0/0/1, dsn=5.1.1, status=undeliverable (host x said: 550 no)'), undefined)
+})
+
+test('refusals keep the words of the server that refused, and its name', async (t) => {
+  const words = 'host mx2.example.net[2001:db8::9] said: 550-5.7.1 no 550 5.7.1 never (in reply to end of DATA command)'
+  const found = await delivery(
+    'smtp',
+    `relay=mx.example.net[203.0.113.9]:25, delay=1, delays=0/0/0/1, dsn=5.7.1, status=bounced (${words})`,
+  )
+  t.deepEqual(
+    [found?.type, found?.action, found?.diagnostic, found?.remoteMta, found?.remoteIp, found?.smtpCode, found?.status],
+    ['bounced', 'failed', '550-5.7.1 no 550 5.7.1 never', 'mx2.example.net', '2001:db8::9', 550, '5.7.1'],
+  )
+  const silent = await delivery(
+    'smtp',
+    'relay=none, delay=1, delays=0/0/1/0, dsn=4.4.1, status=deferred (connect to mx[203.0.113.9]:25: timed out)',
+  )
+  t.deepEqual(
+    [silent?.type, silent?.action, silent?.status, silent?.smtpCode, silent?.remoteMta],
+    ['deferred', 'delayed', '4.4.1', null, null],
+  )
+})
+
+const active = `Aug 21 12:15:02 mx1 postfix/qmgr[9]: ${id}: from=<${sender}>, size=1, nrcpt=1 (queue active)`
+const queued = `Aug 21 12:15:01 mx1 postfix/cleanup[8]: ${id}: message-id=<one@example.com>`
+const removed = `Aug 21 12:15:04 mx1 postfix/qmgr[9]: ${id}: removed`
+const deferred = (delay: number, to = 'ada@example.net') =>
+  `Aug 21 12:15:03 mx1 postfix/smtp[12]: ${id}: to=<${to}>, relay=none, delay=${String(delay)}, delays=0/0/1/0, dsn=4.4.1, status=deferred (timed out)`
+const expired = `Aug 26 12:15:03 mx1 postfix/qmgr[9]: ${id}: from=<${sender}>, status=expired, returned to sender`
+
+test('sender and Message-ID are remembered across requests until the message leaves the queue', async (t) => {
+  const memory = new Map<string, LogSession>()
+  const requests = [queued, active, deferred(1), deferred(300), expired, removed]
+  const whole = await read(...requests)
+  const events = []
+  for (const line of requests) events.push(...(await readWholeLog('postfix', line, memory)).events.map(({ event }) => event))
+  t.deepEqual(
+    events,
+    whole.events.map(({ event }) => event),
+  )
+  t.deepEqual(
+    events.map(({ type, status, clues }) => `${type} ${String(status)} ${clues.returnPaths.join()} ${clues.messageIds.join()}`),
+    ['deferred 4.4.1', 'deferred 4.4.1', 'bounced 4.4.7'].map((words) => `${words} ${sender} <one@example.com>`),
+  )
+  t.is(memory.size, 0)
+  t.is(new Set(keysOf(whole.events)).size, 3)
+})
+
+test('the same queue id, recipient and outcome on two hosts are two events', async (t) => {
+  const lines = [file, deferred(1), expired]
+  const { events } = await read(
+    ...lines,
+    ...lines.map((line) => line.replace('mx1', 'mx2')),
+    ...lines.map((line) => line.replace('mx1', 'MX1')),
+  )
+  t.is(events.length, 9)
+  t.is(new Set(keysOf(events)).size, 6)
+})
+
+test('lines of other hosts and in another order find their own message', async (t) => {
+  const elsewhere = [queued, active].map((line) =>
+    line.replace('mx1', 'mx2').replace('one@', 'two@').replace(sender, 'b2@bounce.example.com'),
+  )
+  const { events } = await read(deferred(1), ...elsewhere, active, queued)
+  t.deepEqual([events[0]?.event.clues.returnPaths, events[0]?.event.clues.messageIds], [[sender], ['<one@example.com>']])
+})
+
+test('only who still waits bounces when a message expires, and at most a hundred are remembered', async (t) => {
+  const arrived = deferred(9, 'ben@example.net').replace('status=deferred (timed out)', 'status=sent (250 Ok)')
+  const { events } = await read(active, deferred(1), deferred(1, 'ben@example.net'), arrived, expired)
+  t.deepEqual(
+    events.slice(3).map(({ event: { type, recipient, key } }) => [type, recipient, key.length]),
+    [['bounced', 'ada@example.net', 64]],
+  )
+  const memory = new Map<string, LogSession>()
+  await readWholeLog('postfix', Array.from({ length: 300 }, (_, i) => deferred(1, `r${String(i)}@example.net`)).join('\n'), memory)
+  t.is([...memory.values()][0]?.deferred.length, 100)
+})
+
+test('a null sender gives no return path, and a mail without Message-ID none', async (t) => {
+  const { events } = await read(active.replace(sender, ''), queued.replace('<one@example.com>', ''), deferred(1))
+  t.deepEqual([events[0]?.event.clues.returnPaths, events[0]?.event.clues.messageIds], [[], []])
+})
+
+test('fields of a grok filter tell sender, Message-ID, expiry and removal', async (t) => {
+  const grok = (fields: object) => ({ program: 'postfix/qmgr', logsource: 'mx1', message: 'x', postfix_queueid: id, ...fields })
+  const memory = new Map<string, LogSession>()
+  const lines = [
+    grok({ 'postfix_message-id': 'one@example.com', program: 'postfix/cleanup' }),
+    grok({ postfix_from: sender, postfix_nrcpt: 1 }),
+    grok({ postfix_to: 'ada@example.net', postfix_status: 'deferred', postfix_delay: 1, postfix_dsn: '4.4.1', program: 'postfix/smtp' }),
+    grok({ postfix_from: sender, postfix_status: 'expired' }),
+    grok({ postfix_message: 'removed' }),
+    grok({ program: 'dovecot' }),
+  ]
+  const { events, ignored } = await readWholeLog('postfix', lines.map((line) => JSON.stringify(line)).join('\n'), memory)
+  t.deepEqual(
+    events.map(({ event: { status, clues } }) => [status, ...clues.returnPaths, ...clues.messageIds]),
+    ['4.4.1', '4.4.7'].map((status) => [status, sender, '<one@example.com>']),
+  )
+  t.deepEqual([ignored, memory.size], [4, 0])
+})
+
+test('lines of other programs are passed over, and what is no log line is told by its number', async (t) => {
+  const { events, rejected, ignored } = await read(
+    'Aug 21 12:15:03 mx1 dovecot: imap-login: Login: user=<ada>',
+    'Aug 21 12:15:03 mx1 postfix/smtpd[1]: NOQUEUE: reject: RCPT from x: 550',
+    `Aug 21 12:15:03 mx1 postfix/bounce[1]: ${id}: sender non-delivery notification: 4cYt3r0BBB`,
+    'Aug 21 12:15:03 mx1 kernel: anything: at all',
+    'not a line',
+    '{"a":1}',
+    '{"message":"not a line"}',
+    '[[]]',
+    `Aug 21 12:15:03 mx1 notpostfix/smtp[1]: ${message}`,
+  )
+  t.deepEqual(
+    [events.length, ignored, rejected.map(({ line, reason }) => `${String(line)} ${reason}`)],
+    [
+      0,
+      5,
+      [
+        '5 is no line of syslog or Postfix',
+        '6 is no record with the field message, log, line, msg or MESSAGE',
+        '7 holds no line of syslog or Postfix',
+        '8 is no line of syslog or Postfix',
+      ],
+    ],
+  )
+})
+
+test('keys do not depend on batches, times or order', async (t) => {
+  const seeded = new Seeded('postfix')
+  const lines = [
+    queued,
+    active,
+    deferred(1),
+    deferred(2),
+    deferred(2, 'ben@example.net'),
+    `Aug 21 12:15:03 mx1 postfix/smtp[12]: ${message}`,
+  ]
+  const wanted = keysOf((await read(...lines)).events)
+  for (let round = 0; round < 50; round++) {
+    const memory = new Map<string, LogSession>()
+    const shuffled = lines.map((line) => [seeded.fraction(), line] as const).toSorted(([a], [b]) => a - b)
+    const events = []
+    for (const [, line] of shuffled)
+      events.push(...(await readWholeLog('postfix', line.replace(/^Aug 21 12/, 'Sep  2 03'), memory, seeded)).events)
+    t.deepEqual(keysOf(events), wanted)
+  }
+})
+
+test('mail that comes back from a filter is delivered once, by its second queue id', async (t) => {
+  const filtered = `Aug 21 12:15:03 mx1 postfix/smtp[12]: ${id}: to=<ada@example.net>, relay=127.0.0.1[127.0.0.1]:10025, delay=1, delays=0/0/0/1, dsn=2.0.0, status=sent (250 2.0.0 Ok: queued as 4cYt3r0BBB)`
+  const back = queued.replace(id, '4cYt3r0BBB')
+  const final = `Aug 21 12:15:04 mx1 postfix/smtp[12]: ${message.replace(id, '4cYt3r0BBB')}`
+  const ids = (events: Awaited<ReturnType<typeof read>>['events']) => events.map(({ event }) => event.clues.queueIds.join())
+  t.deepEqual(ids((await read(active, back, filtered, final)).events), ['4cYt3r0BBB'])
+  const memory = new Map<string, LogSession>()
+  const events = []
+  for (const line of [active, back, filtered, final]) events.push(...(await readWholeLog('postfix', line, memory)).events)
+  t.deepEqual(ids(events), ['4cYt3r0BBB'])
+  t.deepEqual(ids((await read(active, back.replace('mx1', 'mx2'), filtered)).events), [id], 'a smart host nearby is no filter')
+})

@@ -1,0 +1,20 @@
+/** Every hostile message is answered, by the real thread, and so is the one behind it. */
+import test from 'ava'
+import { systemClock } from '#core/clock.ts'
+import { messageInMemory } from '#core/capture/message-reader.ts'
+import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
+import { hostileMail } from './hostile-mail.ts'
+
+const still = 'The raw message is still available.'
+const shared = new WorkerMessageReader(systemClock)
+test.after.always(() => shared[Symbol.asyncDispose]())
+
+for (const [name, make, expected] of hostileMail) {
+  test.serial(`read() answers ${name}`, async (t) => {
+    const result = await shared.read(messageInMemory('org_1', make()))
+    if (expected === undefined) t.true(result.ok, JSON.stringify(result).slice(0, 200))
+    else t.like(result, { ok: false, unreadable: `${expected} ${still}` })
+    const next = await shared.read(messageInMemory('org_1', Buffer.from('Subject: next\r\n\r\nx')))
+    t.true(next.ok && next.message.subject === 'next')
+  })
+}

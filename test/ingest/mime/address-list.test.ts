@@ -1,0 +1,55 @@
+/** Address fields as people see them. */
+import test from 'ava'
+import { addressList } from '#ingest/mime/address-list.ts'
+import { growsLinearly } from '../../support/growth.ts'
+
+const cases: readonly (readonly [string, string, readonly (readonly [string, string])[]])[] = [
+  ['reads a bare address', 'a@x.example', [['a@x.example', '']]],
+  ['reads a name', 'Jane Doe <a@x.example>', [['a@x.example', 'Jane Doe']]],
+  ['reads a quoted name with a comma', '"Doe, \\"J\\"" <a@x.example>', [['a@x.example', 'Doe, "J"']]],
+  ['decodes a name', '=?utf-8?q?J=C3=B6?= <a@x.example>', [['a@x.example', 'Jö']]],
+  ['takes a comment for the name', 'a@x.example (Jane (work))', [['a@x.example', 'Jane (work)']]],
+  [
+    'reads several',
+    'a@x.example, B <b@x.example>,,c@x.example',
+    [
+      ['a@x.example', ''],
+      ['b@x.example', 'B'],
+      ['c@x.example', ''],
+    ],
+  ],
+  [
+    'reads the members of a group',
+    'Team: a@x.example, b@x.example;',
+    [
+      ['a@x.example', ''],
+      ['b@x.example', ''],
+    ],
+  ],
+  ['reads an empty group', 'undisclosed-recipients:;', []],
+  ['keeps an entry without an address', 'Nobody', [['', 'Nobody']]],
+  ['keeps the empty reverse-path', 'Mailer <>', [['', 'Mailer']]],
+  ['does not make an address of an encoded word', '=?utf-8?q?evil=40x.example?=', [['', 'evil@x.example']]],
+  ['does not take two addresses for one', '<a@x.example b@x.example>', [['', '']]],
+  ['survives an open quotation', '"Jane <a@x.example>', [['', 'Jane <a@x.example>']]],
+  ['answers nothing for nothing', '', []],
+]
+
+for (const [criterion, input, expected] of cases) {
+  test(`addressList() ${criterion}`, (t) => {
+    t.deepEqual(
+      addressList(input),
+      expected.map(([address, name]) => ({ address, name })),
+    )
+  })
+}
+
+test('addressList() stops after 1,000 entries and is linear', (t) => {
+  t.is(addressList('a@x.example,'.repeat(5000)).length, 1000)
+  for (const unit of ['(', '<', '"', ',', ':', ';', '\\', '"a" <', 'a:']) {
+    t.true(
+      growsLinearly((size) => addressList(unit.repeat(Math.ceil(size / unit.length)))),
+      unit,
+    )
+  }
+})

@@ -1,0 +1,48 @@
+/** RFC 2047 words as real and as hostile senders write them. */
+import test from 'ava'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
+import { Seeded } from '../../support/seeded.ts'
+import { growsLinearly } from '../../support/growth.ts'
+
+const cases: readonly (readonly [string, string, string])[] = [
+  ['leaves plain text alone', 'Hello = ?world?=', 'Hello = ?world?='],
+  ['decodes Q with underscores as blanks', '=?UTF-8?Q?Gr=C3=BC=C3=9Fe_an_=41lle?=', 'Grüße an Alle'],
+  ['decodes B', 'x =?utf-8?b?4pyT?= y', 'x ✓ y'],
+  ['drops blanks between words', '=?utf-8?q?a?= \t =?utf-8?q?b?=', 'ab'],
+  ['drops blanks between words of different character sets', '=?utf-8?q?=C3=A9?= =?iso-8859-1?q?=E9?=', 'éé'],
+  ['keeps blanks beside plain text', 'a =?utf-8?q?b?= c', 'a b c'],
+  ['joins a character split between a B and a Q word', '=?utf-8?B?4p==?= =?utf-8?Q?=9C=93?=', '✓'],
+  ['joins octets of one character in two Q words', '=?utf-8?Q?=E2=9C?= =?UTF-8?Q?=93?=', '✓'],
+  ['ignores a language (RFC 2231)', '=?us-ascii*en?q?hi?=', 'hi'],
+  ['reads iso-2022-jp', '=?ISO-2022-JP?B?GyRCJCIbKEI=?=', 'あ'],
+  ['keeps words of an unknown character set', 'a =?x-nothing?q?=FF?= b', 'a =?x-nothing?q?=FF?= b'],
+  ['keeps words of an unknown encoding', '=?utf-8?x?abc?=', '=?utf-8?x?abc?='],
+  ['keeps an unfinished word', '=?utf-8?q?abc', '=?utf-8?q?abc'],
+  ['keeps a stray equals sign in Q', '=?utf-8?q?a=zz=4?=', 'a=zz=4'],
+  ['tolerates blanks inside Q', '=?utf-8?q?a b?=', 'a b'],
+  ['turns decoded line ends into blanks', '=?utf-8?q?a=0D=0ABcc:_x?=', 'a  Bcc: x'],
+  ['turns bare controls into blanks', 'a\r\nb\u0000c\u2028d', 'a  b c d'],
+  ['answers nothing for nothing', '', ''],
+]
+
+for (const [criterion, input, expected] of cases) {
+  test(`decodeEncodedWords() ${criterion}`, (t) => t.is(decodeEncodedWords(input), expected))
+}
+
+test('decodeEncodedWords() is bounded and linear on hostile input', (t) => {
+  for (const unit of ['=?', '=?a?', '=?utf-8?q?', '=?utf-8?q?a?=', '=?utf-8?q?a?= ', '=?' + 'x'.repeat(63), '?=']) {
+    const decode = (size: number): string => decodeEncodedWords(unit.repeat(Math.ceil(size / unit.length)))
+    t.true(decode(1_000_000).length <= 64 * 1024)
+    t.true(growsLinearly(decode), unit)
+  }
+})
+
+test('decodeEncodedWords() never throws and always answers one line', (t) => {
+  const seeded = new Seeded('encoded words')
+  const pieces = ['=?', '?=', '?', '=', 'utf-8', 'B', 'Q', 'q', '=E2=9C', '4pyT', ' ', '\t', '\r\n', '\ud800', 'é', '*en', 'utf-16', '_']
+  for (let round = 0; round < 3000; round += 1) {
+    const input = Array.from({ length: seeded.between(1, 20) }, () => seeded.pick(pieces)).join('')
+    const output = decodeEncodedWords(input)
+    t.false(/[\r\n\0]/.test(output) || !output.isWellFormed(), JSON.stringify(input))
+  }
+})

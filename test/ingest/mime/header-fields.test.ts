@@ -1,0 +1,60 @@
+/** The header block as RFC 5322 has it and as real mail has it. */
+import test from 'ava'
+import { firstValue, headerFields } from '#ingest/mime/header-fields.ts'
+
+const fieldsOf = (text: string): [string, string][] => headerFields(Buffer.from(text, 'latin1')).map(({ name, value }) => [name, value])
+
+test('headerFields() keeps order, repetition and the case of names', (t) => {
+  t.deepEqual(fieldsOf('X-b: 1\r\nTO: 2\r\nx-B: 3\r\n\r\nbody: no'), [
+    ['X-b', '1'],
+    ['TO', '2'],
+    ['x-B', '3'],
+  ])
+})
+
+test('headerFields() unfolds', (t) => {
+  t.deepEqual(fieldsOf('Subject: a\r\n b\r\n\tc\r\nTo:\r\n x\r\n\r\n'), [
+    ['Subject', 'a b\tc'],
+    ['To', 'x'],
+  ])
+})
+
+test('headerFields() takes bare line feeds and a block without an end', (t) => {
+  t.deepEqual(fieldsOf('A: 1\nB: 2'), [
+    ['A', '1'],
+    ['B', '2'],
+  ])
+})
+
+test('headerFields() leaves out what is no field', (t) => {
+  t.deepEqual(fieldsOf(' folded\r\nFrom x Sat Nov 21\r\nno colon\r\n: empty\r\nTwo words: 1\r\nGood : yes\r\n\r\n'), [['Good', 'yes']])
+})
+
+test('headerFields() reads UTF-8 and falls back to windows-1252', (t) => {
+  t.deepEqual(fieldsOf('A: \xc3\xbc\r\nB: \xfc\x80\r\n\r\n'), [
+    ['A', 'ü'],
+    ['B', 'ü€'],
+  ])
+})
+
+test('headerFields() joins octets of a character that folding split', (t) => {
+  t.is(fieldsOf('A: \xc3\r\n \xbc\r\n\r\n')[0]?.[1], 'Ã ¼')
+})
+
+test('headerFields() answers nothing for nothing', (t) => {
+  t.deepEqual(headerFields(new Uint8Array()), [])
+  t.deepEqual(fieldsOf('\r\nA: 1\r\n'), [])
+})
+
+test('headerFields() stops after 1,000 fields, 64 KiB a value and 1 MiB in all', (t) => {
+  t.is(fieldsOf('A: 1\r\n'.repeat(1500)).length, 1000)
+  t.is(fieldsOf(`A: ${'x'.repeat(100_000)}\r\n\r\n`)[0]?.[1].length, 64 * 1024 - 1)
+  t.true((fieldsOf(`A: 1\r\n${' x\r\n'.repeat(100_000)}\r\n`)[0]?.[1].length ?? 0) <= 64 * 1024)
+  t.is(fieldsOf(`A: ${'x\r\n '.repeat(300_000)}\r\nB: 1\r\n\r\n`).length, 1)
+})
+
+test('firstValue() finds by lower-case name', (t) => {
+  const fields = headerFields(Buffer.from('SUBJECT: one\r\nSubject: two\r\n\r\n'))
+  t.is(firstValue(fields, 'subject'), 'one')
+  t.is(firstValue(fields, 'to'), undefined)
+})

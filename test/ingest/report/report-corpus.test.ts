@@ -1,0 +1,102 @@
+/** Reports that were really sent, of many programs: how much of what they say is found, and how much that they do not say. */
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { readReport } from '#ingest/report/report.ts'
+import { corpus, octetsOf, type Expected, type ExpectedMail } from './report-fixtures.ts'
+
+const kinds = { bounce: 'dsn', delayed: 'dsn', delivered: 'dsn', feedback: 'feedback', auto_reply: 'auto_reply', none: 'none' } as const
+
+/** Mails whose own words contradict their label, with the words. */
+const saysItself: Readonly<Record<string, { readonly action: string; readonly words: string }>> = {
+  'sisimai/lhost-dragonfly-29.eml': { action: 'failed', words: 'Giving up' },
+  'sisimai/lhost-dragonfly-30.eml': { action: 'failed', words: 'Giving up' },
+  'sisimai/lhost-exim-41.eml': { action: 'delayed', words: 'has not yet been delivered' },
+  'sisimai/lhost-gmail-06.eml': { action: 'delayed', words: 'THIS IS A WARNING MESSAGE ONLY' },
+  'sisimai/lhost-gmail-11.eml': { action: 'failed', words: 'failed permanently' },
+  'sisimai/lhost-gmx-04.eml': { action: 'failed', words: 'This is a permanent error' },
+  'sisimai/lhost-mailru-10.eml': { action: 'failed', words: 'This is a permanent error' },
+  'sisimai/lhost-opensmtpd-04.eml': { action: 'delayed', words: 'only a temporary failure report' },
+  'sisimai/lhost-v5sendmail-01.eml': { action: 'failed', words: 'Cannot send message for 4 days' },
+  'sisimai/lhost-x3-02.eml': { action: 'failed', words: 'was aborted after' },
+}
+
+interface Score {
+  expected: number
+  found: number
+  surplus: number
+  actions: number
+  statuses: number
+  statusesExpected: number
+  readonly wrong: string[]
+}
+
+test('the recipients, actions and statuses of the corpus are found, and hardly anything else', (t) => {
+  const score: Score = { expected: 0, found: 0, surplus: 0, actions: 0, statuses: 0, statusesExpected: 0, wrong: [] }
+  for (const mail of corpus()) judge(mail, readReport(octetsOf(mail.file)).events, score)
+  const told = score.found + score.surplus
+  t.log(`recall ${percent(score.found, score.expected)}, precision ${percent(score.found, told)} of ${score.expected} recipients`)
+  t.log(`action ${percent(score.actions, score.found)}, status ${percent(score.statuses, score.statusesExpected)}`)
+  for (const line of score.wrong) t.log(line)
+  t.is(score.found, score.expected, 'recall')
+  t.is(score.surplus, 0, 'precision')
+  t.is(score.actions, score.found)
+  t.is(score.statuses, score.statusesExpected)
+})
+
+test('the kind of every mail of the corpus is told', (t) => {
+  const wrong = corpus().filter(({ file, kind }) => readReport(octetsOf(file)).kind !== kinds[kind])
+  t.deepEqual(wrong, [])
+})
+
+test('ordinary mail, spam and automatic replies report nothing', (t) => {
+  const quiet = corpus().filter(({ kind }) => kind === 'none' || kind === 'auto_reply')
+  t.is(quiet.length, 30)
+  for (const { file } of quiet) t.deepEqual(readReport(octetsOf(file)).events, [], file)
+})
+
+test('what counts as structured comes out of the part for programs', (t) => {
+  for (const { file } of corpus()) {
+    const hasPart = /^content-type:\s*message\/(?:delivery-status|feedback-report)/im.test(octetsOf(file).toString('latin1'))
+    for (const { isStructured } of readReport(octetsOf(file)).events) t.true(hasPart || !isStructured, file)
+  }
+})
+
+test('labels that are not believed contradict the words of their mails', (t) => {
+  for (const [file, { action, words }] of Object.entries(saysItself)) {
+    const label = corpus().find((mail) => mail.file === file)
+    t.false(label?.expect[0]?.action_accept.includes(action), file)
+    t.true(readFileSync(new URL(`../../fixtures/bounces/${file}`, import.meta.url), 'utf8').includes(words), file)
+  }
+})
+
+function judge({ file, expect }: ExpectedMail, events: readonly FeedbackEvent[], score: Score): void {
+  const left = new Set(events)
+  for (const expected of expect) {
+    score.expected++
+    const event = [...left].find((candidate) => names(candidate, expected))
+    if (!event) {
+      score.wrong.push(`${file}: ${expected.accept.join(' or ')} is missing`)
+      continue
+    }
+    left.delete(event)
+    score.found++
+    const actions = saysItself[file] ? [saysItself[file].action] : expected.action_accept
+    if (actions.includes(event.action ?? '') || actions.includes(event.feedbackType ?? '')) score.actions++
+    else score.wrong.push(`${file}: ${event.action} instead of ${actions.join(' or ')}`)
+    if (expected.status_mode === 'none') continue
+    score.statusesExpected++
+    const status = event.status ?? ''
+    const isRight =
+      expected.status_mode === 'exact' ? expected.status_accept.includes(status) : expected.class_accept.includes(status.charAt(0))
+    if (isRight) score.statuses++
+    else score.wrong.push(`${file}: status ${status} instead of ${expected.status_accept.join(' or ')}`)
+  }
+  score.surplus += left.size
+  for (const { recipient } of left) score.wrong.push(`${file}: nobody expects ${recipient}`)
+}
+
+const names = ({ recipient, originalRecipient }: FeedbackEvent, { accept }: Expected): boolean =>
+  accept.includes('*') || [recipient, originalRecipient].some((address) => address !== null && accept.includes(address.toLowerCase()))
+
+const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`

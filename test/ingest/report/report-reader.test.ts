@@ -1,0 +1,87 @@
+/** The reader of reports: what is read at once, what on the thread, and what becomes of a thread that does not answer. */
+import test, { type ExecutionContext } from 'ava'
+import { systemClock, type Clock } from '#core/clock.ts'
+import { ReportReader } from '#ingest/report/report-reader.ts'
+import { wallFactor } from '#ingest/threads/thread-time.ts'
+import { octetsOf } from './report-fixtures.ts'
+
+const limits = { deadlineMs: 10_000, idleMs: 30_000 }
+const small = octetsOf('made/qmail-multi.eml')
+const large = Buffer.concat([small, Buffer.from('Some line of the returned message.\n'.repeat(4000))])
+
+/** Answers only mails that begin as a real one does. */
+const misbehaving = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads'
+    parentPort.on('message', ({ raw }) => {
+      if (raw[0] === 0x21) for (;;);
+      if (raw[0] === 0x22) throw new Error('as asked')
+      parentPort.postMessage({ kind: 'report', reading: { kind: 'mdn', events: [] } })
+    })
+  `)}`,
+)
+
+/** A clock whose deadline has come as soon as it is set. */
+class HastyClock implements Clock {
+  now(): number {
+    return 0
+  }
+  monotonic(): number {
+    return 0
+  }
+  after(ms: number, work: () => void): { cancel(): void } {
+    const timer = ms === limits.deadlineMs * wallFactor ? setImmediate(work) : undefined
+    return { cancel: () => clearImmediate(timer) }
+  }
+}
+
+function reader(t: ExecutionContext, clock: Clock = systemClock, entry?: URL): ReportReader {
+  const made = new ReportReader(clock, limits, entry)
+  t.teardown(() => made[Symbol.asyncDispose]())
+  return made
+}
+
+test('a small mail is read without a thread, a large one on it, alike', async (t) => {
+  const reports = reader(t)
+  const atOnce = await reports.read(small)
+  t.false(reports.running)
+  t.is(atOnce.events.length, 3)
+  const inTurn = await reports.read(large)
+  t.true(reports.running)
+  t.deepEqual(inTurn, atOnce)
+})
+
+test('the mail stays with its caller', async (t) => {
+  const copy = Buffer.from(large)
+  await reader(t).read(large)
+  t.deepEqual(large, copy)
+})
+
+test('mails that come together are all read', async (t) => {
+  const reports = reader(t)
+  const readings = await Promise.all([large, small, large, large].map((mail) => reports.read(mail)))
+  t.deepEqual(
+    readings.map(({ events }) => events.length),
+    [3, 3, 3, 3],
+  )
+})
+
+test('a mail that takes too long is told as a problem, without events', async (t) => {
+  const endless = Buffer.alloc(100_000, 0x21)
+  const reading = await reader(t, new HastyClock(), misbehaving).read(endless)
+  t.deepEqual(reading, { kind: 'none', events: [], problem: 'The message took too long to parse.' })
+})
+
+test('after a crash the next mail is read by a fresh thread', async (t) => {
+  const reports = reader(t, systemClock, misbehaving)
+  const crashed = await reports.read(Buffer.alloc(100_000, 0x22))
+  t.like(crashed, { kind: 'none', problem: 'The message could not be parsed.' })
+  t.like(await reports.read(Buffer.alloc(100_000, 0x23)), { kind: 'mdn' })
+})
+
+test('a closed reader reads no large mail', async (t) => {
+  const reports = new ReportReader(systemClock)
+  await reports[Symbol.asyncDispose]()
+  t.regex((await reports.read(large)).problem ?? '', /shutting down/)
+  t.false(reports.running)
+})

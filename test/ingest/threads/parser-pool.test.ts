@@ -1,0 +1,180 @@
+/** Turns on the parsing threads: what one organization gives them to do keeps no other waiting. */
+import test, { type ExecutionContext } from 'ava'
+import type { Clock } from '#core/clock.ts'
+import { ParserPool, type ParserPoolLimits } from '#ingest/threads/parser-pool.ts'
+import { wallFactor } from '#ingest/threads/thread-time.ts'
+
+/** Answers with its own text, but to `loop` never, and to `starved` as if others had had the processor. */
+const entry = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads'
+    parentPort.on('message', ({ raw }) => {
+      const text = Buffer.from(raw).toString()
+      if (text.startsWith('loop')) for (;;);
+      if (text === 'starved') return setTimeout(() => parentPort.postMessage({ kind: 'message', message: { subject: text } }), 200)
+      parentPort.postMessage({ kind: 'message', message: { subject: text } })
+    })
+  `)}`,
+)
+
+/** Its timers run when the test says so. */
+class HeldClock implements Clock {
+  readonly #pending = new Set<{ readonly ms: number; readonly work: () => void }>()
+  now(): number {
+    return 0
+  }
+  monotonic(): number {
+    return 0
+  }
+  after(ms: number, work: () => void): { cancel(): void } {
+    const timer = { ms, work }
+    this.#pending.add(timer)
+    return { cancel: () => void this.#pending.delete(timer) }
+  }
+  get times(): readonly number[] {
+    return [...this.#pending].map(({ ms }) => ms)
+  }
+  /** Runs the timers of these durations. */
+  run(...wanted: readonly number[]): void {
+    for (const timer of [...this.#pending]) {
+      if (!wanted.includes(timer.ms)) continue
+      this.#pending.delete(timer)
+      timer.work()
+    }
+  }
+}
+
+const limits = { quickMs: 250, smallestMs: 4000, deadlineMs: 10_000, idleMs: 30_000 }
+/** The quick lane's, for a thread that runs and one that must start. */
+const quick = [250, 1000].map((ms) => ms * wallFactor)
+
+function pool(t: ExecutionContext, clock: Clock, changes: Partial<ParserPoolLimits> = {}): ParserPool {
+  const made = new ParserPool(entry, clock, { ...limits, ...changes })
+  t.teardown(() => made[Symbol.asyncDispose]())
+  return made
+}
+
+const raw = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text))
+
+async function ask(made: ParserPool, turn: string, text: string, octets = 100): Promise<string> {
+  const answer = await made.ask({ turn, octets }, () => ({ kind: 'read', raw: raw(text), cut: false }))
+  if (answer.kind === 'message') return answer.message.subject
+  return answer.kind === 'failed' ? answer.sentence : answer.kind
+}
+
+test('a message that takes long goes on in the slow lane, and others are read beside it', async (t) => {
+  const clock = new HeldClock()
+  const made = pool(t, clock)
+  const hostile = ask(made, 'org_1', 'loop')
+  const honest = ask(made, 'org_2', 'two')
+  clock.run(...quick)
+  t.is(await honest, 'two')
+  for (let i = 0; i < 20; i++) t.is(await ask(made, `org_${String(i + 2)}`, String(i)), String(i))
+  clock.run((4000 + (100 / (1024 * 1024)) * 1000) * wallFactor)
+  t.is(await hostile, 'The message took too long to parse.')
+})
+
+test('an organization that takes long waits for itself, in the slow lane', async (t) => {
+  const clock = new HeldClock()
+  const made = pool(t, clock)
+  const answers: string[] = []
+  const told = (text: string): void => void answers.push(text)
+  const all = [ask(made, 'org_1', 'loop', 0).then(told), ask(made, 'org_1', 'one').then(told), ask(made, 'org_1', 'two').then(told)]
+  clock.run(...quick)
+  t.is(await ask(made, 'org_2', 'other'), 'other')
+  t.deepEqual(answers, [])
+  clock.run(4000 * wallFactor)
+  await Promise.all(all)
+  t.deepEqual(answers, ['The message took too long to parse.', 'one', 'two'])
+})
+
+test('while the slow lane is taken, what takes long is broken off and begun again when its turn has come', async (t) => {
+  const clock = new HeldClock()
+  const made = pool(t, clock)
+  let loads = 0
+  const first = ask(made, 'org_1', 'loop', 0)
+  clock.run(...quick)
+  const second = made.ask({ turn: 'org_2', octets: 0 }, () => {
+    loads++
+    return { kind: 'read', raw: raw(loads === 1 ? 'loop' : 'late'), cut: false }
+  })
+  const third = ask(made, 'org_3', 'three')
+  clock.run(...quick)
+  t.is(await third, 'three')
+  t.is(loads, 1)
+  clock.run(4000 * wallFactor)
+  t.is(await first, 'The message took too long to parse.')
+  t.like(await second, { kind: 'message', message: { subject: 'late' } })
+  t.is(loads, 2)
+})
+
+test('organizations take turns, whatever each of them asks', async (t) => {
+  const made = pool(t, new HeldClock())
+  const order: string[] = []
+  const asked = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => ask(made, name.charAt(0), name).then((text) => order.push(text)))
+  await Promise.all(asked)
+  t.deepEqual(order, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2'])
+})
+
+test('of all that wait, two messages are in memory at most', async (t) => {
+  const clock = new HeldClock()
+  const made = pool(t, clock)
+  let [held, most] = [0, 0]
+  const stuck = ask(made, 'org_0', 'loop', 0)
+  clock.run(...quick)
+  const all = Array.from({ length: 20 }, (_, i) =>
+    made
+      .ask({ turn: `org_${String(1 + (i % 5))}`, octets: 100 }, async () => {
+        most = Math.max(most, ++held)
+        await new Promise(setImmediate)
+        return { kind: 'read', raw: raw(String(i)), cut: false }
+      })
+      .then(() => held--),
+  )
+  await Promise.all(all)
+  t.is(most, 1)
+  clock.run(4000 * wallFactor)
+  await stuck
+})
+
+test('a message that needs little of the processor is read to its end, however long that takes on a busy machine', async (t) => {
+  const clock = new HeldClock()
+  const made = pool(t, clock)
+  const ordinary = ask(made, 'org_1', 'starved', 0)
+  clock.run(250, 1000, 4000)
+  await new Promise(setImmediate)
+  clock.run(250, 1000, 4000)
+  t.is(await ordinary, 'starved')
+})
+
+test('a message has time by its size, up to a limit', (t) => {
+  const clock = new HeldClock()
+  for (const [octets, ms] of [
+    [0, 4000],
+    [1024 * 1024, 5000],
+    [64 * 1024 * 1024, 10_000],
+  ] as const) {
+    const made = pool(t, clock)
+    void ask(made, 'org_1', 'x', octets)
+    setImmediate(() => t.true(clock.times.includes(ms)))
+  }
+  return new Promise<void>((done) => setImmediate(() => setImmediate(done)))
+})
+
+test('what waits when the threads end is told so, and so is what is asked later', async (t) => {
+  const clock = new HeldClock()
+  const made = new ParserPool(entry, clock, limits)
+  const first = ask(made, 'org_1', 'loop')
+  clock.run(...quick)
+  const others = [ask(made, 'org_1', 'one'), ask(made, 'org_2', 'loop'), ask(made, 'org_2', 'two')]
+  await made[Symbol.asyncDispose]()
+  for (const answer of await Promise.all([first, ...others, ask(made, 'org_3', 'late')])) t.regex(answer, /shutting down/)
+})
+
+test('what its caller cannot have ready fails for that caller alone', async (t) => {
+  const made = pool(t, new HeldClock())
+  const broken = made.ask({ turn: 'org_1', octets: 1 }, () => Promise.reject(new Error('the disk is gone')))
+  const next = ask(made, 'org_1', 'next')
+  await t.throwsAsync(broken, { message: 'the disk is gone' })
+  t.is(await next, 'next')
+})
