@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import type { Config } from '#config/load.ts'
 import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
+import { recordKinds } from '#core/integrity.ts'
+import { claimVersions } from '#store/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { Ballast, freeBytes } from './admission.ts'
@@ -57,6 +59,7 @@ export async function open(
   }
   await ballast.ensure(store.lowDiskBytes)
   const daemon = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
+  await claimVersions(daemon.database, recordKinds)
   await checkMasterKey(daemon.database, secrets, dataDir)
   const swept = await sweepAbandonedContent(daemon.database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')

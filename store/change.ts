@@ -2,10 +2,9 @@
 import type { Add, Bytes, Check, Setting, Write } from './kv.ts'
 import { keyName, pack, type Element } from './tuple.ts'
 import { globalKey, indexRows, recordKey, type IndexRow, type RecordKind, type Identified, type Stored } from './record-kind.ts'
+import { encodeRecord } from './record-version.ts'
 
-export const encode = (value: unknown): Bytes => Buffer.from(JSON.stringify(value))
-export const decode = <T>(bytes: Bytes): T =>
-  JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as T
+export { decode, encode } from './json.ts'
 const empty: Bytes = Buffer.alloc(0)
 
 /** Stands for the records of a kind in an organization. */
@@ -47,13 +46,13 @@ export class Change implements Write {
    * time. Fails as a conflict when a unique index value is taken.
    */
   insertCold<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
-    this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encode(record), isNew: true, isCold: true })
+    this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encodeRecord(kind, record), isNew: true, isCold: true })
     return this.#putRows(kind, organizationId, record, true)
   }
 
   /** A new record whose id is random enough that no look-up is worth its time, and whose unique values are that id alone. */
   insertUnchecked<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R): this {
-    this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encode(record) })
+    this.sets.push({ key: recordKey(kind, organizationId, record.id), value: encodeRecord(kind, record) })
     for (const { key, value } of indexRows(kind, organizationId, record)) this.sets.push({ key, value, isNew: true })
     return this.#touch(kind, organizationId, undefined, record)
   }
@@ -62,7 +61,7 @@ export class Change implements Write {
   replace<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
     const key = recordKey(kind, organizationId, next.id)
     this.checks.push({ key, version: stored.version })
-    this.sets.push({ key, value: encode(next) })
+    this.sets.push({ key, value: encodeRecord(kind, next) })
     const before = indexRows(kind, organizationId, stored.record)
     const after = indexRows(kind, organizationId, next)
     if (before.length > 0 || after.length > 0) this.#moveRows(before, after)
@@ -73,7 +72,7 @@ export class Change implements Write {
   rewrite<R extends Identified>(kind: RecordKind<R>, organizationId: string, stored: Stored<R>, next: R): this {
     const key = recordKey(kind, organizationId, next.id)
     this.checks.push({ key, version: stored.version })
-    this.sets.push({ key, value: encode(next) })
+    this.sets.push({ key, value: encodeRecord(kind, next) })
     return this.#touch(kind, organizationId, stored.record, next)
   }
 
@@ -83,7 +82,7 @@ export class Change implements Write {
     const oldKey = recordKey(kind, organizationId, stored.record.id)
     this.checks.push({ key: oldKey, version: stored.version }, { key, version: undefined })
     this.deletes.push(oldKey)
-    this.sets.push({ key, value: encode(next) })
+    this.sets.push({ key, value: encodeRecord(kind, next) })
     this.#moveRows(indexRows(kind, organizationId, stored.record), indexRows(kind, organizationId, next))
     return this.#touch(kind, organizationId, stored.record, next)
   }
@@ -142,7 +141,7 @@ export class Change implements Write {
   }
 
   #put<R extends Identified>(kind: RecordKind<R>, organizationId: string, record: R, key: Bytes): this {
-    this.sets.push({ key, value: encode(record) })
+    this.sets.push({ key, value: encodeRecord(kind, record) })
     return this.#putRows(kind, organizationId, record)
   }
 

@@ -13,6 +13,7 @@ import {
   type RecordKind,
   type Stored,
 } from './record-kind.ts'
+import { decodeRecord } from './record-version.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 
 /** What a caller can reach: one organization, and when `bound` only what belongs to one project or to no project. */
@@ -125,13 +126,13 @@ export class Database {
 
   async get<R extends Identified>(kind: RecordKind<R>, reach: Reach, id: string): Promise<Stored<R> | undefined> {
     const entry = await this.kv.get(recordKey(kind, reach.organizationId, id))
-    return entry && visible(kind, reach, toStored<R>(entry))
+    return entry && visible(kind, reach, toStored(kind, entry))
   }
 
   /** By many ids at once, each in its place of the answer. */
   async getMany<R extends Identified>(kind: RecordKind<R>, reach: Reach, ids: readonly string[]): Promise<(Stored<R> | undefined)[]> {
     const entries = await this.kv.getMany(ids.map((id) => recordKey(kind, reach.organizationId, id)))
-    return entries.map((entry) => entry && visible(kind, reach, toStored<R>(entry)))
+    return entries.map((entry) => entry && visible(kind, reach, toStored(kind, entry)))
   }
 
   /** By a unique index inside the organization. */
@@ -160,7 +161,7 @@ export class Database {
     const entries = await this.kv.getMany(found.map(({ key }) => key))
     for (const [i, { at }] of found.entries()) {
       const entry = entries[i]
-      answer[at] = entry && visible(kind, reach, toStored<R>(entry))
+      answer[at] = entry && visible(kind, reach, toStored(kind, entry))
     }
     return answer
   }
@@ -199,7 +200,7 @@ export class Database {
     for await (const { step, hasMore } of inSteps(entries, () => size)) {
       const found = options.index
         ? await this.getMany(kind, reach, step.map(idIn))
-        : step.map((entry) => visible(kind, reach, toStored<R>(entry)))
+        : step.map((entry) => visible(kind, reach, toStored(kind, entry)))
       for (const [i, stored] of found.entries()) {
         looks++
         const fate = stored ? (sieve?.sort(stored.record) ?? 'take') : 'pass'
@@ -218,7 +219,7 @@ export class Database {
   async all<R extends Identified>(kind: RecordKind<R>, reach: Reach): Promise<Stored<R>[]> {
     const rows: Stored<R>[] = []
     for await (const entry of this.kv.range(within([reach.organizationId, kind.name]))) {
-      const stored = visible(kind, reach, toStored<R>(entry))
+      const stored = visible(kind, reach, toStored(kind, entry))
       if (stored) rows.push(stored)
     }
     return rows
@@ -251,7 +252,10 @@ export class Database {
 const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')
 /** The record that a row of an index stands for. */
 const idIn = ({ key }: Entry): string => String(unpack(key).at(-1))
-const toStored = <R>({ value, version }: Entry): Stored<R> => ({ record: decode<R>(value), version })
+export const toStored = <R extends Identified>(kind: RecordKind<R>, entry: Entry): Stored<R> => ({
+  record: decodeRecord(kind, entry),
+  version: entry.version,
+})
 
 function visible<R extends Identified>(kind: RecordKind<R>, reach: Reach, stored: Stored<R>): Stored<R> | undefined {
   const project = reach.bound || reach.without ? kind.projectOf(stored.record) : undefined

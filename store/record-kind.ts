@@ -16,9 +16,18 @@ export interface Stored<R> {
 /** The values under which a record is found; one array for each row. */
 export type IndexValues<R> = (record: R) => readonly (readonly Element[])[]
 
+/** Makes a record of one version out of one of the version before it; pure. `upgradeFrom` makes one. */
+export type UpgradeStep = (old: unknown) => unknown
+
 export interface RecordKind<R extends Identified> {
   readonly name: string
+  /** The record in the version that is written. */
   readonly schema: z.ZodType<R>
+  /**
+   * The first leads from version 1 to 2, and so on: a changed schema comes with one more. A step leaves what the record's indexes
+   * are made of as it is, since the index rows of older records stay as they are stored.
+   */
+  readonly upgrades: readonly UpgradeStep[]
   /** Range indexes inside the organization. */
   readonly indexes: Readonly<Record<string, IndexValues<R>>>
   /** Unique inside the organization. */
@@ -38,6 +47,7 @@ export interface RecordKind<R extends Identified> {
 /** Fills in what a kind leaves out. */
 export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'name' | 'schema'> & Partial<RecordKind<R>>): RecordKind<R> {
   return {
+    upgrades: [],
     indexes: {},
     unique: {},
     lookups: {},
@@ -48,6 +58,12 @@ export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'na
     ...kind,
   }
 }
+
+/** A step from records of an earlier schema. Throws when one does not fit it. */
+export const upgradeFrom =
+  <Old>(schema: z.ZodType<Old>, step: (old: Old) => unknown): UpgradeStep =>
+  (old) =>
+    step(schema.parse(old))
 
 /** Keys that belong to no organization. */
 export const globalKey = (...elements: readonly Element[]): readonly Element[] => ['', ...elements]

@@ -29,6 +29,15 @@ export function pack(elements: readonly Element[]): Bytes {
 export const keyName = (key: Bytes): string =>
   (key instanceof Buffer ? key : Buffer.from(key.buffer, key.byteOffset, key.byteLength)).toString('latin1')
 
+/** A key for people. */
+export function describeKey(key: Bytes): string {
+  try {
+    return JSON.stringify(unpack(key).map((element) => (element instanceof Uint8Array ? Buffer.from(element).toString('hex') : element)))
+  } catch {
+    return Buffer.from(key).toString('hex')
+  }
+}
+
 /** All keys that extend the tuple by at least one more element. */
 export function within(elements: readonly Element[]): { start: Bytes; end: Bytes } {
   const prefix = pack(elements)

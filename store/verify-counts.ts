@@ -1,11 +1,11 @@
 /** Compares the counters that tell how many records there are with the records, organization by organization. */
-import { decode } from './change.ts'
 import type { Database } from './database.ts'
-import { pack, within, type Element } from './tuple.ts'
+import { pack, unpack, within, type Element } from './tuple.ts'
+import { readRecord, type AnyKind } from './verify-records.ts'
 
 /** A kind whose records are counted in the writes that make and remove them. */
 export interface CountedKind {
-  readonly kind: string
+  readonly kind: AnyKind
   readonly counter: (organizationId: string) => readonly Element[]
   /** What one of them adds to the counter; one unless told. */
   readonly weigh?: (record: unknown) => number
@@ -26,7 +26,7 @@ export class RecordCounts {
   meet(organizationId: string, kind: string, record: unknown): void {
     let counts = this.#met.get(organizationId)
     if (!counts) this.#met.set(organizationId, (counts = new Map()))
-    const counted = this.#counted.find((one) => one.kind === kind)
+    const counted = this.#counted.find((one) => one.kind.name === kind)
     if (counted) counts.set(kind, (counts.get(kind) ?? 0) + weightOf(counted, record))
   }
 
@@ -35,7 +35,7 @@ export class RecordCounts {
     const problems: string[] = []
     for (const [organizationId, counts] of this.#met) {
       for (const counted of this.#counted) {
-        const problem = await problemOf(database, counted, organizationId, counts.get(counted.kind) ?? 0)
+        const problem = await problemOf(database, counted, organizationId, counts.get(counted.kind.name) ?? 0)
         if (problem !== undefined) problems.push(problem)
       }
     }
@@ -53,12 +53,12 @@ async function problemOf(database: Database, counted: CountedKind, organizationI
     const before = await database.kv.counter(key)
     if (before === records) return undefined
     records = 0
-    for await (const { value } of database.kv.range(within([organizationId, kind])))
-      records += weightOf(counted, weigh && decode<unknown>(value))
+    for await (const entry of database.kv.range(within([organizationId, kind.name])))
+      records += weightOf(counted, weigh && readRecord(kind, unpack(entry.key), entry).record)
     const after = await database.kv.counter(key)
     if (records === after) return undefined
     if (before !== after) continue
-    const what = weigh ? `records of the kind ${kind} that weigh ${records}` : `${records} records of the kind ${kind}`
+    const what = weigh ? `records of the kind ${kind.name} that weigh ${records}` : `${records} records of the kind ${kind.name}`
     return `${organizationId} has ${what}, but their counter says ${after}.`
   }
   return undefined

@@ -1,9 +1,10 @@
 /** Compares records with their schema and their index rows, both ways. */
 import { decode } from './change.ts'
 import type { Database } from './database.ts'
-import type { Bytes, Entry } from './kv.ts'
+import { StoreFailure, type Bytes, type Entry } from './kv.ts'
 import { indexRows, recordKey, type IndexRow, type RecordKind } from './record-kind.ts'
-import { unpack, type Element } from './tuple.ts'
+import { decodeRecord } from './record-version.ts'
+import { describeKey, type Element } from './tuple.ts'
 
 /** A kind whatever its records are. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a kind both reads and writes its records, so no narrower type takes all
@@ -14,22 +15,14 @@ export type RecordCheck = (organizationId: string, record: unknown) => Promise<r
 
 const triesMax = 5
 
-/** A key for people. */
-export function describeKey(key: Bytes): string {
-  try {
-    return JSON.stringify(unpack(key).map((element) => (element instanceof Uint8Array ? Buffer.from(element).toString('hex') : element)))
-  } catch {
-    return Buffer.from(key).toString('hex')
-  }
-}
-
 /** A record as its kind describes it, or what keeps it from being one. */
 export function readRecord(
   kind: AnyKind,
   [, , id]: readonly Element[],
-  { value }: Entry,
+  entry: Entry,
 ): { readonly record: unknown; readonly problem?: undefined } | { readonly record?: undefined; readonly problem: string } {
-  const record = parsed(value)
+  const record = parsed(() => decodeRecord(kind, entry))
+  if (record instanceof StoreFailure) return { problem: `it cannot be read: ${record.message}` }
   const schema = kind.schema.safeParse(record)
   if (schema.success) return (record as { id: string }).id === id ? { record } : { problem: 'its id is not that of its key.' }
   const issue = schema.error.issues[0]
@@ -99,8 +92,8 @@ async function settled(
 
 const same = (entry: Entry | undefined, row: IndexRow): boolean => entry !== undefined && Buffer.compare(entry.value, row.value) === 0
 
-function hasRow(kind: AnyKind, organizationId: string, { value }: Entry, row: Entry): boolean {
-  const record = kind.schema.safeParse(parsed(value))
+function hasRow(kind: AnyKind, organizationId: string, entry: Entry, row: Entry): boolean {
+  const record = kind.schema.safeParse(parsed(() => decodeRecord(kind, entry)))
   return record.success && indexRows(kind, organizationId, record.data).some(({ key }) => Buffer.compare(key, row.key) === 0)
 }
 
@@ -110,14 +103,15 @@ function targetOf(key: readonly Element[], value: Bytes): readonly [string, stri
   const sign = /[#!@]/.exec(String(name))?.[0]
   if (sign === '#') return [String(organizationId), String(key.at(-1))]
   if (sign === '!') return [String(organizationId), Buffer.from(value).toString('utf8')]
-  const target = parsed(value)
+  const target = parsed(() => decode(value))
   return Array.isArray(target) ? [String(target[0]), String(target[1])] : undefined
 }
 
-function parsed(value: Bytes): unknown {
+/** What is not JSON is undefined; why a record cannot be read otherwise is a `StoreFailure`. */
+function parsed(read: () => unknown): unknown {
   try {
-    return decode(value)
-  } catch {
-    return undefined
+    return read()
+  } catch (error) {
+    return error instanceof StoreFailure ? error : undefined
   }
 }

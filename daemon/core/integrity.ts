@@ -49,7 +49,7 @@ import { webhookDeliveries, type WebhookDelivery } from './webhooks/delivery.ts'
 import { webhookEndpoints } from './webhooks/endpoint.ts'
 import { traces, type Trace } from './trace/trace.ts'
 
-const recordKinds = [
+export const recordKinds = [
   organizations,
   projects,
   apiKeys,
@@ -97,8 +97,8 @@ export function integrityChecks(database: Database): VerifyOptions {
     kinds: recordKinds,
     families: rowFamilies(database),
     counted: [
-      { kind: traces.name, counter: storedTracesCounter },
-      { kind: inboundMessages.name, counter: storedInboundCounter, weigh: (record) => weightOf(record as InboundMessage) },
+      { kind: traces, counter: storedTracesCounter },
+      { kind: inboundMessages, counter: storedInboundCounter, weigh: (record) => weightOf(record as InboundMessage) },
     ],
     contents: {
       of: (kind, _organizationId, record) => contentsOf(kind, record),

@@ -228,7 +228,7 @@ test('verify() tells of an age without its queue entry, and of an entry that was
 test('verify() tells of counters of records that are wrong, each way and in every organization', async (t) => {
   const counter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'pets']
   const right = (change: Change): Change => change.add(counter('org_1'), 1).add(counter('org_2'), 1)
-  const counted = [{ kind: 'pet', counter }]
+  const counted = [{ kind: pets, counter }]
   t.deepEqual(await problemsAfter(t, right, { counted }), [])
   t.deepEqual(await problemsAfter(t, (change) => right(change).add(counter('org_2'), -1), { counted }), [
     'org_2 has 1 records of the kind pet, but their counter says 0.',
@@ -246,7 +246,7 @@ test('verify() tells of counters of records that are wrong, each way and in ever
 
 test('verify() tells of counters of what records weigh', async (t) => {
   const counter = (organizationId: string): readonly Element[] => [organizationId, 'counter', 'letters']
-  const counted = [{ kind: 'pet', counter, weigh: (record: unknown) => (record as { id: string }).id.length }]
+  const counted = [{ kind: pets, counter, weigh: (record: unknown) => (record as { id: string }).id.length }]
   const right = (change: Change): Change => change.add(counter('org_1'), 5).add(counter('org_2'), 5)
   t.deepEqual(await problemsAfter(t, right, { counted }), [])
   t.deepEqual(await problemsAfter(t, (change) => right(change).insert(pets, 'org_1', pet('pet_33')), { counted }), [

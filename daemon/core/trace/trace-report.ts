@@ -3,8 +3,7 @@
  * webhook and a log line can all tell of one bounce; the best evidence stands in the record, in whatever order they come.
  */
 import { hash } from 'node:crypto'
-import type { Database } from '#store/database.ts'
-import { decode } from '#store/change.ts'
+import { toStored, type Database } from '#store/database.ts'
 import { defineRecord, type Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import * as z from 'zod'
@@ -135,7 +134,7 @@ export async function readReports(database: Database, organizationId: string, tr
   const rows: Stored<TraceReport>[] = []
   const start = pack([organizationId, traceReports.name, `${traceId}/`])
   const end = pack([organizationId, traceReports.name, `${traceId}0`]) // the character after the slash
-  for await (const { value, version } of database.kv.range({ start, end })) rows.push({ record: decode<TraceReport>(value), version })
+  for await (const entry of database.kv.range({ start, end })) rows.push(toStored(traceReports, entry))
   const rank = ({ record: { type } }: Stored<TraceReport>): number => reportTypes.indexOf(type)
   return rows.toSorted((a, b) => a.record.at - b.record.at || rank(a) - rank(b))
 }

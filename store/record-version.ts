@@ -1,0 +1,35 @@
+/**
+ * Records as bytes. Version 1 of a kind is stored as the record in JSON, a later one as `[version, record]`: what was stored before
+ * a kind had versions stays as it is.
+ */
+import { decode, encode } from './json.ts'
+import { StoreFailure, type Bytes, type Entry } from './kv.ts'
+import type { Identified, RecordKind } from './record-kind.ts'
+import { describeKey } from './tuple.ts'
+
+/** The version in which records of a kind are written. */
+export const versionOf = ({ upgrades }: { readonly upgrades: RecordKind<Identified>['upgrades'] }): number => upgrades.length + 1
+
+export const encodeRecord = <R extends Identified>(kind: RecordKind<R>, record: R): Bytes =>
+  encode(kind.upgrades.length === 0 ? record : [versionOf(kind), record])
+
+/**
+ * The record in the version of this release. An older one is upgraded, step by step, and compared with the schema; its stored bytes
+ * stay until it is written again. Throws `StoreFailure` when a newer release wrote it, or it cannot be upgraded.
+ */
+export function decodeRecord<R extends Identified>(kind: RecordKind<R>, { key, value }: Pick<Entry, 'key' | 'value'>): R {
+  const stored = decode<R | readonly [number, R]>(value)
+  const current = versionOf(kind)
+  const [version, record] = Array.isArray(stored) ? (stored as [number, R]) : [1, stored as R]
+  if (version === current) return record
+  const unreadable = (reason: string, cause?: unknown): StoreFailure =>
+    new StoreFailure(`${kind.name} ${describeKey(key)} ${reason}`, { key, cause })
+  if (version > current) {
+    throw unreadable(`was written by a newer release: in version ${version}, and this release reads versions up to ${current}.`)
+  }
+  try {
+    return kind.schema.parse(kind.upgrades.slice(version - 1).reduce<unknown>((old, upgrade) => upgrade(old), record))
+  } catch (error) {
+    throw unreadable(`is stored in version ${version} and cannot be upgraded to version ${current}.`, error)
+  }
+}
