@@ -1,6 +1,7 @@
 /** The house rules that a machine can check, run over every file of the repository. The rules are tested in test/tidy/. */
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
+import { decisions, deadLinks } from './tidy/documents.ts'
 import { fileCycles, nounCycles } from './tidy/cycles.ts'
 import { importDirection } from './tidy/layers.ts'
 import { packageHomes } from './tidy/packages.ts'
@@ -10,7 +11,7 @@ import { readTree } from './tidy/source.ts'
 import { citations, headers, leftovers } from './tidy/words.ts'
 
 const tree = readTree(fileURLToPath(new URL('..', import.meta.url)))
-const { sources, documents } = tree
+const { sources, documents, paths } = tree
 const clean = (t: ExecutionContext, violations: readonly string[]): void => {
   t.is(violations.join('\n'), '')
 }
@@ -30,3 +31,5 @@ test('nothing is marked as unfinished', (t) => clean(t, leftovers(sources)))
 test('every source file starts with a comment that says what it is', (t) => clean(t, headers(sources)))
 test('RFC citations have one form', (t) => clean(t, citations(sources, documents)))
 test('every folder has a README.md that names its files and decisions', (t) => clean(t, readmes(tree)))
+test('every decision is a page of its layer, linked from its README.md', (t) => clean(t, decisions(documents)))
+test('every relative link of a document leads somewhere', (t) => clean(t, deadLinks(documents, paths)))

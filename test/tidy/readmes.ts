@@ -6,9 +6,10 @@ import type { Document, Source, Tree } from './source.ts'
 export const documented = ['admin-api', 'config', 'daemon', 'daemon/core', 'ingest', 'protocols', 'store', 'test'] as const
 
 /** Folders without a README.md, READMEs without Decisions, files that no table names, and rows that name files long gone. */
-export const readmes = (tree: Tree, folders: readonly string[] = documented): string[] => folders.flatMap((folder) => judge(folder, tree))
+export const readmes = (tree: Pick<Tree, 'sources' | 'documents'>, folders: readonly string[] = documented): string[] =>
+  folders.flatMap((folder) => judge(folder, tree))
 
-function judge(folder: string, { sources, documents }: Tree): string[] {
+function judge(folder: string, { sources, documents }: Pick<Tree, 'sources' | 'documents'>): string[] {
   const readme = documents.find(({ path }) => path === `${folder}/README.md`)
   if (!readme) return [`${folder} has no README.md`]
   const named = filesNamed(readme)

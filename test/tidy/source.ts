@@ -1,7 +1,7 @@
 /** The project's own files as the tidy rules see them: each TypeScript file read and parsed once, each Markdown file read once. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { parseSync, Visitor, type CallExpression, type Expression } from 'oxc-parser'
 
 /** One `import` or re-export of a file, static or dynamic, for values or for types. */
@@ -46,6 +46,8 @@ export interface Document {
 export interface Tree {
   readonly sources: readonly Source[]
   readonly documents: readonly Document[]
+  /** Every file of the repository, whatever it holds. */
+  readonly paths: readonly string[]
 }
 
 interface Span {
@@ -118,6 +120,7 @@ export function readTree(root: string): Tree {
   return {
     sources: paths.filter((path) => path.endsWith('.ts')).map((path) => parseSource(path, read(path))),
     documents: paths.filter((path) => path.endsWith('.md')).map((path) => ({ path, text: read(path) })),
+    paths,
   }
 }
 
@@ -126,7 +129,9 @@ export function readTree(root: string): Tree {
 function listFiles(root: string): string[] {
   const git = spawnSync('git', ['-c', 'safe.directory=*', 'ls-files', '-coz', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   if (git.status === 0) return git.stdout.split('\0').filter(Boolean)
-  return globSync('**/*.{ts,md}', { cwd: root, exclude: ['node_modules', 'data', 'coverage'] })
+  return globSync('**/*', { cwd: root, exclude: ['node_modules', 'data', 'coverage'], withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
 }
 
 function lineCounter(text: string): (offset: number) => number {

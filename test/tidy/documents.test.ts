@@ -1,0 +1,60 @@
+/** The rules about links and decisions, fed with small bad examples. */
+import test from 'ava'
+import { deadLinks, decisions } from './documents.ts'
+import type { Document } from './source.ts'
+
+const document = (path: string, text: string): Document => ({ path, text })
+const page = '# One sync for a group\n\nDate: 2026-11-21\n\n## Context\n\nA\n\n## Decision\n\nB\n\n## Given up\n\nC\n'
+const readme = (text = '[a](decisions/0001-one-sync.md)'): Document => document('store/README.md', text)
+
+test('deadLinks() follows files, folders and headings', (t) => {
+  const documents = [
+    document('docs/a.md', '[x](b.md) [y](b.md#two-words--more) [z](../LICENSE) [f](../docs/) [h](#here)\n\n# Here\n\n[r]: b.md'),
+    document('docs/b.md', '## Two `words` & more\n'),
+  ]
+  t.deepEqual(deadLinks(documents, ['docs/a.md', 'docs/b.md', 'LICENSE']), [])
+})
+
+test('deadLinks() finds what is not there, and leaves addresses and code alone', (t) => {
+  const dead = (text: string) => deadLinks([document('docs/a.md', text)], ['docs/a.md'])
+  t.deepEqual(dead('[x](b.md)'), ['docs/a.md links to b.md, which is not there'])
+  t.deepEqual(dead('[x](../a.md "title")'), ['docs/a.md links to ../a.md, which is not there'])
+  t.deepEqual(dead('[x][r]\n\n[r]: gone.md'), ['docs/a.md links to gone.md, which is not there'])
+  t.deepEqual(dead('[x](a.md#gone)'), ['docs/a.md links to a.md#gone, a heading that is not there'])
+  t.deepEqual(dead('[x](https://example.com/b.md) `[x](b.md)`\n\n```sh\n[x](b.md)\n# Gone\n```\n'), [])
+  t.is(dead('```\n# In code\n```\n\n[x](#in-code)').length, 1)
+})
+
+test('decisions() accepts a whole page that its README links, and READMEs without decisions', (t) => {
+  t.deepEqual(decisions([readme(), document('store/decisions/0001-one-sync.md', page)]), [])
+  t.deepEqual(decisions([readme('- **2026-11-21 – Told here.** And why.')]), [])
+})
+
+test('decisions() wants a number, four parts in their order, and words in each', (t) => {
+  const faults = (path: string, text: string) => decisions([readme(), document(path, text)])
+  const path = 'store/decisions/0001-one-sync.md'
+  for (const text of [
+    page.replace('# One sync for a group', ''),
+    page.replace('Date: 2026-11-21', '2026-11-21'),
+    page.replace('## Context', '## Why'),
+    page.replace('\nC\n', ''),
+    page.replace('\nB\n', ''),
+    page.replace('## Decision', '## Given up').replace(/## Given up(?=\n\nC)/, '## Decision'),
+  ]) {
+    t.regex(faults(path, text).join(), /^store\/decisions\/0001-one-sync\.md needs a title/, text)
+  }
+  t.regex(faults('store/decisions/1-One.md', page).join(), /is not named NNNN-title\.md/)
+})
+
+test('decisions() wants a link to each page, a number for each, and none beside them', (t) => {
+  const first = document('store/decisions/0001-one-sync.md', page)
+  t.deepEqual(decisions([first]), ['store has decisions and no README.md'])
+  t.deepEqual(decisions([readme(''), first]), ['store/README.md does not link decisions/0001-one-sync.md'])
+  const twice = readme('[a](decisions/0001-one-sync.md) [b](decisions/0001-two.md)')
+  t.deepEqual(decisions([twice, first, document('store/decisions/0001-two.md', page)]), [
+    'store/decisions/0001-two.md has the number of another',
+  ])
+  t.deepEqual(decisions([readme('[a](decisions/0001-one-sync.md)\n- 2026-11-22: **Told here.**'), first]), [
+    'store/README.md tells a dated decision, which belongs on a page in decisions/',
+  ])
+})
