@@ -10,8 +10,7 @@ import { MessageViews } from '#core/capture/message-views.ts'
 import { Notifier } from '#core/capture/notifier.ts'
 import { Readings } from '#core/capture/readings.ts'
 import { addressGuard, webPortsOnly, type AllowedRange } from '#core/outbound/address-guard.ts'
-import { guardedGet } from '../protocols/relay/http/guarded-get.ts'
-import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
+import { guardedGet, guardedPost } from '../protocols/outbound/clients.ts'
 
 export interface InboxParts extends Omit<InboxSettingsOptions, 'guard'> {
   readonly policies: BackgroundReadOptions['policies']

@@ -30,7 +30,7 @@ import type { ProtectedResource } from '../admin-api/challenge.ts'
 import { resourceMetadataUrl } from '../admin-api/oauth/discovery.ts'
 import type { OAuthCore } from '../admin-api/oauth/operations.ts'
 import type { AllowingCore } from '../admin-api/pages/operations.ts'
-import { guardedFetch } from '../protocols/relay/http/guarded-fetch.ts'
+import { guardedFetch } from '../protocols/outbound/clients.ts'
 
 export interface OAuthParts {
   readonly config: Pick<Config, 'baseUrl' | 'authUrl' | 'mcpUrl' | 'smtpHost' | 'http'>

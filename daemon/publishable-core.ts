@@ -13,7 +13,7 @@ import { Reveals } from '#core/publishable/reveals.ts'
 import { Snippets } from '#core/publishable/snippets.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
 import type { Database } from '#store/database.ts'
-import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
+import { guardedPost } from '../protocols/outbound/clients.ts'
 
 export interface PublishableParts {
   readonly config: Pick<Config, 'baseUrl' | 'smtpHost' | 'authUrl' | 'mcpUrl' | 'captcha'> & {

@@ -15,7 +15,7 @@ import { TestDeliveries } from '#core/webhooks/test-delivery.ts'
 import { Webhooks } from '#core/webhooks/webhooks.ts'
 import type { Database } from '#store/database.ts'
 import type { Metrics } from './metrics.ts'
-import { guardedPost } from '../protocols/relay/http/guarded-post.ts'
+import { guardedPost } from '../protocols/outbound/clients.ts'
 
 export interface WebhookParts {
   readonly database: Database

@@ -8,6 +8,7 @@ import { packageHomes } from './tidy/packages.ts'
 import { readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, functionLength, names } from './tidy/shape.ts'
 import { readTree } from './tidy/source.ts'
+import { waysOut } from './tidy/ways-out.ts'
 import { citations, headers, leftovers } from './tidy/words.ts'
 
 const tree = readTree(fileURLToPath(new URL('..', import.meta.url)))
@@ -20,6 +21,7 @@ test('readTree() finds the files of the repository', (t) => {
   t.true(sources.some(({ path }) => path === 'test/tidy.test.ts'))
 })
 test('imports go strictly downward, by alias across layers', (t) => clean(t, importDirection(sources)))
+test('connections to other hosts are opened in one folder', (t) => clean(t, waysOut(sources)))
 test('no import cycle between files', (t) => clean(t, fileCycles(sources)))
 test('no import cycle between the nouns of the core', (t) => clean(t, nounCycles(sources)))
 test('every third-party package is imported in its home only', (t) => clean(t, packageHomes(sources)))

@@ -1,9 +1,11 @@
 /** A mailbox on an IMAP server (RFC 9051), opened to read: nothing in it is changed, marked or deleted. */
 import { isIP } from 'node:net'
-import { getCACertificates } from 'node:tls'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
-import { addressesOf, type Resolver } from '#core/outbound/resolver.ts'
+import type { Resolver } from '#core/outbound/resolver.ts'
 import type { ImapFlow } from 'imapflow'
+import { permittedAddresses } from '../outbound/dial.ts'
+import { OutboundFailure } from '../outbound/failure.ts'
+import { authoritiesWith } from '../outbound/tls.ts'
 import { isConnecting, PollFailure, toPollFailure } from './poll-failure.ts'
 
 export interface ImapNetwork {
@@ -50,13 +52,13 @@ export async function openMailbox(network: ImapNetwork, login: ImapLogin, signal
   throw failure
 }
 
-async function permitted({ resolver, guard }: ImapNetwork, { host, port }: ImapLogin): Promise<readonly string[]> {
-  const addresses = await addressesOf(resolver, host).catch((error: unknown) => {
-    throw new PollFailure('name', error)
-  })
-  const open = addresses.filter((address) => guard(address, port))
-  if (open.length === 0) throw new PollFailure('address')
-  return open
+async function permitted(network: ImapNetwork, { host, port }: ImapLogin): Promise<readonly string[]> {
+  try {
+    return await permittedAddresses(network, host, port)
+  } catch (error) {
+    if (!(error instanceof OutboundFailure)) throw error
+    throw error.code === 'address_forbidden' ? new PollFailure('address') : new PollFailure('name', error.cause)
+  }
 }
 
 /** The library connects to the very address that was checked, and asks the certificate for the name. */
@@ -69,7 +71,7 @@ function optionsOf({ trusted, stepMs }: ImapNetwork, login: ImapLogin, address: 
     ...(security === 'tls' ? { secure: true } : { secure: false, doSTARTTLS: true }),
     auth: { user: username, pass: password },
     clientInfo: { name: 'Postern', vendor: 'Postern', 'support-url': '' },
-    tls: { minVersion: 'TLSv1.2', ...(trusted !== null && { ca: [...getCACertificates('default'), trusted] }) },
+    tls: { minVersion: 'TLSv1.2', ...(trusted !== null && { ca: authoritiesWith([trusted]) }) },
     connectionTimeout: stepMs,
     greetingTimeout: stepMs,
     socketTimeout: stepMs,

@@ -4,6 +4,7 @@ import { fileCycles, nounCycles } from './cycles.ts'
 import { importDirection, layerOf, resolveImport } from './layers.ts'
 import { packageHomes } from './packages.ts'
 import { parseSource } from './source.ts'
+import { waysOut } from './ways-out.ts'
 
 const importing = (path: string, specifier: string) => [parseSource(path, `import { a } from '${specifier}'\n`)]
 
@@ -129,4 +130,27 @@ test('packageHomes() refuses packages without a home, in tests too, and built-in
   t.regex(faults('store/a.ts', 'constructor'), /constructor has no home yet/)
   t.regex(faults('store/a.ts', 'fs/promises'), /write node:fs\/promises$/)
   t.is(faults('store/a.ts', 'node:fs/promises'), '')
+})
+
+test('waysOut() refuses connections that are opened elsewhere, in every way a module is imported', (t) => {
+  const faults = (path: string, code: string) => waysOut([parseSource(path, code)]).join()
+  const rule = 'opens connections, which is done in protocols/outbound only'
+  t.is(faults('ingest/a.ts', "import { connect } from 'node:net'"), `ingest/a.ts:1 imports node:net: connect ${rule}`)
+  t.is(faults('daemon/a.ts', "import { isIP, connect as dial } from 'node:net'"), `daemon/a.ts:1 imports node:net: connect ${rule}`)
+  for (const code of ["import http from 'node:http'", "import * as http from 'node:http'", "const http = await import('node:http')"])
+    t.regex(faults('protocols/mx/a.ts', code), /opens connections/, code)
+  t.is(faults('protocols/mx/a.ts', "import { isIP, type Socket } from 'node:net'\nimport type { Agent } from 'node:http'"), '')
+  t.is(faults('protocols/outbound/a.ts', "import { connect } from 'node:net'"), '')
+  t.is(faults('test/a.test.ts', "import { connect } from 'node:net'"), '')
+})
+
+test('waysOut() keeps relay for mail, and outbound below it', (t) => {
+  const faults = (path: string, specifier: string) => waysOut(importing(path, specifier)).join()
+  t.regex(faults('daemon/webhook-core.ts', '../protocols/relay/http/exchange.ts'), /nothing leaves through relay but relay/)
+  t.regex(faults('protocols/imap-dsn/a.ts', '../relay/smtp/failure.ts'), /nothing leaves through relay but relay/)
+  t.regex(faults('protocols/outbound/a.ts', '../relay/smtp/failure.ts'), /nothing leaves through relay but relay/)
+  t.regex(faults('protocols/outbound/a.ts', '../mx/server.ts'), /stands below the other folders/)
+  t.is(faults('daemon/composition.ts', '../protocols/relay/transport.ts'), '')
+  t.is(faults('protocols/relay/smtp/a.ts', '../../outbound/dial.ts'), '')
+  t.is(faults('protocols/imap-dsn/a.ts', '../outbound/dial.ts'), '')
 })

@@ -8,6 +8,8 @@ import { parseSync, Visitor, type CallExpression, type Expression } from 'oxc-pa
 export interface Import {
   readonly specifier: string
   readonly typeOnly: boolean
+  /** The values that are taken, by their names over there; `*` for all of them. */
+  readonly names: readonly string[]
   readonly line: number
 }
 
@@ -61,12 +63,20 @@ export function parseSource(path: string, text: string): Source {
   if (errors[0]) throw new SyntaxError(`${path} cannot be parsed: ${errors[0].message}`)
   const lineAt = lineCounter(text)
   const imports: Import[] = []
-  const add = (specifier: string, typeOnly: boolean, { start }: Span): number => imports.push({ specifier, typeOnly, line: lineAt(start) })
+  const add = (specifier: string, typeOnly: boolean, { start }: Span, names: readonly string[] = typeOnly ? [] : ['*']): number =>
+    imports.push({ specifier, typeOnly, names, line: lineAt(start) })
 
   for (const statement of module.staticImports) {
     const { moduleRequest, entries, start, end } = statement
     const allTypes = entries.length > 0 && entries.every((entry) => entry.isType)
-    add(moduleRequest.value, allTypes || /^import\s+type\b/.test(text.slice(start, end)), statement)
+    const typeOnly = allTypes || /^import\s+type\b/.test(text.slice(start, end))
+    const values = typeOnly ? [] : entries.filter((entry) => !entry.isType)
+    add(
+      moduleRequest.value,
+      typeOnly,
+      statement,
+      values.map(({ importName: { kind, name } }) => (kind === 'Name' && name ? name : '*')),
+    )
   }
   for (const statement of module.staticExports) {
     const from = statement.entries[0]?.moduleRequest

@@ -1,10 +1,7 @@
 /** How long each step of a request may take, in milliseconds. A deadline counts from the start of its step; no byte renews it. */
-export interface HttpDeadlines {
-  /** Opening the TCP connection, over all addresses of the host. */
-  readonly connect: number
-  /** When the next address is tried beside one that has not answered (RFC 8305 §5). */
-  readonly nextAddress: number
-  readonly tls: number
+import { openingDeadlines, type OpeningDeadlines } from '../../outbound/dial.ts'
+
+export interface HttpDeadlines extends OpeningDeadlines {
   /** Handing over the request: this, and `bodyPer16KiB` for each 16 KiB. */
   readonly body: number
   readonly bodyPer16KiB: number
@@ -17,9 +14,7 @@ export interface HttpDeadlines {
 }
 
 export const standardHttpDeadlines: HttpDeadlines = {
-  connect: 10_000,
-  nextAddress: 250,
-  tls: 20_000,
+  ...openingDeadlines,
   body: 60_000,
   bodyPer16KiB: 1_000,
   header: 120_000,

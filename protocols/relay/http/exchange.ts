@@ -2,17 +2,20 @@
 import { request as openRequest, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '#core/clock.ts'
-import { Failure, type AttemptErrorCode, type Phase } from '../smtp/failure.ts'
+import { targetOf } from '../../outbound/connection.ts'
+import { factsOf, type ConnectionFacts, type KeptConnections, type KeptRequestArgs } from '../../outbound/kept-connections.ts'
+import { flatHeaders, isNotHttp } from '../../outbound/request.ts'
+import { asFailure, Failure, type AttemptErrorCode, type Phase } from '../smtp/failure.ts'
 import type { HttpDeadlines } from './deadlines.ts'
-import { factsOf, type ConnectionFacts, type GuardedAgent, type GuardedRequestArgs } from './guarded-agent.ts'
 import type { VendorAnswer, VendorRequest } from './vendor.ts'
 
 /** Octets of an answer that are read; what goes beyond is cut off. */
 const answerOctetsMax = 64 * 1024
+const usualHeaders = { accept: 'application/json', 'user-agent': 'Postern' }
 const bytesPerUnit = 16 * 1024
 
 export interface ExchangeOptions {
-  readonly agent: GuardedAgent
+  readonly agent: KeptConnections
   readonly clock: Clock
   readonly deadlines: HttpDeadlines
   readonly signal: AbortSignal
@@ -63,7 +66,7 @@ class Exchange {
       const { signal } = this.#options
       signal.addEventListener('abort', this.#onAbort)
       this.#client = openRequest(this.#arguments())
-      this.#client.on('error', (error) => this.#fail(asFailure(error, this.#phase)))
+      this.#client.on('error', (error) => this.#fail(failureOf(error, this.#phase)))
       this.#client.once('socket', (socket) => this.#connected(socket))
       this.#client.once('response', (response) => this.#read(response))
       this.#client.once('close', () => this.#fail(new Failure('connection_lost', this.#phase)))
@@ -72,19 +75,16 @@ class Exchange {
     })
   }
 
-  #arguments(): GuardedRequestArgs {
+  #arguments(): KeptRequestArgs {
     const { method, url, headers, body } = this.#request
-    const { protocol, hostname, host, port, pathname, search } = new URL(url)
-    const encrypted = protocol === 'https:'
+    const place = new URL(url)
     const length = body === undefined ? {} : { 'content-length': String(body.length) }
     return {
       agent: this.#options.agent,
       method,
-      host: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
-      port: Number(port) || (encrypted ? 443 : 80),
-      path: pathname + search,
-      headers: { accept: 'application/json', 'user-agent': 'Postern', ...headers, ...length, host, 'accept-encoding': 'identity' },
-      encrypted,
+      ...targetOf(place),
+      path: place.pathname + place.search,
+      headers: { ...usualHeaders, ...headers, ...length, host: place.host, 'accept-encoding': 'identity' },
     }
   }
 
@@ -112,7 +112,7 @@ class Exchange {
     if (this.#request.body === undefined) this.#awaitAnswer()
   }
 
-  async #finish(body: Buffer): Promise<void> {
+  async #finish(body: Uint8Array): Promise<void> {
     try {
       await this.#options.beforeLastByte?.()
     } catch {
@@ -148,9 +148,8 @@ class Exchange {
   }
 
   #answered({ statusCode = 0, headers, complete }: IncomingMessage, chunks: readonly Buffer[]): void {
-    const flat = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')])
     this.#note('final')
-    const answer = { status: statusCode, headers: Object.fromEntries(flat), text: Buffer.concat(chunks).toString('utf8') }
+    const answer = { status: statusCode, headers: flatHeaders(headers), text: Buffer.concat(chunks).toString('utf8') }
     // A whole exchange gives its connection back; of any other nothing can be used again.
     this.#settle(answer, undefined, complete && (this.#handedOver || this.#request.body === undefined))
   }
@@ -188,9 +187,7 @@ class Exchange {
   }
 }
 
-/** Node's parser tells what is no HTTP by codes of its own. */
-function asFailure(error: Error, phase: Phase): Failure {
-  if (error instanceof Failure) return error
-  const code = 'code' in error ? String(error.code) : ''
-  return new Failure(code.startsWith('HPE_') ? 'http_protocol_error' : 'connection_lost', phase)
+function failureOf(error: Error, phase: Phase): Failure {
+  const isForeign = 'code' in error && isNotHttp(String(error.code))
+  return isForeign ? new Failure('http_protocol_error', phase) : asFailure(error, phase)
 }

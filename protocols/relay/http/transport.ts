@@ -1,59 +1,41 @@
 /** Mail providers with an API over HTTP as a transport: kept connections, one report per attempt. */
-import type { SecureContext } from 'node:tls'
 import type { HttpProvider } from '#config/providers.ts'
-import { systemClock, type Clock } from '#core/clock.ts'
 import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, Transport } from '#core/delivery/transport.ts'
-import type { AddressGuard } from '#core/outbound/address-guard.ts'
-import type { Resolver } from '#core/outbound/resolver.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
-import { dialDirectly } from '../smtp/connect.ts'
+import { outboundNetwork, type OutboundOptions, type SecureNetwork } from '../../outbound/connection.ts'
+import { KeptConnections } from '../../outbound/kept-connections.ts'
 import { Failure } from '../smtp/failure.ts'
-import { clientContext } from '../smtp/secure.ts'
 import { HttpAttempt } from './attempt.ts'
 import { standardHttpDeadlines, type HttpDeadlines } from './deadlines.ts'
-import { GuardedAgent, type AgentOptions } from './guarded-agent.ts'
 import { ProbeWalk } from './probe.ts'
 import type { Vendor } from './vendor.ts'
 import { vendors } from './vendors.ts'
 
-export interface HttpTransportOptions {
-  readonly resolver: Resolver
-  readonly guard: AddressGuard
-  readonly clock?: Clock
+export interface HttpTransportOptions extends OutboundOptions {
   /** Milliseconds that differ from the standard ones. */
   readonly deadlines?: Partial<HttpDeadlines>
-  /** Certificates in PEM that are trusted besides the well-known ones. */
-  readonly trusted?: readonly string[]
   /** Takes messages apart; a reader with a thread of its own when not given. Ended with the transport. */
   readonly reader?: Pick<PartsReader, 'read'> & AsyncDisposable
 }
 
 interface Kept {
   readonly revision: string
-  readonly agent: GuardedAgent
+  readonly agent: KeptConnections
 }
 
 export class HttpTransport implements Transport<HttpTarget> {
-  readonly #options: AgentOptions
+  readonly #network: SecureNetwork & { readonly deadlines: HttpDeadlines }
   readonly #reader: Pick<PartsReader, 'read'> & AsyncDisposable
   readonly #agents = new Map<string, Kept>()
   readonly #closing = new AbortController()
 
-  constructor({ resolver, guard, clock = systemClock, deadlines, trusted = [], reader }: HttpTransportOptions) {
-    let context: SecureContext | undefined
-    this.#reader = reader ?? new PartsReader(clock)
-    this.#options = {
-      ...{ resolver, guard, clock, dial: dialDirectly },
-      deadlines: { ...standardHttpDeadlines, ...deadlines },
-      get context() {
-        context ??= clientContext(trusted)
-        return context
-      },
-    }
+  constructor({ deadlines, reader, ...options }: HttpTransportOptions) {
+    this.#network = outboundNetwork(options, { ...standardHttpDeadlines, ...deadlines })
+    this.#reader = reader ?? new PartsReader(this.#network.clock)
   }
 
   async deliver(target: HttpTarget, job: DeliveryJob): Promise<AttemptReport> {
-    const { clock, deadlines } = this.#options
+    const { clock, deadlines } = this.#network
     const vendor: Vendor = vendors[target.provider satisfies HttpProvider]
     const signal = AbortSignal.any([job.signal, this.#closing.signal])
     const agent = this.#agentFor(target)
@@ -64,9 +46,9 @@ export class HttpTransport implements Transport<HttpTarget> {
 
   /** Over a connection of its own, so that every step is seen. */
   async probe(target: HttpTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
-    const { clock, deadlines } = this.#options
+    const { clock, deadlines } = this.#network
     const walk = new ProbeWalk(target, clock)
-    const agent = new GuardedAgent(this.#options, 1, walk.passed)
+    const agent = new KeptConnections(this.#network, { connectionsMax: 1, idleMs: deadlines.idle, onStep: walk.passed })
     try {
       return await walk.through(vendors[target.provider], {
         agent,
@@ -94,11 +76,11 @@ export class HttpTransport implements Transport<HttpTarget> {
     await this.#reader[Symbol.asyncDispose]()
   }
 
-  #agentFor({ destinationId, revision, maxConnections }: HttpTarget): GuardedAgent {
+  #agentFor({ destinationId, revision, maxConnections: connectionsMax }: HttpTarget): KeptConnections {
     const kept = this.#agents.get(destinationId)
     if (kept?.revision === revision) return kept.agent
     this.forget(destinationId)
-    const agent = new GuardedAgent(this.#options, maxConnections)
+    const agent = new KeptConnections(this.#network, { connectionsMax, idleMs: this.#network.deadlines.idle })
     this.#agents.set(destinationId, { revision, agent })
     return agent
   }

@@ -1,17 +1,12 @@
 /** What a cloud mail API is to us: how a message becomes its request, and what its answer means. One file per vendor implements this. */
 
 import type { CredentialField } from '#config/providers.ts'
+import type { HttpRequest } from '../../outbound/request.ts'
 
 /** The opened credentials of a destination, by the vendor's own field names (`api_key`, `region`, …). */
 export type Credentials = Readonly<Record<string, string>>
 
-/** One HTTP request, complete. */
-export interface VendorRequest {
-  readonly method: 'GET' | 'POST'
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: Buffer | undefined
-}
+export type VendorRequest = HttpRequest
 
 /** One HTTP answer, read whole up to a limit. Header names are lower-case. */
 export interface VendorAnswer {

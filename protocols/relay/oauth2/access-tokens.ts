@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '#core/clock.ts'
 import type { OAuth2Grant } from '#core/routing/oauth2.ts'
-import { guardedRequest, type HttpsNetwork } from '../http/guarded-request.ts'
-import type { VendorAnswer, VendorRequest } from '../http/vendor.ts'
+import type { SecureNetwork } from '../../outbound/connection.ts'
+import { OutboundFailure } from '../../outbound/failure.ts'
+import { request, type HttpAnswer } from '../../outbound/request.ts'
 import { Failure } from '../smtp/failure.ts'
 import { readToken, tokenRequest } from './token.ts'
 
-const limits = { deadlineMs: 20_000, answerBytesMax: 64 * 1024 } as const
+const rules = { deadlineMs: 20_000, answerBytesMax: 64 * 1024, ifMore: 'fail', inClear: 'nowhere' } as const
 /** So long before its end a token is not used any more, or for half its life when that is shorter. */
 const marginMs = 5 * 60_000
 /** Grants remembered; the oldest is forgotten first, and costs a fetch when it is back. */
@@ -29,14 +30,14 @@ interface Entry {
 }
 
 export class AccessTokens implements Disposable {
-  readonly #ask: (request: VendorRequest, signal: AbortSignal) => Promise<VendorAnswer>
+  readonly #network: SecureNetwork
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry>()
   readonly #closing = new AbortController()
 
-  constructor(network: HttpsNetwork) {
+  constructor(network: SecureNetwork) {
     this.#clock = network.clock
-    this.#ask = (request, signal) => guardedRequest(network, request, limits, signal)
+    this.#network = network
   }
 
   /** Throws `Failure`: `destination_misconfigured` with the provider's words, or `token_unavailable`. */
@@ -87,18 +88,18 @@ export class AccessTokens implements Disposable {
 
   async #request(grant: OAuth2Grant) {
     const { host } = new URL(grant.tokenUrl)
-    const answer = await this.#answer(grant, host)
-    const verdict = readToken(answer, grant)
+    const { status, body } = await this.#answer(grant, host)
+    const verdict = readToken({ status, text: body.toString('utf8') }, grant)
     if (verdict.kind === 'token') return verdict
     const code = verdict.kind === 'misconfigured' ? 'destination_misconfigured' : 'token_unavailable'
     throw new Failure(code, 'auth', `The token endpoint ${host} said: ${verdict.said}`)
   }
 
-  async #answer(grant: OAuth2Grant, host: string): Promise<VendorAnswer> {
+  async #answer(grant: OAuth2Grant, host: string): Promise<HttpAnswer> {
     try {
-      return await this.#ask(tokenRequest(grant), this.#closing.signal)
+      return await request(this.#network, tokenRequest(grant), rules, this.#closing.signal)
     } catch (error) {
-      if (!(error instanceof Failure)) throw error
+      if (!(error instanceof OutboundFailure)) throw error
       if (error.code === 'aborted') throw new Failure('closed', 'auth')
       const code = error.code === 'address_forbidden' ? 'destination_misconfigured' : 'token_unavailable'
       throw new Failure(code, 'auth', `The token endpoint ${host}: ${error.message}`)

@@ -1,6 +1,7 @@
 /** The token endpoint of OAuth 2.0: its request by refresh token or client credentials (RFC 6749 §6, RFC 6749 §4.4), and what it answers. */
 import type { OAuth2Grant } from '#core/routing/oauth2.ts'
-import type { VendorAnswer, VendorRequest } from '../http/vendor.ts'
+import type { HttpRequest } from '../../outbound/request.ts'
+import type { VendorAnswer } from '../http/vendor.ts'
 
 /** `misconfigured`: nothing but a change of the settings helps. `unavailable`: it may work later. `said` is the provider's own words. */
 export type TokenVerdict =
@@ -12,7 +13,7 @@ const secondsUnlessTold = 600
 const wordsMax = 300
 
 /** RFC 6749 §2.3.1: the client says who it is in the body, which Microsoft and Google both take. */
-export function tokenRequest({ tokenUrl, clientId, clientSecret, refreshToken, scope }: OAuth2Grant): VendorRequest {
+export function tokenRequest({ tokenUrl, clientId, clientSecret, refreshToken, scope }: OAuth2Grant): HttpRequest {
   const form = new URLSearchParams({ grant_type: refreshToken === undefined ? 'client_credentials' : 'refresh_token', client_id: clientId })
   if (clientSecret !== undefined) form.set('client_secret', clientSecret)
   if (refreshToken !== undefined) form.set('refresh_token', refreshToken)
@@ -22,7 +23,7 @@ export function tokenRequest({ tokenUrl, clientId, clientSecret, refreshToken, s
 }
 
 /** Reads RFC 6749 §5.1 and RFC 6749 §5.2. No secret of the grant is in what was said, whatever the provider wrote. */
-export function readToken({ status, text }: VendorAnswer, grant: OAuth2Grant): TokenVerdict {
+export function readToken({ status, text }: Pick<VendorAnswer, 'status' | 'text'>, grant: OAuth2Grant): TokenVerdict {
   const body = asObject(text)
   const token = body['access_token']
   if (status === 200 && typeof token === 'string' && /^[\x21-\x7e]{1,16384}$/.test(token)) {

@@ -1,11 +1,8 @@
 /** How long each step of a dialog may take, in milliseconds. A deadline counts from the start of its step; no byte renews it. */
-export interface Deadlines {
-  /** Opening the TCP connection, over all addresses of the host. */
-  readonly connect: number
-  /** When the next address is tried beside one that has not answered (RFC 8305 §5). */
-  readonly nextAddress: number
+import { openingDeadlines, type OpeningDeadlines } from '../../outbound/dial.ts'
+
+export interface Deadlines extends OpeningDeadlines {
   readonly greeting: number
-  readonly tls: number
   /** From a command to the end of its reply. */
   readonly command: number
   /** For the content: `command`, and this much more for each further 16 KiB. */
@@ -19,10 +16,8 @@ export interface Deadlines {
 }
 
 export const standardDeadlines: Deadlines = {
-  connect: 10_000,
-  nextAddress: 250,
+  ...openingDeadlines,
   greeting: 20_000,
-  tls: 20_000,
   command: 60_000,
   bodyPer16KiB: 1_000,
   dataEnd: 120_000,

@@ -1,26 +1,18 @@
 /** Everything that can keep an attempt from getting replies for its recipients, by name, in one table. */
 import type { AttemptError, PeerReply } from '#core/delivery/transport.ts'
+import { outboundErrors, OutboundFailure } from '../../outbound/failure.ts'
 
 /**
  * Code -> meaning, which is also the sentence shown in a trace. Recipients that have no reply of their own become
  * `transient`, or `unknown` once the final dot has been written.
  */
 export const attemptErrors = {
-  dns_not_found: 'The host name has no address.',
-  dns_timeout: 'No name server answered in time.',
-  dns_failed: 'The look-up of the host name failed.',
-  address_forbidden: 'The host has no address that this service may connect to.',
-  connect_refused: 'The host refused the connection.',
-  connect_timeout: 'The host did not take the connection in time.',
-  connect_failed: 'The host could not be reached.',
+  ...outboundErrors,
   greeting_timeout: 'The host took the connection but did not greet in time.',
   greeting_refused: 'The host greeted with a refusal.',
   ehlo_refused: 'The host refused EHLO and HELO.',
   starttls_unavailable: 'The host does not offer STARTTLS, which this destination requires.',
   starttls_deferred: 'The host could not begin TLS now.',
-  tls_timeout: 'The TLS handshake did not end in time.',
-  tls_failed: 'The TLS handshake failed.',
-  tls_verification_failed: 'The certificate of the host could not be verified.',
   auth_unavailable: 'The host offers no way to sign in that this service speaks (AUTH PLAIN or LOGIN, XOAUTH2 with OAuth 2.0).',
   auth_needs_tls: 'The destination has credentials but no TLS, and they are never sent in clear over a network.',
   auth_failed: 'The host refused the sign-in: user name with password or access token.',
@@ -30,14 +22,11 @@ export const attemptErrors = {
   command_timeout: 'The host did not answer a command in time.',
   body_timeout: 'The host did not take the content in time.',
   final_timeout: 'The host did not answer in time after it had been given the whole message.',
-  connection_lost: 'The connection broke.',
   peer_closing: 'The host is closing the connection (421).',
   protocol_error: 'The host answered with something that is not SMTP.',
-  http_protocol_error: 'The host answered with something that is not HTTP.',
   message_unreadable: 'The message cannot be taken apart into the fields that this provider wants.',
   content_failed: 'The stored message could not be read.',
   start_not_recorded: 'The start of the attempt could not be recorded, so the message was not handed over.',
-  aborted: 'The attempt was called off.',
   closed: 'The service is shutting down.',
 } as const
 
@@ -67,4 +56,11 @@ export class Failure extends Error implements AttemptError {
     const misconfigured = this.code === 'destination_misconfigured' ? ({ class: 'misconfigured' } as const) : undefined
     return { code: this.code, message: this.message, phase: this.phase, ...misconfigured }
   }
+}
+
+/** As a failure of the attempt; `phase` is where it was, unless the error says so. */
+export function asFailure(error: unknown, phase: Phase): Failure {
+  if (error instanceof Failure) return error
+  if (!(error instanceof OutboundFailure)) return new Failure('connection_lost', phase)
+  return new Failure(error.code, error.step === 'request' ? phase : error.step, error.detail)
 }

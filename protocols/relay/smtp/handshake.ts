@@ -1,24 +1,23 @@
 /** From a destination to a link that is ready for mail: connect, greeting, EHLO, TLS, AUTH, each with its time taken. */
-import type { SecureContext } from 'node:tls'
 import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
+import type { SecureNetwork } from '../../outbound/connection.ts'
+import { connectFirst, permittedAddresses } from '../../outbound/dial.ts'
+import { secure, tlsFacts, type TlsFacts } from '../../outbound/tls.ts'
 import type { Capabilities } from './capabilities.ts'
 import { readCapabilities } from './capabilities.ts'
-import type { Network } from './connect.ts'
-import { connectFirst, permittedAddresses } from './connect.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { AttemptErrorCode, Phase } from './failure.ts'
-import { Failure } from './failure.ts'
+import { asFailure, Failure } from './failure.ts'
 import { Link } from './link.ts'
-import type { TlsFacts } from './secure.ts'
-import { secure, tlsFacts } from './secure.ts'
 import { signIn, type TokenSource } from './sign-in.ts'
 
 /** What opening a link needs besides the destination. */
-export interface HandshakeOptions extends Network {
+export interface HandshakeOptions extends SecureNetwork {
   readonly deadlines: Deadlines
   /** RFC 5321 §4.1.1.1 name that we give. */
   readonly heloName: string
-  readonly context: SecureContext
+  /** Whether an address and port are listened on by this very service. */
+  readonly isOwn?: ((address: string, port: number) => boolean) | undefined
   readonly tokens: TokenSource
   /** Told of each step that went well, with its milliseconds. */
   readonly onStep?: ((step: Phase, detail: string, milliseconds: number) => void) | undefined
@@ -40,7 +39,7 @@ export async function openLink(target: SmtpTarget, options: HandshakeOptions, si
   try {
     return await handshake.run()
   } catch (error) {
-    const failure = error instanceof Failure ? error : new Failure('connection_lost', 'connect')
+    const failure = asFailure(error, 'connect')
     handshake.giveUp(failure)
     throw failure
   }
@@ -65,7 +64,7 @@ class Handshake {
 
   async run(): Promise<Peer> {
     const { host, port, security } = this.#target
-    const addresses = await permittedAddresses(this.#options, host, port)
+    const addresses = this.#foreign(await permittedAddresses(this.#options, host, port))
     this.#done('dns', `${addresses.length} address${addresses.length === 1 ? '' : 'es'}`)
     const { socket, address } = await connectFirst(this.#options, addresses, port, this.#signal)
     const link = new Link(socket, this.#options.clock)
@@ -88,6 +87,13 @@ class Handshake {
   giveUp(failure: Failure): void {
     failure.address = this.#address
     this.#link?.break(failure)
+  }
+
+  #foreign(addresses: readonly string[]): readonly string[] {
+    const { isOwn = () => false } = this.#options
+    const foreign = addresses.filter((address) => !isOwn(address, this.#target.port))
+    if (foreign.length > 0) return foreign
+    throw new Failure('destination_misconfigured', 'dns', 'It leads to this service itself, so that mail would go in circles.')
   }
 
   async #greet(link: Link): Promise<void> {
@@ -120,13 +126,13 @@ class Handshake {
   async #secure(link: Link): Promise<void> {
     const bare = link.release()
     if (bare === undefined) throw link.failure ?? new Failure('connection_lost', 'tls')
-    const { clock, deadlines, context } = this.#options
+    const { clock, deadlines } = this.#options
+    const context = this.#options.context()
     const { host, tlsPolicy } = this.#target
     const verify = tlsPolicy !== 'insecure'
     const socket = await secure(bare, { host, verify, context, clock, deadlineMs: deadlines.tls, signal: this.#signal })
-    if (socket.destroyed) throw new Failure('connection_lost', 'tls') // it has no facts any more
-    link.adopt(socket)
     this.#tls = tlsFacts(socket)
+    link.adopt(socket)
     const { version, cipher, verified } = this.#tls
     this.#done('tls', `${version} with ${cipher}, certificate ${verified ? 'verified' : 'not verified'}.`)
   }

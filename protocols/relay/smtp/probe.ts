@@ -1,7 +1,6 @@
 /** A connection test for people: as far as a delivery would go, without a message. */
 import type { ProbeStep, SmtpTarget } from '#core/delivery/transport.ts'
-import { Failure } from './failure.ts'
-import type { Phase } from './failure.ts'
+import { asFailure, type Phase } from './failure.ts'
 import type { HandshakeOptions } from './handshake.ts'
 import { openLink } from './handshake.ts'
 
@@ -28,7 +27,7 @@ export async function probeTarget(target: SmtpTarget, options: HandshakeOptions,
     link.onBroken = undefined
     link.quit(deadlines.goodbye)
   } catch (error) {
-    const failure = error instanceof Failure ? error : new Failure('connection_lost', 'connect')
+    const failure = asFailure(error, 'connect')
     note(failure.phase === 'mail' ? 'ready' : (stepNames[failure.phase] ?? failure.phase), false, failure.message)
   }
   return steps

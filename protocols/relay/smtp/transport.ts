@@ -1,13 +1,7 @@
 /** The outbound SMTP client (RFC 5321 §3.3) as a transport: pooled connections, one report per attempt. */
-import type { SecureContext } from 'node:tls'
-import type { Clock } from '#core/clock.ts'
-import { systemClock } from '#core/clock.ts'
 import type { AttemptReport, DeliveryJob, ProbeStep, Transport, SmtpTarget } from '#core/delivery/transport.ts'
-import type { AddressGuard } from '#core/outbound/address-guard.ts'
-import type { Resolver } from '#core/outbound/resolver.ts'
+import { outboundNetwork, type OutboundOptions } from '../../outbound/connection.ts'
 import { AccessTokens } from '../oauth2/access-tokens.ts'
-import type { Dial } from './connect.ts'
-import { dialDirectly } from './connect.ts'
 import type { Deadlines } from './deadlines.ts'
 import { standardDeadlines } from './deadlines.ts'
 import { Delivery } from './delivery.ts'
@@ -16,25 +10,17 @@ import type { HandshakeOptions } from './handshake.ts'
 import { Pool } from './pool.ts'
 import { probeTarget } from './probe.ts'
 import { reportFailure } from './report.ts'
-import { clientContext } from './secure.ts'
 import type { SessionLimits } from './session.ts'
 
-export interface SmtpTransportOptions {
-  readonly resolver: Resolver
-  readonly guard: AddressGuard
+export interface SmtpTransportOptions extends OutboundOptions {
   /** The name we give in EHLO: a host name or an address literal (RFC 5321 §4.1.4). */
   readonly heloName: string
-  readonly clock?: Clock
   /** Milliseconds that differ from the standard ones. */
   readonly deadlines?: Partial<Deadlines>
-  /** Certificates in PEM that are trusted besides the well-known ones. */
-  readonly trusted?: readonly string[]
   /** How long a connection may be used: 1,000 messages and 10 minutes when not given. */
   readonly limits?: SessionLimits
   /** Whether an address and port are listened on by this very service; nothing is when not given. */
   readonly isOwn?: ((address: string, port: number) => boolean) | undefined
-  /** Opens sockets; the network when not given. */
-  readonly dial?: Dial
 }
 
 const standardLimits: SessionLimits = { messages: 1000, ageMs: 10 * 60_000 }
@@ -51,22 +37,11 @@ export class SmtpTransport implements Transport<SmtpTarget> {
   constructor(options: SmtpTransportOptions) {
     if (!/^[A-Za-z0-9._:[\]-]{1,255}$/.test(options.heloName))
       throw new TypeError('The EHLO name must be a host name or an address literal.')
-    let context: SecureContext | undefined
+    const { heloName, isOwn } = options
     this.#limits = options.limits ?? standardLimits
-    const network = {
-      resolver: options.resolver,
-      guard: options.guard,
-      clock: options.clock ?? systemClock,
-      deadlines: { ...standardDeadlines, ...options.deadlines },
-      dial: options.dial ?? dialDirectly,
-      isOwn: options.isOwn,
-      get context() {
-        context ??= clientContext(options.trusted ?? [])
-        return context
-      },
-    }
+    const network = outboundNetwork(options, { ...standardDeadlines, ...options.deadlines })
     this.#tokens = new AccessTokens(network)
-    this.#options = Object.assign(network, { heloName: options.heloName, tokens: this.#tokens })
+    this.#options = { ...network, heloName, isOwn, tokens: this.#tokens }
   }
 
   deliver(target: SmtpTarget, job: DeliveryJob): Promise<AttemptReport> {

@@ -5,11 +5,11 @@ import { systemClock, type Clock } from '#core/clock.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import type { PostOutcome } from '#core/outbound/post.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
-import { guardedPost } from '../../../../protocols/relay/http/guarded-post.ts'
-import { WebhookReceiver, type ReceiverOptions } from '../../../support/webhook-receiver.ts'
-import { authority, goodCertificate } from '../certificates.ts'
-import { FakeClock } from '../../../support/fake-clock.ts'
-import { testResolver } from '../rig.ts'
+import { guardedPost } from '../../../protocols/outbound/clients.ts'
+import { WebhookReceiver, type ReceiverOptions } from '../../support/webhook-receiver.ts'
+import { authority, goodCertificate } from '../relay/certificates.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { testResolver } from '../relay/rig.ts'
 
 const limits = { deadlineMs: 10_000, answerBytesMax: 4096 }
 const never = new AbortController().signal

@@ -5,21 +5,30 @@ import type { Clock, Timer } from '#core/clock.ts'
 import type { AddressGuard } from '#core/outbound/address-guard.ts'
 import type { ResolveProblem, Resolver } from '#core/outbound/resolver.ts'
 import { addressesOf, ResolveError } from '#core/outbound/resolver.ts'
-import type { Deadlines } from './deadlines.ts'
-import { Failure } from './failure.ts'
+import { OutboundFailure } from './failure.ts'
 
 /** Opens a socket to an address literal. Tests put their own in place of the network. */
 export type Dial = (address: string, port: number) => Socket
+
+/** How long opening a connection may take, in milliseconds. */
+export interface OpeningDeadlines {
+  /** Opening the TCP connection, over all addresses of the host. */
+  readonly connect: number
+  /** When the next address is tried beside one that has not answered (RFC 8305 §5). */
+  readonly nextAddress: number
+  /** The TLS handshake. */
+  readonly tls: number
+}
+
+export const openingDeadlines: OpeningDeadlines = { connect: 10_000, nextAddress: 250, tls: 20_000 }
 
 /** What opening a connection needs from its surroundings. */
 export interface Network {
   readonly resolver: Resolver
   readonly guard: AddressGuard
   readonly clock: Clock
-  readonly deadlines: Pick<Deadlines, 'connect' | 'nextAddress'>
+  readonly deadlines: OpeningDeadlines
   readonly dial: Dial
-  /** Whether an address and port are listened on by this very service. */
-  readonly isOwn?: ((address: string, port: number) => boolean) | undefined
 }
 
 /** An open connection and the literal that it goes to. */
@@ -36,29 +45,31 @@ const resolveCodes = { not_found: 'dns_not_found', timeout: 'dns_timeout', faile
   string
 >
 
-/** The addresses of a host that may be connected to, best first. Throws `Failure` when there is none. */
-export async function permittedAddresses(network: Network, host: string, port: number): Promise<readonly string[]> {
-  const addresses = await addressesOf(network.resolver, host).catch((error: unknown) => {
+/** The addresses of a host that may be connected to, best first. Throws `OutboundFailure` when there is none. */
+export async function permittedAddresses(
+  { resolver, guard }: Pick<Network, 'resolver' | 'guard'>,
+  host: string,
+  port: number,
+): Promise<readonly string[]> {
+  const addresses = await addressesOf(resolver, host).catch((error: unknown) => {
     const problem = error instanceof ResolveError ? error.problem : 'failed'
-    throw new Failure(resolveCodes[problem], 'dns')
+    throw new OutboundFailure(resolveCodes[problem], 'dns', undefined, error)
   })
-  const permitted = addresses.filter((address) => network.guard(address, port))
+  const permitted = addresses.filter((address) => guard(address, port))
   // The address itself is not told: it could be one of the operator's own network.
-  if (permitted.length === 0) throw new Failure('address_forbidden', 'dns')
-  const foreign = permitted.filter((address) => network.isOwn?.(address, port) !== true)
-  if (foreign.length > 0) return foreign
-  throw new Failure('destination_misconfigured', 'dns', 'It leads to this service itself, so that mail would go in circles.')
+  if (permitted.length === 0) throw new OutboundFailure('address_forbidden', 'dns')
+  return permitted
 }
 
-/** Opens a connection to the first address that answers. Throws `Failure`. */
+/** Opens a connection to the first address that answers. Throws `OutboundFailure`. */
 export function connectFirst(network: Network, addresses: readonly string[], port: number, signal: AbortSignal): Promise<Connected> {
   return new Promise((resolve, reject) => {
     const race = new Race(network, addresses, port, (outcome) => {
       signal.removeEventListener('abort', onAbort)
-      if (outcome instanceof Failure) reject(outcome)
+      if (outcome instanceof OutboundFailure) reject(outcome)
       else resolve(outcome)
     })
-    const onAbort = (): void => race.end(new Failure('aborted', 'connect'))
+    const onAbort = (): void => race.end(new OutboundFailure('aborted', 'connect'))
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) onAbort()
     else race.start()
@@ -69,13 +80,13 @@ class Race {
   readonly #network: Network
   readonly #left: string[]
   readonly #port: number
-  readonly #done: (outcome: Connected | Failure) => void
+  readonly #done: (outcome: Connected | OutboundFailure) => void
   readonly #open = new Set<Socket>()
   #next: Timer | undefined
   #limit: Timer | undefined
   #over = false
 
-  constructor(network: Network, addresses: readonly string[], port: number, done: (outcome: Connected | Failure) => void) {
+  constructor(network: Network, addresses: readonly string[], port: number, done: (outcome: Connected | OutboundFailure) => void) {
     this.#network = network
     this.#left = [...addresses]
     this.#port = port
@@ -84,16 +95,16 @@ class Race {
 
   start(): void {
     const { clock, deadlines } = this.#network
-    this.#limit = clock.after(deadlines.connect, () => this.end(new Failure('connect_timeout', 'connect')))
+    this.#limit = clock.after(deadlines.connect, () => this.end(new OutboundFailure('connect_timeout', 'connect')))
     this.#tryNext()
   }
 
-  end(outcome: Connected | Failure): void {
+  end(outcome: Connected | OutboundFailure): void {
     if (this.#over) return
     this.#over = true
     this.#next?.cancel()
     this.#limit?.cancel()
-    for (const socket of this.#open) if (outcome instanceof Failure || socket !== outcome.socket) socket.destroy()
+    for (const socket of this.#open) if (outcome instanceof OutboundFailure || socket !== outcome.socket) socket.destroy()
     this.#done(outcome)
   }
 
@@ -118,6 +129,6 @@ class Race {
     if (this.#left.length > 0) return this.#tryNext()
     if (this.#open.size > 0) return
     const refused = 'code' in error && error.code === 'ECONNREFUSED'
-    this.end(new Failure(refused ? 'connect_refused' : 'connect_failed', 'connect'))
+    this.end(new OutboundFailure(refused ? 'connect_refused' : 'connect_failed', 'connect'))
   }
 }

@@ -6,11 +6,11 @@ import test, { type ExecutionContext } from 'ava'
 import { systemClock } from '#core/clock.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { FetchFailed } from '#core/outbound/fetch.ts'
-import { guardedFetch } from '../../../../protocols/relay/http/guarded-fetch.ts'
-import { publicFetch } from '../../../../daemon/oauth-core.ts'
-import { authority, goodCertificate } from '../certificates.ts'
-import { FakeClock } from '../../../support/fake-clock.ts'
-import { testResolver } from '../rig.ts'
+import { guardedFetch } from '../../../protocols/outbound/clients.ts'
+import { publicFetch } from '../../../daemon/oauth-core.ts'
+import { authority, goodCertificate } from '../relay/certificates.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { testResolver } from '../relay/rig.ts'
 
 const limits = { deadlineMs: 20_000, bytesMax: 1000 }
 
@@ -62,7 +62,7 @@ test('guardedFetch() gives up on what takes too long', async (t) => {
   })
   const clock = new FakeClock()
   const fetch = guardedFetch({ resolver: testResolver, guard: addressGuard([{ cidr: '127.0.0.1/32' }]), clock, trusted: [authority] })
-  const failed = t.throwsAsync(fetch(origin, limits), { instanceOf: FetchFailed, message: 'The host did not answer a command in time.' })
+  const failed = t.throwsAsync(fetch(origin, limits), { instanceOf: FetchFailed, message: 'The host did not answer in time.' })
   await begun.promise
   clock.advance(limits.deadlineMs)
   await failed

@@ -1,0 +1,60 @@
+/** The ways out that the core asks for, over the one guarded request: a document, a file, a message to a receiver. */
+import { FetchFailed, type Fetch } from '#core/outbound/fetch.ts'
+import type { GetBytes } from '#core/outbound/get-bytes.ts'
+import type { Post } from '#core/outbound/post.ts'
+import { outboundNetwork, type OutboundOptions } from './connection.ts'
+import { openingDeadlines } from './dial.ts'
+import { OutboundFailure } from './failure.ts'
+import { request } from './request.ts'
+
+/** Documents of others, over https only. */
+export function guardedFetch(options: OutboundOptions): Fetch {
+  const network = outboundNetwork(options, openingDeadlines)
+  const headers = { accept: 'application/json', 'user-agent': 'Postern' }
+  return async (url, { deadlineMs, bytesMax }) => {
+    const rules = { deadlineMs, answerBytesMax: bytesMax, ifMore: 'fail', inClear: 'nowhere' } as const
+    try {
+      const { status, headers: fields, body } = await request(network, { method: 'GET', url, headers }, rules)
+      return { status, headers: fields, text: body.toString('utf8') }
+    } catch (error) {
+      throw error instanceof OutboundFailure ? new FetchFailed(error.message, { cause: error }) : error
+    }
+  }
+}
+
+/** Images of captured messages. */
+export function guardedGet(options: OutboundOptions): GetBytes {
+  const network = outboundNetwork(options, openingDeadlines)
+  const headers = { accept: 'image/*', 'user-agent': 'Postern' }
+  return async (url, { deadlineMs, bytesMax }, signal) => {
+    const rules = { deadlineMs, answerBytesMax: bytesMax, ifMore: 'fail', inClear: 'anywhere' } as const
+    try {
+      const { status, body } = await request(network, { method: 'GET', url, headers }, rules, signal)
+      return status === 200 ? body : undefined
+    } catch (error) {
+      if (error instanceof OutboundFailure) return undefined
+      throw error
+    }
+  }
+}
+
+/** Webhooks, notifications and captchas; in clear only to what is not public, which the operator has allowed. */
+export function guardedPost(options: OutboundOptions): Post {
+  const network = outboundNetwork(options, openingDeadlines)
+  return async (message, { deadlineMs, answerBytesMax }, signal) => {
+    const rules = { deadlineMs, answerBytesMax, ifMore: 'cut', inClear: 'inside' } as const
+    try {
+      const { status, body } = await request(network, { method: 'POST', ...message }, rules, signal)
+      return { status, answer: body }
+    } catch (error) {
+      if (error instanceof OutboundFailure) return { problem: wordsFor(error, deadlineMs), isOurs: error.code === 'aborted' }
+      throw error
+    }
+  }
+}
+
+function wordsFor({ code, step, detail, message }: OutboundFailure, deadlineMs: number): string {
+  if (code === 'answer_timeout') return `The receiver did not answer within ${deadlineMs / 1000} seconds.`
+  if (code === 'http_protocol_error') return `The receiver answered with something that is not HTTP ${detail ?? ''}.`
+  return step === 'request' ? 'The receiver closed the connection without an answer.' : message
+}

@@ -1,0 +1,63 @@
+/** Images of strangers: a file comes whole and with status 200, or not at all. */
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
+import { guardedGet } from '../../../protocols/outbound/clients.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { testResolver } from '../relay/rig.ts'
+
+const limits = { deadlineMs: 5000, bytesMax: 4 }
+const never = new AbortController().signal
+
+async function site(t: ExecutionContext, answer: RequestListener, allowed: readonly AllowedRange[] = [{ cidr: '127.0.0.1/32' }]) {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.accept} ${request.headers.connection}`)
+    answer(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const clock = new FakeClock()
+  const get = guardedGet({ resolver: testResolver, guard: addressGuard(allowed), clock })
+  return { asked, clock, get: (signal = never) => get(`http://mail.test:${port}/a.png?b=c`, limits, signal) }
+}
+
+test('guardedGet() returns a file of exactly the limit, in clear too', async (t) => {
+  const { get, asked } = await site(t, (_request, response) => response.end('1234'))
+  t.is(Buffer.from((await get()) ?? []).toString(), '1234')
+  t.deepEqual(asked, ['GET /a.png?b=c image/* close'])
+})
+
+test('guardedGet() returns nothing for a longer file, another status, a redirect and a broken one', async (t) => {
+  const answers: RequestListener[] = [
+    (_request, response) => response.end('12345'),
+    (_request, response) => response.writeHead(404).end('1234'),
+    (_request, response) => response.writeHead(302, { location: '/b.png' }).end(),
+    (_request, response) => response.writeHead(200, { 'content-length': 4 }).write('12', () => response.destroy()),
+    (_request, response) => response.writeHead(101, { connection: 'upgrade', upgrade: 'x' }).end(),
+    (_request, response) => response.destroy(),
+  ]
+  for (const answer of answers) {
+    const { get, asked } = await site(t, answer)
+    t.is(await get(), undefined, answer.toString())
+    t.is(asked.length, 1)
+  }
+})
+
+test('guardedGet() returns nothing when time is up, when it is called off, and from where it may not go', async (t) => {
+  const begun = Promise.withResolvers<void>()
+  const { get, clock } = await site(t, (_request, response) => response.writeHead(200).write('1', () => begun.resolve()))
+  const late = get()
+  await begun.promise
+  clock.advance(limits.deadlineMs)
+  t.is(await late, undefined)
+  t.is(await get(AbortSignal.abort()), undefined)
+  const inside = await site(t, (_request, response) => response.end('1'), [])
+  t.is(await inside.get(), undefined)
+  t.deepEqual(inside.asked, [])
+})
