@@ -1,5 +1,5 @@
 /** What the smart host does to the daemon in a round. Every fault follows from the round's seed and the message. */
-import type { SinkScript, Verdict } from '../support/sink-script.ts'
+import type { SinkAnswer, SinkScript } from '../support/sink-script.ts'
 import { Seeded } from '../support/seeded.ts'
 import { isRefusedForGood } from './ledger.ts'
 import { markerOf } from './letters.ts'
@@ -29,14 +29,14 @@ export function faultScript({ name, seed, ended, hangingUpOn }: Fault): SinkScri
     const busy = name === 'defer' && random.chance(0.3) && firstTime(address)
     return refuseForGood(address) ?? (busy ? '450 4.2.1 mailbox busy, try again' : undefined)
   }
-  const message = async (content: Buffer): Promise<Verdict | undefined> => {
+  const message = async (content: Buffer): Promise<SinkAnswer | undefined> => {
     const fresh = firstTime(markerOf(content) ?? '')
-    if (name === 'hold') return ended.then((): Verdict => 'drop')
+    if (name === 'hold') return ended.then((): SinkAnswer => ({ act: 'drop' }))
     if (name === 'slow') await new Promise((resolve) => setTimeout(resolve, random.between(0, 300)))
-    if (name === 'defer' && fresh && random.chance(0.2)) return { reply: '451 4.3.0 cannot keep it now' }
+    if (name === 'defer' && fresh && random.chance(0.2)) return '451 4.3.0 cannot keep it now'
     if (name !== 'drop' || !fresh || !random.chance(0.2)) return undefined
     hangingUpOn(content)
-    return 'drop'
+    return { act: 'drop' }
   }
   return { recipient, message: (_from, _to, content) => message(content) }
 }

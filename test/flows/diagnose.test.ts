@@ -67,8 +67,10 @@ const test = ava as TestFn<Site>
 test.before(async (t) => {
   const folder = await temporaryFolder('diagnose')
   const sink = await Sink.listen({
-    recipient: (address) => replies[address.slice(0, address.indexOf('@'))],
-    message: () => ({ reply: '250 2.0.0 Ok: queued as 4bXyZ91Qwz' }),
+    script: {
+      recipient: (address) => replies[address.slice(0, address.indexOf('@'))],
+      message: () => '250 2.0.0 Ok: queued as 4bXyZ91Qwz',
+    },
   })
   // nobody answers there: what DNS says is told as not checked
   const daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_DNS_SERVERS: `127.0.0.1:${await freePort()}` } })

@@ -54,7 +54,7 @@ class MuteSink {
       resolve()
       return new Promise(() => {})
     }
-    return new MuteSink(await Sink.listen({ message }), promise)
+    return new MuteSink(await Sink.listen({ script: { message } }), promise)
   }
 }
 

@@ -101,7 +101,9 @@ const known = Object.keys(expected).filter((key) => !key.includes('messages_acce
 
 test('a scrape tells of a bounce, its suppression and a failing webhook, and names nobody', async (t) => {
   await using folder = await temporaryFolder('metrics')
-  await using sink = await Sink.listen({ recipient: (address) => (address.startsWith('gone') ? '550 5.1.1 no such user' : undefined) })
+  await using sink = await Sink.listen({
+    script: { recipient: (address) => (address.startsWith('gone') ? '550 5.1.1 no such user' : undefined) },
+  })
   await using receiver = await new WebhookReceiver({ answer: (response) => response.writeHead(500).end() }).listen()
   await using daemon = await Daemon.start({ folder: folder.path, env })
   const { rest } = daemon

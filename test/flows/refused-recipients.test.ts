@@ -12,7 +12,9 @@ const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_OPERA
 
 test('a recipient refused for good is found as a bounce, is suppressed, and the list says who got the message', async (t) => {
   await using folder = await temporaryFolder('refused')
-  await using sink = await Sink.listen({ recipient: (address) => (address.includes('gone') ? '550 5.1.1 no such user' : undefined) })
+  await using sink = await Sink.listen({
+    script: { recipient: (address) => (address.includes('gone') ? '550 5.1.1 no such user' : undefined) },
+  })
   await using daemon = await Daemon.start({ folder: folder.path, env })
   const { rest } = daemon
   const [organization] = (await rest.must('GET', '/v1/organizations'))['data'] as { id: string }[]
@@ -45,7 +47,7 @@ test('a recipient refused for good is found as a bounce, is suppressed, and the 
   t.deepEqual(listed.map(({ email }) => email).toSorted(), ['gone.a@example.net', 'gone.b@example.net', 'gone@example.net'])
 
   // one reply to the content, which does not tell whose address is bad
-  sink.script = { message: () => ({ reply: '550 5.1.1 no such user' }) }
+  sink.script = { message: () => '550 5.1.1 no such user' }
   const shared = await rest.must('POST', '/v1/messages', {
     from: 'shop@example.com',
     to: ['carl@example.net', 'dora@example.net'],

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/workspace.ts'
 
 test('mail that one provider refused goes out by another after a replay, once', async (t) => {
   await using folder = await temporaryFolder('replay')
-  await using refusing = await Sink.listen({ recipient: () => '550 5.7.1 your account is closed' })
+  await using refusing = await Sink.listen({ script: { recipient: () => '550 5.7.1 your account is closed' } })
   await using taking = await Sink.listen()
   await using daemon = await Daemon.start({ folder: folder.path })
   const { rest } = daemon

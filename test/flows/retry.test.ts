@@ -18,7 +18,9 @@ interface TraceRead {
 
 test('a message that its provider refused for one recipient is retried, arrives there once, and its trace tells it in order', async (t) => {
   await using folder = await temporaryFolder('retry')
-  await using provider = await Sink.listen({ recipient: (address) => (address.startsWith('ben') ? '550 5.1.1 no such user' : undefined) })
+  await using provider = await Sink.listen({
+    script: { recipient: (address) => (address.startsWith('ben') ? '550 5.1.1 no such user' : undefined) },
+  })
   await using daemon = await Daemon.start({ folder: folder.path })
   const { rest } = daemon
   await makeRoute(rest, await makeDestination(rest, { name: 'provider', port: provider.port, mode: 'live' }))

@@ -9,7 +9,9 @@ import { temporaryFolder } from '../support/workspace.ts'
 
 test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry', async (t) => {
   await using folder = await temporaryFolder('suppressions')
-  await using sink = await Sink.listen({ recipient: (address) => (address.startsWith('later') ? '450 4.2.1 later' : undefined) })
+  await using sink = await Sink.listen({
+    script: { recipient: (address) => (address.startsWith('later') ? '450 4.2.1 later' : undefined) },
+  })
   await using daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_DELIVERY_RETRY_SECONDS: '3' } })
   const { rest } = daemon
   const destinationId = await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' })

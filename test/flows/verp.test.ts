@@ -5,7 +5,7 @@ import { livesOf, type Lives } from '../support/daemon-lives.ts'
 import { eventually, within } from '../support/deadline.ts'
 import { makeDestination, makeLogin, type Login } from '../support/provision.ts'
 import { Sink } from '../support/sink.ts'
-import type { SinkScript } from '../support/sink-script.ts'
+import type { SinkWords } from '../support/sink-script.ts'
 import { SmtpClient } from '../support/smtp-client.ts'
 
 const [anna, ben, carl] = ['anna@peer.test', 'ben@peer.test', 'carl@peer.test'] as const
@@ -19,8 +19,8 @@ interface Place extends Pick<Lives, 'start' | 'verify'> {
   readonly login: Login
 }
 
-async function place(t: ExecutionContext, script: SinkScript = {}): Promise<Place> {
-  const sink = await Sink.listen(script)
+async function place(t: ExecutionContext, script: SinkWords = {}): Promise<Place> {
+  const sink = await Sink.listen({ script })
   const { start, verify } = await livesOf(t, 'verp', { POSTERN_INBOUND_DOMAIN: 'bounces.site.test' }, sink)
   const daemon = await start()
   const destination = await makeDestination(daemon.rest, { name: 'sink', port: sink.port, mode: 'live' })
@@ -73,7 +73,7 @@ test.serial('each recipient gets the same message in a transaction of its own, u
 
 test.serial('a kill in the middle of a round mails nobody again who accepted', async (t) => {
   const { promise: second, resolve: secondCame } = Promise.withResolvers<void>()
-  const script: SinkScript = {
+  const script: SinkWords = {
     message: async (_from, to) => {
       if (!to.includes(ben)) return undefined
       secondCame()

@@ -12,7 +12,7 @@ const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.
 
 test('an event of a message that was given up survives kill -9, and arrives under its delivery id', async (t) => {
   await using folder = await temporaryFolder('webhooks')
-  await using sink = await Sink.listen({ recipient: () => '550 5.1.1 no such user' })
+  await using sink = await Sink.listen({ script: { recipient: () => '550 5.1.1 no such user' } })
   await using receiver = await new WebhookReceiver({ answer: () => undefined }).listen()
   const options = { folder: folder.path, env }
   const first = await Daemon.start(options)

@@ -51,7 +51,9 @@ peers('A bounce of Postfix comes back over MX to the return path of its recipien
   await using outer = await temporaryFolder('postfix')
   await using folder = await temporaryFolder('bounces')
   await using sink = await Sink.listen({
-    recipient: (address) => (address === anna ? '550 5.1.1 <anna@shop.test>: no such user' : undefined),
+    script: {
+      recipient: (address) => (address === anna ? '550 5.1.1 <anna@shop.test>: no such user' : undefined),
+    },
   })
   await using daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_INBOUND_DOMAIN: 'bounces.site.test' } })
   await using postfix = await Postfix.start({
@@ -81,7 +83,7 @@ peers('A bounce of Postfix in a mailbox of Dovecot is polled over IMAP inside TL
   await using outer = await temporaryFolder('postfix')
   await using mail = await temporaryFolder('dovecot')
   await using folder = await temporaryFolder('polled')
-  await using sink = await Sink.listen({ recipient: (address) => (address === anna ? refusal : undefined) })
+  await using sink = await Sink.listen({ script: { recipient: (address) => (address === anna ? refusal : undefined) } })
   await using dovecot = await Dovecot.start({ folder: mail.path, owner })
   const options = { folder: folder.path, env: { POSTERN_IMAP_CA_FILE: dovecot.ca } }
   await using daemon = await Daemon.start(options)

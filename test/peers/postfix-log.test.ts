@@ -17,7 +17,7 @@ const replyTo = (recipient: string): string | undefined => replies[recipient.spl
 
 peers('the log of Postfix tells what became of each recipient, with return path and Message-ID', async (t) => {
   await using folder = await temporaryFolder('postfix-log')
-  await using sink = await Sink.listen({ recipient: replyTo })
+  await using sink = await Sink.listen({ script: { recipient: replyTo } })
   await using postfix = await Postfix.start({
     folder: folder.path,
     // a message that could not be delivered at once has expired

@@ -1,79 +1,100 @@
 /**
- * A smart host that does as it is told: it keeps every message it answers 250 to, and can defer, refuse, hold or drop.
- * Its list of deliveries is the other half of every ledger.
+ * An SMTP server that does what a test tells it at any step of the dialog: accept, refuse, defer, hold, drop, answer nonsense.
+ * It keeps every message it answers 250 to; its list of deliveries is the other half of every ledger.
  */
-import { createServer, type Server, type Socket } from 'node:net'
 import { EventEmitter, once } from 'node:events'
-import type { Delivery, SinkScript } from './sink-script.ts'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { goodCertificate } from '../protocols/relay/certificates.ts'
+import type { Delivery, SinkHost, SinkOptions, SinkScript, SinkStep } from './sink-script.ts'
 import { SinkSession } from './sink-session.ts'
 
 interface SinkEvents {
   delivery: [Delivery]
+  /** A step was reached, or a connection was opened or closed. */
+  change: []
 }
 
-/** Listens on a free loopback port until disposed. */
-export class Sink extends EventEmitter<SinkEvents> implements AsyncDisposable {
-  /** May be changed at any time; open sessions follow at their next command. */
+/** Listens on loopback until disposed. */
+export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDisposable {
+  readonly options: SinkOptions
+  /** May be changed at any time; open sessions follow at their next step. */
   script: SinkScript
   readonly deliveries: Delivery[] = []
-  #server: Server
-  #sockets = new Set<Socket>()
+  /** Everything that was received as a command, in order, over all connections. */
+  readonly lines: string[] = []
+  readonly connections: SinkSession[] = []
+  port = 0
+  readonly #reached = new Map<SinkStep, number>()
+  readonly #server: Server
 
-  private constructor(script: SinkScript) {
+  constructor(options: SinkOptions = {}) {
     super()
-    this.script = script
-    this.#server = createServer((socket) => this.#serve(socket))
+    this.setMaxListeners(0)
+    this.options = options
+    this.script = options.script ?? {}
+    const accept = (socket: Socket): void => void this.connections.push(new SinkSession(this, socket, this.connections.length))
+    const certificate = options.certificate ?? goodCertificate
+    this.#server = options.security === 'tls' ? createTlsServer(certificate, accept) : createServer(accept)
+    this.#server.on('tlsClientError', () => undefined)
   }
 
-  static async listen(script: SinkScript = {}, port = 0): Promise<Sink> {
-    const sink = new Sink(script)
-    sink.#server.listen(port, '127.0.0.1')
-    await once(sink.#server, 'listening')
-    return sink
+  /** A sink on a free port. */
+  static listen(options?: SinkOptions): Promise<Sink> {
+    return new Sink(options).listen()
   }
 
-  get port(): number {
-    const address = this.#server.address()
-    if (address === null || typeof address === 'string') throw new Error('the sink does not listen')
-    return address.port
-  }
-
-  /** Breaks every open connection, as a smart host does that restarts. */
-  dropConnections(): void {
-    for (const socket of this.#sockets) socket.destroy()
+  /** Listens on the given port of 127.0.0.1, any free one when it is 0. */
+  async listen(port = 0): Promise<this> {
+    this.#server.listen(port, '127.0.0.1')
+    await once(this.#server, 'listening')
+    this.port = (this.#server.address() as AddressInfo).port
+    return this
   }
 
   /** The first delivery, past or coming, that fits. */
   async delivered(fits: (delivery: Delivery) => boolean): Promise<Delivery> {
-    const found = this.deliveries.find(fits)
-    if (found) return found
-    return new Promise((resolve) => {
-      const look = (delivery: Delivery): void => {
-        if (!fits(delivery)) return
-        this.off('delivery', look)
-        resolve(delivery)
-      }
-      this.on('delivery', look)
-    })
+    for (;;) {
+      const found = this.deliveries.find(fits)
+      if (found) return found
+      await once(this, 'delivery')
+    }
+  }
+
+  /** Resolves when this step has been reached so many times since the sink began. */
+  async reached(step: SinkStep, times = 1): Promise<void> {
+    while ((this.#reached.get(step) ?? 0) < times) await once(this, 'change')
+  }
+
+  /** Resolves when so many connections are open. */
+  async open(count: number): Promise<void> {
+    while (this.connections.filter((connection) => connection.open).length !== count) await once(this, 'change')
+  }
+
+  /** Answers what has been held. */
+  release(): void {
+    for (const connection of this.connections) connection.release()
+  }
+
+  /** Breaks every open connection, as a smart host does that restarts. */
+  dropConnections(): void {
+    for (const connection of this.connections) connection.socket.destroy()
+  }
+
+  note(step?: SinkStep): void {
+    if (step !== undefined) this.#reached.set(step, (this.#reached.get(step) ?? 0) + 1)
+    this.emit('change')
+  }
+
+  keep(delivery: Delivery): void {
+    this.deliveries.push(delivery)
+    this.emit('delivery', delivery)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.dropConnections()
+    if (!this.#server.listening) return
     this.#server.close()
-    if (this.#server.listening) await once(this.#server, 'close')
-  }
-
-  #serve(socket: Socket): void {
-    this.#sockets.add(socket)
-    socket.setNoDelay(true)
-    socket.on('close', () => this.#sockets.delete(socket))
-    socket.on('error', () => socket.destroy())
-    new SinkSession(socket, {
-      script: () => this.script,
-      delivered: (delivery) => {
-        this.deliveries.push(delivery)
-        this.emit('delivery', delivery)
-      },
-    })
+    await once(this.#server, 'close')
   }
 }

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { transportContract } from '../../contracts/transport.ts'
 import { targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkAnswer, SinkStep } from './sink.ts'
-import { Sink } from './sink.ts'
+import type { SinkAnswer, SinkStep } from '../../support/sink-script.ts'
+import { Sink } from '../../support/sink.ts'
 import type { PeerMood } from '../../contracts/transport.ts'
 
 const scripts: Readonly<Partial<Record<PeerMood, readonly [SinkStep, SinkAnswer]>>> = {
@@ -30,7 +30,7 @@ for (const offers of [['PIPELINING'], []]) {
         const [step, answer] = scripts[mood] ?? []
         sink.script = (name) => (name === step ? answer : undefined)
       },
-      received: () => sink.messages.map(({ content }) => content),
+      received: () => sink.deliveries.map(({ text }) => text),
       held: () => sink.reached('data'),
       contacts: () => sink.connections.length,
     }

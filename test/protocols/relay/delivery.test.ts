@@ -22,7 +22,7 @@ test('deliver() accepted: the report names everything that was seen', async (t) 
     'total',
   ])
   t.true(Object.values(report.milliseconds).every((ms) => ms >= 0 && ms < 10_000))
-  t.is(sink.messages[0]?.content, 'A: b\r\n\r\n.x\r\n..\r\n.\r\n')
+  t.is(sink.deliveries[0]?.text, 'A: b\r\n\r\n.x\r\n..\r\n.\r\n')
 })
 
 test('deliver() pipelining: one write for the envelope, one for content and dot', async (t) => {
@@ -78,7 +78,7 @@ for (const offers of [undefined, []]) {
     t.is(sink.connections.length, 1)
     t.is(sink.lines.filter((line) => line === 'RSET').length, 1)
     t.deepEqual(
-      sink.messages.map(({ rcpt }) => rcpt),
+      sink.deliveries.map(({ to }) => to),
       [['one@p.test', 'two@p.test'], ['one@peer.test']],
     )
   })
@@ -91,7 +91,7 @@ test('deliver() 354 although everyone was refused: a lone dot goes out, nothing 
   const transport = testTransport(t)
   const report = await transport.deliver(targetOf(sink), jobOf())
   t.deepEqual(report.recipients, [{ address: 'one@peer.test', verdict: 'permanent', reply: { code: 550, enhanced: '5.1.1', text: 'No' } }])
-  t.is(sink.messages[0]?.content, '')
+  t.is(sink.deliveries[0]?.text, '')
   t.is(report.error, undefined)
   sink.script = () => undefined
   t.is((await transport.deliver(targetOf(sink), jobOf())).recipients[0]?.verdict, 'accepted')
@@ -133,8 +133,8 @@ test('deliver() parameters follow the offer and the need', async (t) => {
     sink.lines.filter((line) => line.startsWith('MAIL')),
     ['MAIL FROM:<> SIZE=3 BODY=8BITMIME', 'MAIL FROM:<sender@site.test> SIZE=0 SMTPUTF8', 'MAIL FROM:<sender@site.test> SIZE=0 SMTPUTF8'],
   )
-  t.is(sink.messages[0]?.content, 'é\r\n')
-  t.is(Buffer.from(sink.messages[1]?.rcpt[0] ?? '', 'latin1').toString(), 'jürg@p.test')
+  t.is(sink.deliveries[0]?.text, 'é\r\n')
+  t.is(sink.deliveries[1]?.to[0], 'jürg@p.test')
 })
 
 test('deliver() without SMTPUTF8 only the addresses that need it are refused', async (t) => {
@@ -153,7 +153,7 @@ test('deliver() without SMTPUTF8 only the addresses that need it are refused', a
     all.recipients.map(({ verdict, reply }) => [verdict, reply?.enhanced]),
     [['permanent', '5.6.7']],
   )
-  t.is(sink.messages.length, 1)
+  t.is(sink.deliveries.length, 1)
 })
 
 test('deliver() an address that could end a command is never written', async (t) => {
@@ -171,7 +171,7 @@ test('deliver() an address that could end a command is never written', async (t)
     [['permanent', '5.1.3']],
   )
   t.deepEqual(
-    sink.messages.map(({ rcpt }) => rcpt),
+    sink.deliveries.map(({ to }) => to),
     [['one@p.test']],
   )
 })

@@ -77,9 +77,9 @@ for (const lenient of [false, true]) {
       const text = `${compose(random, atoms, 1 + random(seed % 10 === 0 ? 20_000 : 60))}\r\n`
       const report = await transport.deliver(targetOf(sink), jobOf({ chunks: split(random, text) }))
       t.is(report.recipients[0]?.verdict, 'accepted', `seed ${seed}`)
-      t.true(sink.messages.at(-1)?.content === text, `seed ${seed}`)
+      t.true(sink.deliveries.at(-1)?.text === text, `seed ${seed}`)
     }
-    t.is(sink.messages.length, 60)
+    t.is(sink.deliveries.length, 60)
   })
 
   test(`deliver() no content ends its data early at a ${kind} peer`, async (t) => {
@@ -95,9 +95,9 @@ for (const lenient of [false, true]) {
     for (const [at, text] of texts.entries()) {
       const report = await transport.deliver(targetOf(sink), jobOf({ chunks: split(randomFrom(at), text) }))
       t.is(report.recipients[0]?.verdict, 'accepted', JSON.stringify(text))
-      t.is(sink.messages.length, at + 1, JSON.stringify(text))
+      t.is(sink.deliveries.length, at + 1, JSON.stringify(text))
     }
-    t.true(sink.messages.every(({ mail, rcpt }) => mail.includes('sender@site.test') && rcpt.join() === 'one@peer.test'))
+    t.true(sink.deliveries.every(({ from, to }) => from === 'sender@site.test' && to.join() === 'one@peer.test'))
     t.is(sink.connections.length, 1)
   })
 }

@@ -2,7 +2,7 @@
 import test from 'ava'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkAnswer, SinkStep } from './sink.ts'
+import type { SinkAnswer, SinkStep } from '../../support/sink-script.ts'
 
 const steps = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'body', 'dot'] as const
 type Step = (typeof steps)[number]
@@ -56,7 +56,7 @@ for (const offers of [['PIPELINING'], []]) {
         if (fault === 'reset') t.is(summary(report)[0], expected[0])
         else t.deepEqual(summary(report), expected)
         t.is(report.recipients.length, 1)
-        t.deepEqual(sink.messages, [])
+        t.deepEqual(sink.deliveries, [])
       })
     }
   }
@@ -108,7 +108,7 @@ test('deliver() content that cannot be read is never ended with a dot', async (t
     const report = await testTransport(t).deliver(targetOf(sink), jobOf({ size, content }))
     t.deepEqual(summary(report), ['transient', 'content_failed', 'body'])
     await sink.open(0)
-    t.deepEqual(sink.messages, [])
+    t.deepEqual(sink.deliveries, [])
   }
 })
 
@@ -132,6 +132,6 @@ test('deliver() a start that cannot be recorded ends the link without a dot', as
     const report = await testTransport(t).deliver(targetOf(sink), job)
     t.deepEqual(summary(report), ['transient', 'start_not_recorded', 'body'])
     await sink.open(0)
-    t.deepEqual(sink.messages, [])
+    t.deepEqual(sink.deliveries, [])
   }
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { gate, jobOf, targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkAnswer } from './sink.ts'
+import type { SinkAnswer } from '../../support/sink-script.ts'
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
 
@@ -12,8 +12,8 @@ test('deliver() keeps to maxConnections and uses connections again', async (t) =
   const reports = await Promise.all(times(60, (index) => transport.deliver(target, jobOf({ rcptTo: [`r${index}@p.test`] }))))
   t.true(reports.every(({ recipients }) => recipients[0]?.verdict === 'accepted'))
   t.is(sink.connections.length, 3)
-  t.is(sink.messages.length, 60)
-  t.deepEqual(new Set(sink.messages.map(({ rcpt }) => rcpt[0])), new Set(times(60, (index) => `r${index}@p.test`)))
+  t.is(sink.deliveries.length, 60)
+  t.deepEqual(new Set(sink.deliveries.map(({ to }) => to[0])), new Set(times(60, (index) => `r${index}@p.test`)))
   t.is(reports.filter(({ reused }) => !reused).length, 3)
 })
 
@@ -35,7 +35,7 @@ test('deliver() the next envelope rides behind the dot, and each message keeps i
     kinds.map((kind) => verdicts[kind] ?? ''),
   )
   t.deepEqual(
-    sink.messages.map(({ rcpt, content }) => [rcpt[0], content]),
+    sink.deliveries.map(({ to, text }) => [to[0], text]),
     [
       ['good0@p.test', 'A: good\r\n'],
       ['good3@p.test', 'A: good\r\n'],
@@ -60,7 +60,7 @@ for (const act of ['drop', 'reset'] as const) {
       ['accepted', 'unknown', 'accepted'],
     )
     t.deepEqual(
-      sink.messages.map(({ content }) => content),
+      sink.deliveries.map(({ text }) => text),
       ['A: first\r\n', 'A: third\r\n'],
     )
     t.deepEqual(
@@ -110,7 +110,7 @@ test('deliver() a rested connection that says 421 is replaced within the attempt
   sink.script = (step, _line, { number }) => (step === 'mail' && number === 0 ? '421 4.4.2 Idle for too long' : undefined)
   const report = await transport.deliver(targetOf(sink), jobOf())
   t.is(report.recipients[0]?.verdict, 'accepted')
-  t.is(sink.messages.length, 2)
+  t.is(sink.deliveries.length, 2)
 })
 
 test('deliver() a connection that fails later in the dialog is not replaced', async (t) => {
@@ -140,12 +140,12 @@ test('deliver() connections end after their share of messages or time', async (t
   const transport = testTransport(t, { clock, limits: { messages: 3, ageMs: 20_000 } })
   await Promise.all(times(7, () => transport.deliver(targetOf(sink), jobOf())))
   t.deepEqual(
-    times(3, (number) => sink.messages.filter(({ connection }) => connection === number).length),
+    times(3, (number) => sink.deliveries.filter(({ connection }) => connection === number).length),
     [3, 3, 1],
   )
   clock.advance(20_000)
   t.is((await transport.deliver(targetOf(sink), jobOf())).recipients[0]?.verdict, 'accepted')
-  t.is(sink.messages.at(-1)?.connection, 3)
+  t.is(sink.deliveries.at(-1)?.connection, 3)
   await sink.open(1)
 })
 
@@ -163,7 +163,7 @@ test('deliver() with another revision opens connections of its own and lets the 
   await sink.reached('quit')
   await sink.open(1)
   t.deepEqual(
-    sink.messages.map(({ connection }) => connection),
+    sink.deliveries.map(({ connection }) => connection),
     [0, 1, 0],
   )
 })
@@ -239,7 +239,7 @@ test('deliver() an aborted job whose envelope rides: its link ends after the mes
   sink.script = () => undefined
   sink.release()
   t.deepEqual([(await first).recipients[0]?.verdict, (await third).recipients[0]?.verdict], ['accepted', 'accepted'])
-  t.deepEqual(sink.messages.map(({ content }) => content).slice(1), ['A: first\r\n', 'A: third\r\n'])
+  t.deepEqual(sink.deliveries.map(({ text }) => text).slice(1), ['A: first\r\n', 'A: third\r\n'])
 })
 
 test('dispose() answers everything and takes nothing more', async (t) => {

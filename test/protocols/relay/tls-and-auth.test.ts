@@ -3,7 +3,7 @@ import test from 'ava'
 import type { AttemptReport, SmtpTarget } from '#core/delivery/transport.ts'
 import { otherCertificate } from './certificates.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
-import type { SinkOptions } from './sink.ts'
+import type { SinkOptions } from '../../support/sink-script.ts'
 
 const summary = ({ recipients, error }: AttemptReport): readonly unknown[] => [recipients[0]?.verdict, error?.code, error?.phase]
 
@@ -14,7 +14,7 @@ for (const security of ['tls', 'starttls'] as const) {
     t.is(report.recipients[0]?.verdict, 'accepted')
     t.regex(report.tls?.version ?? '', /^TLSv1\.[23]$/)
     t.is(report.tls?.verified, true)
-    t.true(sink.messages[0]?.secured)
+    t.true(sink.deliveries[0]?.secured)
     t.is(sink.lines.filter((line) => line.startsWith('EHLO')).length, security === 'tls' ? 1 : 2)
   })
 
@@ -27,7 +27,7 @@ for (const security of ['tls', 'starttls'] as const) {
     const insecure = await testTransport(t, { trusted: [] }).deliver(targetOf(sink, { security, tlsPolicy: 'insecure' }), jobOf())
     t.is(insecure.recipients[0]?.verdict, 'accepted')
     t.is(insecure.tls?.verified, false)
-    t.is(sink.messages.length, 1)
+    t.is(sink.deliveries.length, 1)
   })
 
   test(`deliver() ${security}: a certificate for another name ends the attempt`, async (t) => {
@@ -73,7 +73,7 @@ for (const more of ['250 injected\r\n', '250 inj']) {
     }
     const report = await testTransport(t).deliver(targetOf(sink, { security: 'starttls' }), jobOf())
     t.is(report.error?.code, 'protocol_error')
-    t.deepEqual(sink.messages, [])
+    t.deepEqual(sink.deliveries, [])
   })
 }
 
@@ -106,7 +106,7 @@ async function attempt(t: Parameters<typeof testSink>[0], options: SinkOptions, 
   const sink = await testSink(t, { security: 'starttls', users: { me: 'right' }, ...options })
   const target = targetOf(sink, { security: 'starttls', username: 'me', password: 'topsecret', ...changes })
   const report = await testTransport(t).deliver(target, jobOf())
-  t.deepEqual(sink.messages, [])
+  t.deepEqual(sink.deliveries, [])
   t.false(/topsecret|dG9wc2VjcmV0|AG1lAHRvcHNlY3JldA/.test(JSON.stringify(report)))
   return report
 }
