@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Scope } from '#core/access/scope.ts'
 import type { Refusal } from '#core/refusals.ts'
-import { requireSameOrigin } from './pages/same-origin.ts'
+import { requireSameOrigin } from './pages/session/same-origin.ts'
 import type { PageReader } from './rendering.ts'
 
 /** As much of a request as credentials are looked for in. */

@@ -1,0 +1,48 @@
+/** The bare address: where to sign in and how to send for who comes by, the own organizations for who is signed in, a signpost for programs. */
+import { startPage } from '#core/people/login-link.ts'
+import { answer, type Answer } from '../../answer.ts'
+import { prefersPage, varies } from '../../negotiation.ts'
+import type { Operation } from '../../operation.ts'
+import { html } from '../layout/html.ts'
+import { page } from '../layout/layout.ts'
+import { seeOther, type Pages } from '../session/page-operation.ts'
+
+/** `baseUrl`: under which programs reach the service, without a slash at the end. */
+export const startOperation = (pages: Pages, baseUrl: string): Operation =>
+  pages.open({ path: '/', operationId: 'showStart', summary: 'Show where to begin' }, ({ headers, signedIn }) => {
+    if (!prefersPage(headers)) return answer(signpost(baseUrl), { headers: varies })
+    return signedIn ? seeOther(startPage, varies) : welcome(baseUrl)
+  })
+
+const signpost = (baseUrl: string): object => ({
+  name: 'Postern',
+  send: { method: 'POST', url: `${baseUrl}/v1/messages` },
+  openapi_url: `${baseUrl}/openapi.json`,
+  health_url: `${baseUrl}/healthz`,
+})
+
+const welcome = (baseUrl: string): Answer =>
+  page({
+    title: 'Welcome',
+    headers: varies,
+    content: html`<div class="sheet">
+        <h1>Mail of your sites goes through here</h1>
+        <p class="lead">Postern relays it through your own providers or captures it, and shows what happened to every message.</p>
+        <div class="ways">
+          <a class="button" href="/sign-in">Sign in</a>
+          <a class="button quiet" href="/openapi.json">API description</a>
+        </div>
+      </div>
+      <section class="sheet" aria-labelledby="send">
+        <h2 id="send">Send a message</h2>
+        <p class="meta">With an API key, from any program:</p>
+        <pre class="code" tabindex="0">
+curl ${baseUrl}/v1/messages \\
+  -H "Authorization: Bearer $KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"from": "shop@example.com",
+       "to": "ada@example.org",
+       "subject": "Hello", "text": "It works."}'</pre>
+        <p class="meta">Software that sends by SMTP signs in with an SMTP credential.</p>
+      </section>`,
+  })

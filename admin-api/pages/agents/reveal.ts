@@ -1,0 +1,79 @@
+/**
+ * The page behind a reveal link: it asks first, because whatever looks at links of mails and chats opens them, and shows the
+ * token once. A program that asks for JSON gets it at once.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import * as z from 'zod'
+import type { PublishableKey } from '#core/publishable/publishable-key.ts'
+import type { Reveals } from '#core/publishable/reveals.ts'
+import { answer, media, type Answer } from '../../answer.ts'
+import { operation, type Operation } from '../../operation.ts'
+import { html } from '../layout/html.ts'
+import { page } from '../layout/layout.ts'
+import { underOwnAddress } from '../session/own-address.ts'
+import { strangerRefusalPage } from '../layout/refusal-page.ts'
+
+export interface RevealCore {
+  readonly reveals: Reveals
+  /** Address of the pages for people. */
+  readonly origin: string
+}
+
+/** Said aloud, and by no browser: the others get the page, which uses nothing up. */
+const wantsJson = ({ accept = '' }: IncomingHttpHeaders): boolean => /^application\/json\b/i.test(accept.trim())
+
+export function revealOperations({ reveals, origin }: RevealCore): readonly Operation[] {
+  const common = {
+    ...{ path: '/reveal/{code}', tags: ['pages'], right: 'none', hiddenFromOpenApi: true },
+    params: z.strictObject({ code: z.string().max(200) }),
+    response: media('text/html'),
+    errorRenderer: (refusal, headers) => (wantsJson(headers) ? undefined : strangerRefusalPage(refusal)),
+  } as const satisfies Partial<Operation>
+  return underOwnAddress(origin, [
+    operation({
+      ...common,
+      ...{ method: 'GET', operationId: 'showReveal', summary: 'Ask whether to show a token' },
+      async handle({ params: { code }, headers, headOnly }) {
+        if (!wantsJson(headers) || headOnly) return askFirst(code, (await reveals.look(code)).key)
+        return answer({ raw_token: await reveals.take(code) }, { headers: safe })
+      },
+    }),
+    // whoever can make a browser send this form knows the link, and with it everything
+    operation({
+      ...common,
+      ...{ method: 'POST', operationId: 'reveal', summary: 'Show a token once' },
+      async handle({ params: { code }, headers }) {
+        const token = await reveals.take(code)
+        return wantsJson(headers) ? answer({ raw_token: token }, { headers: safe }) : shown(token)
+      },
+    }),
+  ])
+}
+
+const safe = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+
+const askFirst = (code: string, { id, name, allowedOrigins }: PublishableKey): Answer =>
+  page({
+    title: 'Reveal a publishable key',
+    content: html`<div class="sheet">
+      <h1>Reveal a publishable key</h1>
+      <p class="lead">
+        The token of the key <b>${name || id}</b> for ${allowedOrigins.join(', ')} can be shown once, within five minutes of its making.
+      </p>
+      <form method="post" action="/reveal/${code}">
+        <button>Reveal</button>
+      </form>
+    </div>`,
+    headers: { 'referrer-policy': 'same-origin' },
+  })
+
+const shown = (token: string): Answer =>
+  page({
+    title: 'Your publishable key',
+    content: html`<div class="sheet">
+      <h1>Your publishable key</h1>
+      <p>Copy it now: it is not shown again. It may stand in the source of your web page, and nowhere else does it work.</p>
+      <p><code class="token">${token}</code></p>
+    </div>`,
+    headers: safe,
+  })

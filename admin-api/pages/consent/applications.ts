@@ -1,0 +1,84 @@
+/** Applications with access to projects of the user, and taking that back. */
+import type { ApiKey } from '#core/access/api-key.ts'
+import type { Application, Applications } from '#core/consent/applications.ts'
+import { changesSettings } from '#core/oauth/scopes.ts'
+import type { Answer } from '../../answer.ts'
+import type { Operation } from '../../operation.ts'
+import { csrfField } from '../session/confirm-first.ts'
+import { doneNotice } from '../layout/fields.ts'
+import { html, type Html } from '../layout/html.ts'
+import { keyChoice, keysToKeep } from '../layout/key-choice.ts'
+import { page } from '../layout/layout.ts'
+import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
+import { scopesInWords } from './scope-words.ts'
+import { doneWords, timeOf } from '../layout/words.ts'
+
+export const applicationsPath = '/account/applications'
+
+export const applicationOperations = (pages: Pages, applications: Applications): readonly Operation[] => [
+  pages.signedIn({ path: applicationsPath, operationId: 'showApplications', summary: 'List the applications with access' }, (request) =>
+    applicationsPage(applications, request),
+  ),
+  pages.form(
+    {
+      path: `${applicationsPath}/revoke`,
+      operationId: 'revokeApplication',
+      summary: 'End the access of an application',
+      back: () => applicationsPath,
+    },
+    async ({ signedIn, form }) => {
+      const given = (name: string): string => form.get(name) ?? ''
+      const named = { clientId: given('client'), organizationId: given('organization'), projectId: given('project') }
+      await applications.revoke(signedIn.user.id, named, keysToKeep(form))
+      return seeOther(`${applicationsPath}?done=application_revoked`)
+    },
+  ),
+]
+
+async function applicationsPage(applications: Applications, { signedIn, visitor, query }: SignedInRequest): Promise<Answer> {
+  const { id } = signedIn.user
+  const list = await Promise.all(
+    (await applications.list(id)).map(async (application) => ({ application, keys: await applications.keysOf(id, application) })),
+  )
+  return page({
+    title: 'Applications with access',
+    width: 'wide',
+    visitor,
+    section: 'account',
+    content: html`<a class="back" href="/account">Account</a>
+      <h1>Applications with access</h1>
+      ${doneNotice(doneWords(query('done')))}
+      <section class="sheet" aria-labelledby="allowed">
+        <h2 id="allowed">Allowed by you</h2>
+        ${
+          list.length > 0
+            ? html`<p class="meta">None of them can do more than your role. Revoking ends all of its tokens at once.</p>
+                <ul class="rows">
+                  ${list.map(({ application, keys }) => row(application, keys, csrfField(visitor)))}
+                </ul>`
+            : html`<p>You have allowed none. An application that wants access sends you here and asks.</p>`
+        }
+      </section>`,
+  })
+}
+
+const row = (application: Application, keys: readonly ApiKey[], csrf: Html): Html => {
+  const { clientId, clientName, verifiedHost, organization, project, scopes, since } = application
+  return html`<li>
+    <div>
+      <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
+      <p class="meta">
+        In the project ${project.name} of ${organization.name}, since ${timeOf(since)}. May ${scopesInWords(scopes)}.
+        ${verifiedHost === undefined && 'Nobody vouches for its name.'}
+        ${scopes.some(changesSettings) && 'SMTP credentials and publishable keys that it made stay when you revoke it: look through them.'}
+      </p>
+    </div>
+    <form class="${keys.length === 0 ? 'side' : 'acts'}" method="post" action="${applicationsPath}/revoke">
+      ${csrf}<input type="hidden" name="client" value="${clientId}" />
+      <input type="hidden" name="organization" value="${organization.id}" />
+      <input type="hidden" name="project" value="${project.id}" />
+      ${keyChoice(keys, { mayKeep: true, kept: 'A kept key no longer follows the application. It follows you, and never reaches beyond your role.' })}
+      <button class="danger" aria-label="Revoke the access of ${clientName} to ${project.name}">Revoke</button>
+    </form>
+  </li>`
+}

@@ -1,0 +1,199 @@
+/** The page that asks a person about an application: who it is, what it may do, and where. */
+import type { PendingAuthorization } from '#core/oauth/authorizations.ts'
+import { projectNameMax, suggestedScopes, type Place } from '#core/consent/consents.ts'
+import type { OAuthError } from '#core/oauth/oauth-error.ts'
+import { oauthScopes, ofSurface, type OAuthScope, type Surface } from '#core/oauth/scopes.ts'
+import { invalid } from '#core/refusals.ts'
+import type { Project } from '#core/tenancy/organization.ts'
+import type { Answer } from '../../answer.ts'
+import { csrfField } from '../session/confirm-first.ts'
+import { faultSummary, textField, type FieldFault } from '../layout/fields.ts'
+import { html, type Html } from '../layout/html.ts'
+import { page, type Visitor } from '../layout/layout.ts'
+import { scopeWords, surfaceWords } from './scope-words.ts'
+import { roleWords } from '../layout/words.ts'
+
+export interface ConsentView {
+  readonly pending: PendingAuthorization
+  readonly places: readonly Place[]
+  readonly visitor: Visitor
+  /** What was sent, to be shown again with its problem; empty at first. */
+  readonly form: URLSearchParams
+  readonly fault: FieldFault | undefined
+}
+
+export function consentPage(view: ConsentView): Answer {
+  const { pending, places, visitor } = view
+  const { client, redirectUri } = pending
+  const fault = faultAt(view)
+  const isOpen = places.some(({ reach }) => reach.length > 0)
+  return page({
+    title: fault ? `Problem: Allow ${client.name}?` : `Allow ${client.name}?`,
+    visitor,
+    keepsOpener: true,
+    formAction: redirectSource(redirectUri),
+    ...(fault && { status: 400 }),
+    content: html`<div class="sheet">
+      <h1>Allow ${client.name} to access one of your projects?</h1>
+      ${facts(pending, visitor)} ${faultSummary(fault)} ${!isOpen && nowhere(places)}
+      <form method="post" novalidate>
+        ${csrfField(visitor)} ${isOpen && whatFields(view, fault)} ${isOpen && whereFields(view, fault)}
+        <div class="decision">
+          ${isOpen && html`<button name="decision" value="allow">Allow</button>`}
+          <button class="quiet" name="decision" value="deny">Deny</button>
+        </div>
+      </form>
+      ${isOpen && html`<p class="hint">You can take this back at any time under Account, Applications with access.</p>`}
+    </div>`,
+  })
+}
+
+/** What is wrong with the request itself: nobody can be sent anywhere. */
+export const problemPage = ({ http, message }: OAuthError): Answer =>
+  page({
+    title: 'This request does not work',
+    status: http === 401 ? 400 : http, // a browser has nothing to authenticate with
+    content: html`<div class="sheet">
+      <h1>This request does not work</h1>
+      <p>The application that sent you here cannot be answered. ${message}</p>
+      <p class="hint">Nothing was allowed. Go back to the application and try again, or tell those who make it.</p>
+    </div>`,
+  })
+
+function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { email }: Visitor): Html {
+  const { name, verifiedHost } = client
+  return html`<dl class="facts">
+      <div>
+        <dt>Application</dt>
+        <dd>
+          ${name}
+          ${
+            verifiedHost === undefined
+              ? html`<p class="meta warned">Nobody vouches for this application. Anyone can give it this name.</p>`
+              : html`<p class="meta">Vouched for by <b>${verifiedHost}</b>.</p>`
+          }
+        </dd>
+      </div>
+      <div>
+        <dt>The answer goes to</dt>
+        <dd>${redirectHost}</dd>
+      </div>
+      <div>
+        <dt>You</dt>
+        <dd>${email}</dd>
+      </div>
+    </dl>
+    ${
+      isLoopback &&
+      html`<p class="note caution">
+        The answer goes to a program on this device, and any program there can pretend to be ${name}. Allow it only if you have just started
+        this yourself.
+      </p>`
+    }`
+}
+
+const nowhere = (places: readonly Place[]): Html =>
+  places.length === 0
+    ? html`<p class="note">
+        You are in no organization yet, so there is nothing to allow. <a href="/organizations">Make or join one</a>, then start again in the
+        application.
+      </p>`
+    : html`<p class="note">Your role reaches no project, so there is nothing to allow. Ask an administrator for another role.</p>`
+
+/** The scopes of each surface; the person may give less than was asked for, or more, as far as a role allows anywhere. */
+function whatFields({ pending, places, form, fault: told }: ConsentView, fault: FieldFault | undefined): Html {
+  const most = new Set(places.flatMap(({ reach }) => reach))
+  const ticked = new Set<string>(told ? form.getAll('scope') : suggestedScopes(pending))
+  const row = (scope: OAuthScope): Html => {
+    const { label, meaning } = scopeWords[scope]
+    const id = scope.replaceAll(':', '-')
+    const isOpen = most.has(scope)
+    return html`<div class="choice">
+      <input
+        type="checkbox"
+        id="${id}"
+        name="scope"
+        value="${scope}"
+        aria-describedby="${id}-hint"
+        ${!isOpen && html`disabled`}
+        ${isOpen && ticked.has(scope) && html`checked`}
+      />
+      <label for="${id}">${label}</label>
+      <p class="hint" id="${id}-hint">${meaning} ${!isOpen && html`<b>Your role does not allow this.</b>`}</p>
+    </div>`
+  }
+  const group = (surface: Surface): Html =>
+    html`<fieldset class="choices">
+      <legend>${surfaceWords[surface]}</legend>
+      ${ofSurface(oauthScopes, surface).map(row)}
+    </fieldset>`
+  return html`<fieldset class="part" id="scope" tabindex="-1" aria-describedby="scope-hint${fault?.field === 'scope' && ' scope-fault'}">
+    <legend><h2>What it may do</h2></legend>
+    <p class="hint" id="scope-hint">Each includes those above it.</p>
+    ${fault?.field === 'scope' && html`<p class="fault" id="scope-fault">${fault.message}</p>`} ${pending.surfaces.map(group)}
+  </fieldset>`
+}
+
+function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
+  const { places, form } = view
+  const open = places.filter(({ reach }) => reach.length > 0)
+  const [only] = open.length === 1 && open[0]?.projects.length === 1 ? open : []
+  const chosen = form.get('place') ?? (only?.projects[0] ? placeOf(only, only.projects[0]) : '')
+  return html`<fieldset class="part" id="place" tabindex="-1" aria-describedby="place-hint${fault?.field === 'place' && ' place-fault'}">
+    <legend><h2>Where</h2></legend>
+    <p class="hint" id="place-hint">It reaches one project and nothing else.</p>
+    ${fault?.field === 'place' && html`<p class="fault" id="place-fault">${fault.message}</p>`}
+    ${places.map((place) => placeFields(place, view, chosen, fault))}
+  </fieldset>`
+}
+
+function placeFields(place: Place, { form }: ConsentView, chosen: string, fault: FieldFault | undefined): Html {
+  const { organization, role, projects, reach, mayMakeProjects } = place
+  const name = `name-${organization.id}`
+  const parents = new Map(projects.map((project) => [project.id, project.name]))
+  const label = ({ name: own, parentId }: Project): string => (parentId === undefined ? own : `${parents.get(parentId) ?? ''} / ${own}`)
+  return html`<fieldset class="choices">
+    <legend>${organization.name}</legend>
+    <p class="hint">Your role is ${roleWords[role].label}: ${roleWords[role].meaning}.</p>
+    ${reach.length === 0 && html`<p class="hint"><b>Your role reaches no project here.</b></p>`}
+    ${projects.map((project) => radio(placeOf(place, project), label(project), chosen))}
+    ${
+      mayMakeProjects &&
+      html`<div class="another">
+        ${radio(placeOf(place), 'New project', chosen)}
+        ${textField({
+          ...{ name, label: 'Name of the new project', autocomplete: 'off', maxLength: projectNameMax, fault, isOptional: true },
+          value: form.get(name) ?? '',
+        })}
+      </div>`
+    }
+  </fieldset>`
+}
+
+const radio = (value: string, label: string, chosen: string): Html =>
+  html`<div class="choice">
+    <input type="radio" id="${value}" name="place" value="${value}" ${value === chosen && html`checked`} />
+    <label for="${value}">${label}</label>
+  </div>`
+
+/** A place as the form tells it: `organization.project`, and without a project a new one. */
+const placeOf = ({ organization: { id } }: Place, project?: Project): string => `${id}.${project?.id ?? 'new'}`
+
+/** Throws `validation_failed` when no place was chosen. */
+export function readPlace(value: string | null): { readonly organizationId: string; readonly projectId: string | undefined } {
+  const [organizationId = '', projectId = ''] = (value ?? '').split('.')
+  if (projectId === '') throw invalid([{ path: 'place', message: 'Choose where the application may work.' }])
+  return { organizationId, projectId: projectId === 'new' ? undefined : projectId }
+}
+
+/** The name of a new project stands in a field of its organization. */
+function faultAt({ fault, form }: ConsentView): FieldFault | undefined {
+  if (fault?.field !== 'name') return fault
+  return { ...fault, field: `name-${readPlace(form.get('place')).organizationId}` }
+}
+
+/** What browsers must let the form lead to, as a source of CSP, which knows no IPv6 addresses and of other schemes the name alone. */
+function redirectSource(redirectUri: string): string {
+  const { origin, protocol, hostname } = new URL(redirectUri)
+  return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol
+}

@@ -1,0 +1,82 @@
+/** Consent of people to applications: the `AuthorizationUi` of the authorization endpoint. Who is not signed in does that first. */
+import type { Authorizations, PendingAuthorization } from '#core/oauth/authorizations.ts'
+import type { Consents, Decision } from '#core/consent/consents.ts'
+import { changesSettings, parseScopes } from '#core/oauth/scopes.ts'
+import type { SignedIn } from '#core/people/sessions.ts'
+import { Refusal, type FieldProblem } from '#core/refusals.ts'
+import type { Answer } from '../../answer.ts'
+import { redirectTo, type AuthorizationUi, type PageRequest } from '../../oauth/authorize.ts'
+import { oauthPaths } from '../../oauth/paths.ts'
+import { consentPage, problemPage, readPlace } from './consent-page.ts'
+import type { FieldFault } from '../layout/fields.ts'
+import { signInFirst, type Pages } from '../session/page-operation.ts'
+import { refusalPage } from '../layout/refusal-page.ts'
+import { requireSameOrigin } from '../session/same-origin.ts'
+
+export interface ConsentCore {
+  readonly authorizations: Authorizations
+  readonly consents: Consents
+}
+
+const noForm = new URLSearchParams()
+
+export function consentUi(pages: Pages, { authorizations, consents }: ConsentCore): AuthorizationUi {
+  const { people, browsers } = pages
+  const show = async (pending: PendingAuthorization, signedIn: SignedIn, form: URLSearchParams, fault?: FieldFault): Promise<Answer> => {
+    const places = await consents.places(signedIn.user.id, pending)
+    return consentPage({ pending, places, visitor: browsers.visitorOf(signedIn), form, fault })
+  }
+  const ask = async (pending: PendingAuthorization, signedIn: SignedIn): Promise<Answer> => {
+    const before = await consents.remembered(signedIn.user.id, pending)
+    if (before) return redirectTo(await authorizations.approve(pending, before))
+    if (pending.prompts.includes('none')) return redirectTo(authorizations.deny(pending, 'consent_required'))
+    return show(pending, signedIn, noForm)
+  }
+  const approve = async (pending: PendingAuthorization, signedIn: SignedIn, form: URLSearchParams, path: string): Promise<Answer> => {
+    try {
+      const decision = readDecision(form)
+      if (decision.scopes.some(changesSettings) && !people.sessions.isFresh(signedIn.session)) return signInFirst(path, true)
+      return redirectTo(await consents.approve(signedIn.user.id, pending, decision))
+    } catch (error) {
+      const fault = faultOf(error)
+      if (!fault) throw error
+      return show(pending, signedIn, form, fault)
+    }
+  }
+  return {
+    errorRenderer: refusalPage,
+    problem: problemPage,
+    async ask(pending, request) {
+      const signedIn = await browsers.read(request.headers)
+      const isKnown = signedIn && (!pending.prompts.includes('login') || people.sessions.isFresh(signedIn.session))
+      if (isKnown) return browsers.kept(await ask(pending, signedIn), signedIn, request.headers)
+      if (pending.prompts.includes('none')) return redirectTo(authorizations.deny(pending, 'login_required'))
+      return signInFirst(pathOf(request), signedIn !== undefined)
+    },
+    async decide(pending, request, form) {
+      requireSameOrigin(request.headers, people.relyingParty.origin)
+      const signedIn = await browsers.read(request.headers)
+      if (!signedIn) return signInFirst(pathOf(request))
+      people.sessions.requireCsrfToken(signedIn.session, form.get('csrf') ?? '')
+      const decision = form.get('decision')
+      if (decision === 'deny') return redirectTo(authorizations.deny(pending))
+      return browsers.kept(await approve(pending, signedIn, form, pathOf(request)), signedIn, request.headers)
+    },
+  }
+}
+
+const pathOf = ({ query }: PageRequest): string => `${oauthPaths.authorize}?${query}`
+
+/** Throws `validation_failed` for a form without a place. */
+function readDecision(form: URLSearchParams): Decision {
+  const { organizationId, projectId } = readPlace(form.get('place'))
+  const project = projectId === undefined ? { name: form.get(`name-${organizationId}`) ?? '' } : { id: projectId }
+  return { organizationId, project, scopes: parseScopes(form.getAll('scope').join(' ')) }
+}
+
+/** What can be chosen otherwise is told in the form. */
+function faultOf(error: unknown): FieldFault | undefined {
+  if (!(error instanceof Refusal) || error.code !== 'validation_failed') return undefined
+  const [problem] = (error.details?.['fields'] ?? []) as readonly FieldProblem[]
+  return problem && { field: problem.path, message: problem.message }
+}

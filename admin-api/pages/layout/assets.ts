@@ -1,0 +1,56 @@
+/** The stylesheet, the icons and the script of the pages, from memory, under names that change with their content. */
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import { media, raw } from '../../answer.ts'
+import { operation, type Operation } from '../../operation.ts'
+
+interface Asset {
+  readonly path: string
+  readonly bytes: Buffer
+  readonly contentType: string
+}
+
+function load(name: string, contentType: string): Asset {
+  const bytes = readFileSync(new URL(`../assets/${name}`, import.meta.url))
+  const dot = name.lastIndexOf('.')
+  return { path: `${name.slice(0, dot)}-${hash('sha256', bytes).slice(0, 16)}${name.slice(dot)}`, bytes, contentType }
+}
+
+const style = load('style.css', 'text/css; charset=utf-8')
+const icon = load('icon.svg', 'image/svg+xml')
+const smallIcon = load('favicon.ico', 'image/x-icon')
+const script = load('passkeys.js', 'text/javascript; charset=utf-8')
+const byPath = new Map([style, icon, script].map((asset) => [asset.path, asset]))
+
+/** Where pages find them. */
+export const assetPaths = { style: `/assets/${style.path}`, icon: `/assets/${icon.path}`, script: `/assets/${script.path}` } as const
+
+const facts = { method: 'GET', tags: ['pages'], right: 'none', bypassesLoadShedding: true, hiddenFromOpenApi: true } as const
+
+const asset = operation({
+  ...facts,
+  path: '/assets/{file}',
+  operationId: 'readAsset',
+  summary: 'Read what the pages are shown with',
+  params: z.strictObject({ file: z.string() }),
+  response: media('text/css'),
+  handle({ params: { file } }) {
+    const found = byPath.get(file)
+    if (!found) throw new Refusal('not_found', 'There is no such file; read the page again.')
+    return raw(found.bytes, { contentType: found.contentType, headers: { 'cache-control': 'public, max-age=31536000, immutable' } })
+  },
+})
+
+/** Browsers ask for it where an answer is no page, such as the JSON of an operation. */
+const favicon = operation({
+  ...facts,
+  path: '/favicon.ico',
+  operationId: 'readFavicon',
+  summary: 'Read the icon',
+  response: media('image/x-icon'),
+  handle: () => raw(smallIcon.bytes, { contentType: smallIcon.contentType, headers: { 'cache-control': 'public, max-age=86400' } }),
+})
+
+export const assetOperations: readonly Operation[] = [asset, favicon]

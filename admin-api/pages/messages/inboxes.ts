@@ -1,0 +1,177 @@
+/** The virtual inboxes of an organization, the messages of one, and the traces that they lead to; for members. */
+import type { Projects } from '#core/administration/projects.ts'
+import type { Scope } from '#core/access/scope.ts'
+import type { CaptureSummary, Inboxes } from '#core/capture/inboxes.ts'
+import type { Inbox } from '#core/capture/capture.ts'
+import type { Probes } from '#core/delivery/probes.ts'
+import { Refusal } from '#core/refusals.ts'
+import type { TraceReader } from '#core/trace/read.ts'
+import { storyEntries } from '#core/trace/story.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
+import type { Answer } from '../../answer.ts'
+import type { Operation } from '../../operation.ts'
+import { html, type Html } from '../layout/html.ts'
+import { page } from '../layout/layout.ts'
+import { recipients, shortened } from './message-page.ts'
+import { organizationsPath } from '../organizations/organizations.ts'
+import type { Pages, SignedInRequest } from '../session/page-operation.ts'
+import { statusTag, statusWords, timeline } from './trace-words.ts'
+import { timeOf } from '../layout/words.ts'
+
+export interface InboxPagesCore {
+  readonly inboxes: Inboxes
+  readonly projects: Pick<Projects, 'list'>
+  readonly traces: Pick<TraceReader, 'get'>
+  readonly probes: Pick<Probes, 'waiting'>
+}
+
+const inboxesShown = 100
+const messagesShown = 50
+const recipientsInList = 3
+
+const inboxesPath = (organizationId: string): string => `/organizations/${organizationId}/inboxes`
+export const inboxPath = (organizationId: string, inboxId: string): string => `${inboxesPath(organizationId)}/${inboxId}`
+export const memberTracePath = (organizationId: string, traceId: string): string => `/organizations/${organizationId}/traces/${traceId}`
+
+export const inboxPageOperations = (pages: Pages, core: InboxPagesCore): readonly Operation[] => [
+  pages.signedIn(
+    { path: '/organizations/{id}/inboxes', operationId: 'showInboxes', summary: 'Show the virtual inboxes of an organization' },
+    async (request) => inboxesPage(core, request, await memberScope(pages, request)),
+  ),
+  pages.signedIn(
+    { path: '/organizations/{id}/inboxes/{inbox_id}', operationId: 'showInbox', summary: 'Show the messages of a virtual inbox' },
+    async (request) => inboxPage(core, request, await memberScope(pages, request)),
+  ),
+  pages.signedIn(
+    { path: '/organizations/{id}/traces/{trace_id}', operationId: 'showTrace', summary: 'Show what became of a message' },
+    async (request) => tracePage(core, request, await memberScope(pages, request)),
+  ),
+]
+
+/** Throws `not_found` alike for organizations that are missing, those of others, and roles that read nothing. */
+export async function memberScope({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest): Promise<Scope> {
+  const { user } = signedIn
+  const mine = await people.members.organizationsOf(user.id)
+  const organization = mine.find((one) => one.organization.id === id)?.organization
+  const rights = organization && (await people.members.rightsOf(id, user.id))?.rights
+  if (!organization || !rights || rights.length === 0) throw new Refusal('not_found', 'There is no message that you can see here.')
+  const holder = { kind: 'user', userId: user.id } as const
+  return { organizationId: id, projectId: organization.defaultProjectId, bound: false, rights, grantId: user.id, holder }
+}
+
+const back = (path: string, title: string): Html => html`<p class="meta"><a class="back" href="${path}">← ${title}</a></p>`
+
+const patternWords = ({ addressPattern }: Inbox): string => (addressPattern === '*' ? 'every address' : addressPattern)
+
+async function inboxesPage(core: InboxPagesCore, { visitor, query }: SignedInRequest, scope: Scope): Promise<Answer> {
+  const { organizationId } = scope
+  const [list, projects] = await Promise.all([
+    core.inboxes.list(scope, { limit: inboxesShown, cursor: query('cursor') }),
+    core.projects.list(scope, { limit: inboxesShown }),
+  ])
+  const names = new Map(projects.rows.map(({ project }) => [project.id, project.name]))
+  return page({
+    title: 'Captured mail',
+    width: 'wide',
+    visitor,
+    section: 'organizations',
+    content: html`${back(organizationsPath, 'Organizations')}
+      <h1>Captured mail</h1>
+      <p class="lead">Messages that were captured instead of sent, by virtual inbox.</p>
+      <section class="sheet" aria-label="Virtual inboxes">
+        <ul class="rows">
+          ${list.rows.map(
+            ({ record }) =>
+              html`<li>
+                <div>
+                  <h2 class="item"><a href="${inboxPath(organizationId, record.id)}">${record.name}</a></h2>
+                  <p class="meta">
+                    ${names.has(record.projectId) && html`Project ${names.get(record.projectId)} · `}Mail for ${patternWords(record)}
+                  </p>
+                </div>
+              </li>`,
+          )}
+        </ul>
+        ${older(inboxesPath(organizationId), list.nextCursor, 'More inboxes')}
+      </section>`,
+  })
+}
+
+const older = (path: string, cursor: string | undefined, label: string): Html | undefined =>
+  cursor === undefined ? undefined : html`<p class="after"><a class="button quiet" href="${path}?cursor=${cursor}">${label}</a></p>`
+
+async function inboxPage(core: InboxPagesCore, { visitor, params, query }: SignedInRequest, scope: Scope): Promise<Answer> {
+  const { organizationId } = scope
+  const { inbox_id: inboxId = '' } = params
+  const inbox = await core.inboxes.get(scope, inboxId)
+  const { rows, nextCursor } = await core.inboxes.messages(scope, inboxId, { limit: messagesShown, cursor: query('cursor') })
+  const path = inboxPath(organizationId, inboxId)
+  return page({
+    title: inbox.name,
+    width: 'wide',
+    visitor,
+    section: 'organizations',
+    content: html`${back(inboxesPath(organizationId), 'Captured mail')}
+      <h1>${inbox.name}</h1>
+      <p class="lead">Captured messages for ${patternWords(inbox)}, the newest first.</p>
+      <section class="sheet" aria-label="Messages">
+        ${
+          rows.length === 0
+            ? html`<p>No message was captured yet.</p>`
+            : html`<ul class="files">
+                ${rows.map((row) => messageRow(path, row))}
+              </ul>`
+        }
+        ${older(path, nextCursor, 'Older messages')}
+      </section>`,
+  })
+}
+
+const messageRow = (path: string, { capture, trace }: CaptureSummary): Html =>
+  html`<li>
+    <a href="${path}/messages/${capture.id}" dir="auto">${shortened(decodeEncodedWords(trace.subject)) || 'Without a subject'}</a>
+    <span class="meta">${recipients(capture.intendedTo, recipientsInList)} · ${timeOf(capture.capturedAt)}</span>
+  </li>`
+
+async function tracePage(core: InboxPagesCore, { visitor, params }: SignedInRequest, scope: Scope): Promise<Answer> {
+  const { trace_id: traceId = '' } = params
+  const story = await core.traces.get(scope, traceId.toLowerCase())
+  const { trace } = story
+  const waiting = await core.probes.waiting(scope.organizationId, trace)
+  const subject = shortened(decodeEncodedWords(trace.subject)) || 'Without a subject'
+  return page({
+    title: `Trace of ${subject}`,
+    width: 'wide',
+    visitor,
+    section: 'organizations',
+    content: html`${back(inboxesPath(scope.organizationId), 'Captured mail')}
+      <section class="sheet" aria-labelledby="subject">
+        <p class="eyebrow">${statusWords(trace.status).sentence}</p>
+        <h1 id="subject" dir="auto">${subject}</h1>
+        <dl class="mail">
+          <dt>Status</dt>
+          <dd>${statusTag(trace.status)}</dd>
+          <dt>Why</dt>
+          <dd>${trace.outcomeReason}</dd>
+          ${
+            waiting &&
+            html`<dt>Waiting</dt>
+              <dd>${waiting.message}</dd>`
+          }
+          <dt>From</dt>
+          <dd>${trace.headerFrom || trace.mailFrom}</dd>
+          <dt>To</dt>
+          <dd>${recipients(trace.recipients.map(({ address }) => address))}</dd>
+          <dt>Trace</dt>
+          <dd><code class="token">${trace.id}</code></dd>
+        </dl>
+        <p class="after">
+          <a class="button quiet" href="/share/traces/${trace.id}">Page to share</a>
+        </p>
+      </section>
+      <section class="sheet" aria-labelledby="story">
+        <h2 id="story">Timeline</h2>
+        ${timeline([...storyEntries(story), ...(waiting ? [waiting] : [])])}
+      </section>`,
+  })
+}

@@ -1,0 +1,34 @@
+/** Plain text in which addresses of the web and of mail are links. They open in a window of their own that knows nothing of this one. */
+import LinkifyIt from 'linkify-it'
+import { html, type Html, type HtmlValue } from '../layout/html.ts'
+
+const linkify = new LinkifyIt({ fuzzyLink: false, fuzzyIP: false, fuzzyEmail: true }).add('ftp:', null).add('//', null)
+
+/** Characters. The search costs the square of a line, so both bounds together keep a page under a tenth of a second. */
+const lineMax = 1500
+const searchedMax = 64 * 1024
+
+/** Text beyond the bounds is shown without links. */
+export function linkedText(text: string): Html {
+  const pieces: HtmlValue[] = []
+  for (const line of text.slice(0, searchedMax).split(/(?<=\n)/)) {
+    const found = line.length <= lineMax ? (linkify.match(line) ?? []) : []
+    let at = 0
+    for (const { index, lastIndex, url } of found) {
+      const address = safeAddress(url)
+      if (address === undefined) continue
+      pieces.push(line.slice(at, index), link(address, line.slice(index, lastIndex)))
+      at = lastIndex
+    }
+    pieces.push(line.slice(at))
+  }
+  pieces.push(text.slice(searchedMax))
+  return html`${pieces}`
+}
+
+const link = (address: string, text: string): Html => html`<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`
+
+function safeAddress(text: string): string | undefined {
+  const url = URL.parse(text)
+  return url && ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : undefined
+}

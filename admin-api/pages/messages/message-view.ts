@@ -1,0 +1,145 @@
+/** Where captured messages are shown: to members of the organization, and to whoever holds a short-lived link; and the parts of such a view. */
+import { Readable } from 'node:stream'
+import * as z from 'zod'
+import type { Scope } from '#core/access/scope.ts'
+import type { CapturedMessage, Inboxes, RawMessage } from '#core/capture/inboxes.ts'
+import type { ReadMessage } from '#core/capture/message-reader.ts'
+import { shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/message-views.ts'
+import { Refusal } from '#core/refusals.ts'
+import { media, raw, type Answer } from '../../answer.ts'
+import { operation, pathParameters, type Operation } from '../../operation.ts'
+import { attachmentFile, messageFile } from '../../rest/download.ts'
+import { inboxPath, memberScope, memberTracePath } from './inboxes.ts'
+import { messageFrame } from './message-frame.ts'
+import { messagePage, sourceShownMax, type Source } from './message-page.ts'
+import type { Pages } from '../session/page-operation.ts'
+import { strangerRefusalPage } from '../layout/refusal-page.ts'
+
+export interface MessageViewCore {
+  readonly inboxes: Inboxes
+  readonly messageViews: MessageViews
+}
+
+export const messageViewOperations = (pages: Pages, core: MessageViewCore): readonly Operation[] => [
+  ...forMembers(pages, core),
+  ...parts(core),
+]
+
+function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
+  const path = '/organizations/{id}/inboxes/{inbox_id}/messages/{message_id}'
+  return [
+    pages.signedIn({ path, operationId: 'showInboxMessage', summary: 'Show a captured message' }, async (request) => {
+      const { id = '', inbox_id: inboxId = '', message_id: captureId = '' } = request.params
+      const scope = await memberScope(pages, request)
+      const inbox = await core.inboxes.get(scope, inboxId)
+      const self = `${inboxPath(id, inboxId)}/messages/${captureId}`
+      const back = { path: inboxPath(id, inboxId), title: inbox.name }
+      const traceAt = (traceId: string): string => memberTracePath(id, traceId)
+      const viewed = { organizationId: id, inboxId, captureId }
+      return show(core, scope, viewed, { self, back, traceAt, visitor: request.visitor, query: request.query })
+    }),
+  ]
+}
+
+type Presented = Pick<Parameters<typeof messagePage>[0], 'self' | 'back' | 'visitor' | 'traceAt'> & {
+  readonly query: (name: string) => string | undefined
+}
+
+async function show(core: MessageViewCore, scope: Scope, viewed: ViewedMessage, { query, ...presented }: Presented): Promise<Answer> {
+  const { inboxes, messageViews } = core
+  const [message, source] = await Promise.all([
+    inboxes.message(scope, viewed.inboxId, viewed.captureId),
+    inboxes.raw(scope, viewed.inboxId, viewed.captureId).then(beginning),
+  ])
+  const base = `/view/${messageViews.token(viewed)}`
+  return messagePage({ ...presented, message, source, base, tab: query('tab'), showsRemote: query('images') === '1' })
+}
+
+interface Asked {
+  readonly viewed: ViewedMessage
+  readonly scope: Scope
+  readonly base: string
+  readonly index: number
+  readonly query: (name: string) => string | undefined
+  readonly signal: AbortSignal
+}
+
+/** Everything under a link. No cookie counts here: the link alone says what may be seen. */
+function parts(core: MessageViewCore): readonly Operation[] {
+  const { inboxes, messageViews } = core
+  const read = async ({ scope, viewed }: Asked): Promise<CapturedMessage> => inboxes.message(scope, viewed.inboxId, viewed.captureId)
+  const part = (path: string, operationId: string, summary: string, answer: (asked: Asked) => Promise<Answer>): Operation => {
+    const full = `/view/{token}${path}`
+    return operation({
+      method: 'GET',
+      path: full,
+      operationId,
+      summary,
+      tags: ['pages'],
+      right: 'none',
+      hiddenFromOpenApi: true,
+      errorRenderer: strangerRefusalPage,
+      params: z.strictObject(Object.fromEntries(pathParameters(full).map((name) => [name, z.string().max(300)]))),
+      query: z.looseObject({}),
+      response: media('text/html'),
+      handle({ params, query, signal }) {
+        const { token = '', index = '' } = params as Record<string, string | undefined>
+        const viewed = messageViews.read(token)
+        const one = (name: string): string | undefined => (typeof query[name] === 'string' ? query[name] : undefined)
+        const scope = messageViews.scopeOf(viewed)
+        return answer({ viewed, scope, base: `/view/${token}`, index: /^\d{1,4}$/.test(index) ? Number(index) : -1, query: one, signal })
+      },
+    })
+  }
+  return [
+    part('', 'viewMessage', 'Show a captured message to who has the link', ({ scope, viewed, base, query }) =>
+      show(core, scope, viewed, { self: base, traceAt: (id) => `/share/traces/${id}`, query }),
+    ),
+    part('/html', 'viewMessageHtml', 'The HTML of a message, for a sandboxed frame', async (asked) => {
+      const remote = (address: string): string => `${asked.base}/image?${messageViews.imageQuery(asked.viewed, address)}`
+      const options = { origin: messageViews.origin, base: asked.base, showsRemote: asked.query('images') === '1', remote }
+      return messageFrame(readOf(await read(asked)), options)
+    }),
+    part('/image', 'viewMessageImage', 'A remote image of a message', async ({ viewed, query, signal }) =>
+      imageAnswer(await messageViews.image(viewed, query('u') ?? '', query('s') ?? '', signal)),
+    ),
+    part('/embedded/{index}', 'viewMessageEmbedded', 'An image that a message carries', async ({ scope, viewed, index }) =>
+      imageAnswer(shown(await inboxes.attachment(scope, viewed.inboxId, viewed.captureId, index))),
+    ),
+    part('/attachments/{index}', 'viewMessageAttachment', 'Download a file of a message', async (asked) => {
+      const { scope, viewed, index } = asked
+      const bytes = await inboxes.attachment(scope, viewed.inboxId, viewed.captureId, index)
+      const known = readOf(await read(asked)).attachments[index]
+      return attachmentFile(bytes, index, known, saved)
+    }),
+    part('/raw', 'viewMessageRaw', 'Download a message', async ({ scope, viewed }) => {
+      const { size, pieces } = await inboxes.raw(scope, viewed.inboxId, viewed.captureId)
+      const body = Readable.from(pieces, { objectMode: false })
+      return messageFile(body, viewed.captureId, { ...saved, 'content-length': String(size) })
+    }),
+  ]
+}
+
+function readOf({ read }: CapturedMessage): ReadMessage {
+  if (read.ok) return read.message
+  throw new Refusal('not_found', read.unreadable)
+}
+
+/** Never part of a page of this service, whatever is in it. */
+const apart = { 'content-security-policy': "default-src 'none'; sandbox", 'referrer-policy': 'no-referrer' }
+const saved = { ...apart, 'cache-control': 'no-store' }
+
+const imageAnswer = ({ bytes, contentType }: ShownImage): Answer =>
+  raw(bytes, { contentType, headers: { ...apart, 'cache-control': 'private, max-age=600' } })
+
+/** As much of it as a page shows. */
+async function beginning({ size, pieces }: RawMessage): Promise<Source> {
+  const taken: Uint8Array[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    taken.push(piece)
+    length += piece.length
+    if (length >= sourceShownMax) break
+  }
+  return { size, beginning: Buffer.concat(taken).subarray(0, sourceShownMax) }
+}

@@ -1,0 +1,97 @@
+/** How traces are told to people: a label and a tone for each status, a line for each event of a timeline. */
+import type { TraceStatus } from '#core/trace/states.ts'
+import type { TimelineEntry } from '#core/trace/timeline.ts'
+import { html, type Html } from '../layout/html.ts'
+
+/** What a tone stands for: a good end, a bad end, under way, kept, something to look at, or nothing of these. */
+export type Tone = 'good' | 'bad' | 'sent' | 'held' | 'warn' | 'soft'
+
+interface StatusWords {
+  readonly label: string
+  readonly tone: Tone
+  readonly sentence: string
+}
+
+const statuses: Readonly<Record<TraceStatus, StatusWords>> = {
+  pending: { label: 'pending', tone: 'soft', sentence: 'The message is being accepted.' },
+  queued: { label: 'queued', tone: 'soft', sentence: 'The message waits for its next delivery attempt.' },
+  sent: { label: 'sent', tone: 'sent', sentence: 'The mail provider took the message. Nothing came back so far.' },
+  delivered: { label: 'delivered', tone: 'good', sentence: 'The message arrived at the mail server of the recipient.' },
+  failed: { label: 'failed', tone: 'bad', sentence: 'The message could not be delivered and was given up.' },
+  bounced: { label: 'bounced', tone: 'bad', sentence: 'The message was returned: the mail server of the recipient did not take it.' },
+  complained: { label: 'complained', tone: 'bad', sentence: 'The message arrived, and its recipient reported it as spam.' },
+  suppressed: { label: 'suppressed', tone: 'warn', sentence: 'The message was not sent: the recipient is on the suppression list.' },
+  captured: { label: 'captured', tone: 'held', sentence: 'The message was captured in a virtual inbox instead of being sent.' },
+  canceled: { label: 'canceled', tone: 'soft', sentence: 'The message was canceled before it left.' },
+  validation_failed: { label: 'validation failed', tone: 'warn', sentence: 'The request was refused, and no message was made of it.' },
+}
+
+export const statusWords = (status: string): StatusWords =>
+  Object.hasOwn(statuses, status)
+    ? statuses[status as TraceStatus]
+    : { label: status.replaceAll('_', ' '), tone: 'soft', sentence: 'The message was taken up.' }
+
+/** The word of a status with its tone. */
+export const statusTag = (status: string): Html => {
+  const { label, tone } = statusWords(status)
+  return html`<span class="tag tone-${tone}">${label}</span>`
+}
+
+const events: Readonly<Record<TimelineEntry['event'], readonly [label: string, tone: Tone]>> = {
+  accepted: ['Accepted', 'soft'],
+  routed: ['Destination decided', 'soft'],
+  queued: ['Queued for delivery', 'soft'],
+  scheduled: ['Scheduled', 'soft'],
+  captured: ['Captured instead of sent', 'held'],
+  validation_failed: ['Refused', 'bad'],
+  suppressed: ['Held back by the suppression list', 'warn'],
+  verp: ['Return path decided', 'soft'],
+  attempt: ['Delivery attempt', 'sent'],
+  retry_scheduled: ['Next attempt scheduled', 'warn'],
+  replayed: ['Queued again by a replay', 'soft'],
+  retried: ['Queued again on request', 'soft'],
+  failover: ['Handed to another provider', 'warn'],
+  waiting: ['Waiting', 'warn'],
+  sent: ['Taken by the provider', 'good'],
+  partly_sent: ['Taken by the provider for some recipients', 'warn'],
+  failed: ['Given up', 'bad'],
+  canceled: ['Canceled', 'soft'],
+  tracking: ['Tracking decided', 'soft'],
+  opened: ['Opened', 'good'],
+  clicked: ['Link clicked', 'good'],
+  delivered: ['Delivered', 'good'],
+  bounced: ['Bounced', 'bad'],
+  complained: ['Reported as spam', 'bad'],
+  deferred: ['Delayed', 'warn'],
+  bounce_unparsed: ['Unreadable report', 'warn'],
+  auto_suppressed: ['Put on the suppression list', 'warn'],
+}
+
+export interface ShownEntry {
+  readonly at: number
+  readonly event: string
+  /** Left out where the reader must not know more. */
+  readonly message?: string
+}
+
+const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const clockFormat = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' })
+
+/** The timeline of a trace, the first event on top. The day stands where it changes. */
+export function timeline(entries: readonly ShownEntry[]): Html {
+  const days = entries.map(({ at }) => dayFormat.format(at))
+  return html`<ol class="story">
+    ${entries.map(({ at, event, message }, i) => {
+      const [label, tone] = Object.hasOwn(events, event) ? events[event as TimelineEntry['event']] : [event.replaceAll('_', ' '), 'soft']
+      return html`<li class="tone-${tone}">
+        <time datetime="${new Date(at).toISOString()}"
+          >${days[i] !== days[i - 1] && html`<span>${days[i]}</span>`} ${clockFormat.format(at)}</time
+        >
+        <div>
+          <h3>${label}</h3>
+          ${message !== undefined && html`<p>${message}</p>`}
+        </div>
+      </li>`
+    })}
+  </ol>`
+}

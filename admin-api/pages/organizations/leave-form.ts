@@ -1,0 +1,22 @@
+/** The way out of an organization, on the pages of members and of usage. */
+import type { ApiKey } from '#core/access/api-key.ts'
+import { html, type Html } from '../layout/html.ts'
+import { keyChoice } from '../layout/key-choice.ts'
+
+interface Endings {
+  /** The API keys that end when the reader leaves. */
+  readonly keys: readonly ApiKey[]
+  readonly mayKeep: boolean
+}
+
+/** For a fresh session. */
+export const leaveForm = (id: string, name: string, csrf: Html, { keys, mayKeep }: Endings): Html =>
+  html`<details class="after">
+    <summary>Leave this organization</summary>
+    <form class="acts" method="post" action="/organizations/${id}/leave">
+      ${csrf}
+      <p>You lose access to ${name} at once.</p>
+      ${keyChoice(keys, { mayKeep, kept: 'A kept key goes on with the limits it has.' })}
+      <div><button class="danger">Leave ${name}</button></div>
+    </form>
+  </details>`

@@ -1,0 +1,84 @@
+/** Members of an organization and invitations to it. */
+import type { Scope } from '#core/access/scope.ts'
+import { roles, type Role } from '#core/access/role.ts'
+import type { OpenedInvitation } from '#core/people/invitations.ts'
+import { Refusal } from '#core/refusals.ts'
+import type { Answer } from '../../answer.ts'
+import type { Operation } from '../../operation.ts'
+import { keysToKeep } from '../layout/key-choice.ts'
+import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
+import { membersPath } from './organizations.ts'
+import { membersPage } from './members-page.ts'
+import { doneWords } from '../layout/words.ts'
+
+const back = ({ id = '' }: Readonly<Record<string, string>>): string => membersPath(id)
+
+export const memberOperations = (pages: Pages): readonly Operation[] => {
+  const { people } = pages
+  const path = '/organizations/{id}/members'
+  /** A form of the members' page: what is hard to undo needs a fresh session. */
+  const form = (
+    facts: { readonly path: string; readonly operationId: string; readonly summary: string },
+    done: string,
+    act: (scope: Scope, request: SignedInRequest) => Promise<unknown>,
+  ): Operation =>
+    pages.form(
+      { ...facts, back },
+      async (request) => {
+        const { id = '' } = request.params
+        people.sessions.requireFresh(request.signedIn.session)
+        const result = await act(await people.members.scopeOf(request.signedIn.user.id, id), request)
+        if (isToHandOver(result)) return membersPage(pages, request, { opened: result })
+        return seeOther(`${membersPath(id)}?done=${done}`)
+      },
+      (request, refusal) => membersPage(pages, request, { refusal }),
+    )
+  const at = (name: string, request: SignedInRequest): string => request.form.get(name) ?? ''
+  return [
+    pages.signedIn({ path, operationId: 'showMembers', summary: 'List members and invitations' }, (request) =>
+      membersPage(pages, request, { done: doneWords(request.query('done')) }),
+    ),
+    form({ path: `${path}/role`, operationId: 'setRole', summary: 'Change a role' }, 'role', (scope, request) =>
+      people.members.changeRole(scope, at('member', request), roleFrom(at('role', request))),
+    ),
+    form({ path: `${path}/remove`, operationId: 'dropMember', summary: 'Remove a member' }, 'removed', (scope, request) =>
+      people.members.remove(scope, at('member', request), keysToKeep(request.form)),
+    ),
+    form(
+      { path: `${path}/transfer`, operationId: 'transferOwnership', summary: 'Hand on the ownership' },
+      'transferred',
+      (scope, request) => people.members.transferOwnership(scope, at('member', request)),
+    ),
+    form({ path: `${path}/invite`, operationId: 'invite', summary: 'Invite somebody' }, 'invited', (scope, request) =>
+      people.invitations.create(scope, { email: at('email', request), role: roleFrom(at('role', request)) }),
+    ),
+    form({ path: `${path}/resend`, operationId: 'inviteAgain', summary: 'Send an invitation again' }, 'resent', (scope, request) =>
+      people.invitations.resend(scope, at('invitation', request)),
+    ),
+    form({ path: `${path}/revoke`, operationId: 'takeBackInvitation', summary: 'Take an invitation back' }, 'revoked', (scope, request) =>
+      people.invitations.revoke(scope, at('invitation', request)),
+    ),
+    pages.form(
+      { path: '/organizations/{id}/leave', operationId: 'leaveOrganization', summary: 'Leave an organization', back },
+      leave(pages),
+      (request, refusal) => membersPage(pages, request, { refusal }),
+    ),
+  ]
+}
+
+/** Its link stands nowhere else, so it is shown at once. */
+const isToHandOver = (result: unknown): result is OpenedInvitation => (result as Partial<OpenedInvitation> | undefined)?.link !== undefined
+
+const leave =
+  ({ people }: Pages) =>
+  async ({ signedIn, form, params: { id = '' } }: SignedInRequest): Promise<Answer> => {
+    people.sessions.requireFresh(signedIn.session)
+    await people.members.remove(await people.members.scopeOf(signedIn.user.id, id), signedIn.user.id, keysToKeep(form))
+    return seeOther('/organizations?done=left')
+  }
+
+function roleFrom(text: string): Role {
+  const role = roles.find((one) => one === text)
+  if (role) return role
+  throw new Refusal('validation_failed', 'Choose a role from the list.')
+}

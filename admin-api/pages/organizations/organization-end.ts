@@ -1,0 +1,91 @@
+/** Deleting an organization: what goes with it, and that its owner means it. */
+import type { Organizations } from '#core/administration/organizations.ts'
+import { graceDays } from '#core/tenancy/removal-key.ts'
+import { invalid, Refusal, type FieldProblem } from '#core/refusals.ts'
+import type { Answer } from '../../answer.ts'
+import type { Operation } from '../../operation.ts'
+import { confirmFirst, csrfField } from '../session/confirm-first.ts'
+import { faultSummary, textField, type FieldFault } from '../layout/fields.ts'
+import { html } from '../layout/html.ts'
+import { page } from '../layout/layout.ts'
+import { membersPath } from './organizations.ts'
+import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
+
+const nameMax = 200
+
+export const organizationEndPath = (organizationId: string): string => `/organizations/${organizationId}/delete`
+
+export function organizationEndOperations(pages: Pages, organizations: Pick<Organizations, 'removeOwn'>): readonly Operation[] {
+  const path = '/organizations/{id}/delete'
+  const { people } = pages
+  return [
+    pages.signedIn({ path, operationId: 'askToEndOrganization', summary: 'Ask whether to delete an organization' }, (request) =>
+      endPage(pages, request),
+    ),
+    pages.form(
+      { path, operationId: 'endOrganization', summary: 'Delete an organization', back: ({ id = '' }) => organizationEndPath(id) },
+      async (request) => {
+        const { signedIn, form } = request
+        people.sessions.requireFresh(signedIn.session)
+        const { scope, name } = await owned(pages, request)
+        if ((form.get('name') ?? '').trim() !== name) throw invalid([{ path: 'name', message: `Enter the name as it is: ${name}` }])
+        await organizations.removeOwn(scope, { discardQueued: form.has('discard_queued') })
+        return seeOther('/organizations?done=ended')
+      },
+      (request, refusal) => endPage(pages, request, faultOf(refusal)),
+    ),
+  ]
+}
+
+/** The organization of an owner; throws `not_found` to others alike. */
+async function owned({ people }: Pages, { signedIn, params: { id = '' } }: SignedInRequest) {
+  const { user } = signedIn
+  const mine = (await people.members.organizationsOf(user.id)).find(({ organization }) => organization.id === id)
+  const scope = await people.members.scopeOf(user.id, id)
+  if (!mine || !scope.owns) throw new Refusal('not_found', 'You own no organization with this id.')
+  return { scope, name: mine.organization.name }
+}
+
+function faultOf({ code, message, details }: Refusal): FieldFault {
+  const [problem] = (code === 'validation_failed' ? (details?.['fields'] ?? []) : []) as readonly FieldProblem[]
+  return problem ? { field: problem.path, message: problem.message } : { field: 'discard_queued', message }
+}
+
+async function endPage(pages: Pages, request: SignedInRequest, fault?: FieldFault): Promise<Answer> {
+  const { signedIn, visitor, form, params } = request
+  const { id = '' } = params
+  const { name } = await owned(pages, request)
+  const isFresh = pages.people.sessions.isFresh(signedIn.session)
+  return page({
+    title: fault ? `Problem: Delete ${name}` : `Delete ${name}`,
+    visitor,
+    section: 'organizations',
+    ...(fault && { status: 400 }),
+    content: html`<div class="sheet">
+      <p class="meta"><a class="back" href="${membersPath(id)}">← Members</a></p>
+      <h1>Delete ${name}?</h1>
+      ${faultSummary(fault)}
+      <p>
+        At once no key, login or application of it works any more, and nothing is sent for it. For ${graceDays} days the operator of this
+        service can bring it back; then everything goes: projects, destinations, messages and their traces.
+      </p>
+      ${
+        isFresh
+          ? html`<form method="post" action="${organizationEndPath(id)}" novalidate>
+              ${csrfField(visitor)}
+              ${textField({
+                ...{ name: 'name', label: 'Name of the organization', autocomplete: 'off', maxLength: nameMax, fault },
+                hint: `To go on, enter ${name}`,
+                value: form.get('name') ?? '',
+              })}
+              <label class="check"
+                ><input type="checkbox" id="discard_queued" name="discard_queued" ${form.has('discard_queued') && html`checked`} />
+                <span>Give up mail that is still queued</span></label
+              >
+              <button class="danger">Delete it</button>
+            </form>`
+          : confirmFirst(organizationEndPath(id), 'To delete it, confirm that it is you.')
+      }
+    </div>`,
+  })
+}

@@ -1,0 +1,39 @@
+/** Pages under the address of the service alone: a name that somebody else points at this machine shows none of them (DNS rebinding). */
+import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
+import { Refusal } from '#core/refusals.ts'
+import { raw } from '../../answer.ts'
+import { prefersPage, varies } from '../../negotiation.ts'
+import type { Operation } from '../../operation.ts'
+import { fullPath, type PagePlace } from './page-operation.ts'
+
+/** The operations, refused with `misdirected` where the request names a host that others may have chosen. */
+export const underOwnAddress = (origin: string, operations: readonly Operation[]): readonly Operation[] =>
+  operations.map((served) => ({
+    ...served,
+    handle(input) {
+      requireOwnAddress(input.headers, origin)
+      if (served.method === 'GET' && isOtherLoopback(input.headers, origin) && prefersPage(input.headers))
+        return raw('', {
+          contentType: 'text/html; charset=utf-8',
+          status: 307,
+          headers: { location: origin + fullPath(served.path, input as PagePlace), ...varies },
+        })
+      return served.handle(input)
+    },
+  }))
+
+/** The same machine and port by its number: browsers take it for another place, with other cookies and without passkeys. */
+function isOtherLoopback({ host = '' }: IncomingHttpHeaders, origin: string): boolean {
+  const [asked, own] = [URL.parse(`http://${host}`), new URL(origin)]
+  return own.hostname === 'localhost' && asked?.port === own.port && /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/.test(asked.hostname)
+}
+
+/** Addresses and names without a dot cannot be pointed here by a stranger: who uses them means this machine. */
+function requireOwnAddress({ host = '' }: IncomingHttpHeaders, origin: string): void {
+  const asked = URL.parse(`http://${host}`)
+  const name = asked?.username === '' ? asked.hostname.replace(/\.$/, '') : undefined
+  const isOwn = name === new URL(origin).hostname
+  if (name !== undefined && (isOwn || !name.includes('.') || isIP(name) !== 0)) return
+  throw new Refusal('misdirected', `This service is not known under the name that was asked for. Open it at ${origin}.`)
+}

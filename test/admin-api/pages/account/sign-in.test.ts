@@ -1,0 +1,267 @@
+/** Signing in, as the wire sees it: what is told to strangers, cookies, forged forms, links that were used, scanners. */
+import test, { type ExecutionContext } from 'ava'
+import { startSite, type Site } from '../site.ts'
+import { Visitor, type Visited } from '../visit.ts'
+
+const path = (link: string): string => new URL(link).pathname
+
+/** Headers that say something; the date and the id of the request differ always. */
+const telling = ({ headers }: Visited): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => !['date', 'x-request-id', 'content-length'].includes(name)))
+
+async function mailedLink(site: Site, email: string): Promise<string> {
+  await new Visitor(site).post('/sign-in', { email })
+  return path((await site.mailTo(email)).link)
+}
+
+test('a stranger learns nothing about addresses: same status, headers and body, mail or not', async (t) => {
+  for (const hasMail of [true, false]) {
+    const site = await startSite(t, { hasMail })
+    const visitor = new Visitor(site)
+    await visitor.signIn('known@example.ch')
+    visitor.cookie = ''
+    const answers = []
+    for (const email of ['known@example.ch', 'other@example.ch']) answers.push([email, await visitor.post('/sign-in', { email })] as const)
+    const [known, unknown] = answers.map(([email, visited]) => ({
+      status: visited.status,
+      headers: telling(visited),
+      html: visited.html.replaceAll(email, 'ADDRESS'),
+    }))
+    t.deepEqual(known, unknown)
+    t.is(known?.status, 200)
+    t.deepEqual(
+      (await site.mails()).map(({ to }) => to),
+      hasMail ? ['known@example.ch'] : [],
+    )
+    const refused = []
+    for (const email of ['known@example.ch', 'other@example.ch']) {
+      let last: Visited | undefined
+      for (let i = 0; i < 6; i++) last = await visitor.post('/sign-in', { email })
+      refused.push({ status: last?.status, html: last?.html, headers: last && telling(last) })
+    }
+    t.is(refused[0]?.status, 429)
+    t.deepEqual(refused[0], refused[1])
+  }
+})
+
+test('the link of a mail shows a page and changes nothing, however often scanners follow it; its button signs in, once', async (t) => {
+  const site = await startSite(t)
+  await new Visitor(site).signIn('ada@example.ch')
+  const link = await mailedLink(site, 'ada@example.ch')
+  const visitor = new Visitor(site)
+  const commits = site.database.commits
+  for (let i = 0; i < 5; i++) {
+    const { status, html, headers } = await visitor.get(link)
+    t.is(status, 200)
+    t.regex(html, /Go on as <b>ada@example\.ch<\/b>/)
+    t.is(headers.get('set-cookie'), null)
+  }
+  t.is((await fetch(site.url + link, { method: 'HEAD' })).status, 200)
+  t.is(site.database.commits, commits)
+  const used = await visitor.post(link)
+  t.deepEqual([used.status, used.location], [303, '/organizations'])
+  t.regex((await visitor.get('/account')).html, /ada@example\.ch/)
+  const other = new Visitor(site)
+  for (const { status, html } of [await other.get(link), await other.post(link)]) {
+    t.is(status, 404)
+    t.regex(html, /used already or is too old/)
+  }
+  t.is(other.cookie, '')
+})
+
+test('a link that is too old signs nobody in', async (t) => {
+  const site = await startSite(t)
+  await new Visitor(site).signIn('ada@example.ch')
+  const link = await mailedLink(site, 'ada@example.ch')
+  site.clock.advance(15 * 60_000)
+  const visitor = new Visitor(site)
+  t.is((await visitor.post(link)).status, 404)
+  t.is(visitor.cookie, '')
+})
+
+test('cookies are bound to host and scheme, out of reach of scripts and other sites', async (t) => {
+  const https = await startSite(t, { publicUrl: 'https://post.example.ch' })
+  const own = { 'sec-fetch-site': 'same-origin' }
+  const answer = await new Visitor(https).post(path(await https.operatorLink('ada@example.ch')), {}, own)
+  t.regex(
+    answer.headers.get('set-cookie') ?? '',
+    /^__Host-postern=usr_[0-9a-f]{32}\.[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+  )
+  const http = await startSite(t)
+  const plain = await new Visitor(http).post(path(await http.operatorLink('ada@example.ch')))
+  t.regex(plain.headers.get('set-cookie') ?? '', /^postern_session=[^;]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/)
+})
+
+test('a planted session does not become the victim’s', async (t) => {
+  const site = await startSite(t)
+  const attacker = new Visitor(site)
+  await attacker.signIn('eve@example.ch')
+  const planted = attacker.cookie
+  const victim = new Visitor(site)
+  victim.cookie = planted
+  await victim.signIn('ada@example.ch')
+  t.not(victim.cookie, planted)
+  t.regex((await victim.get('/account')).html, /ada@example\.ch/)
+  attacker.cookie = planted
+  t.is((await attacker.get('/account')).location, '/sign-in?next=%2Faccount')
+})
+
+test('forms of other sites are refused, with and without a session', async (t) => {
+  const site = await startSite(t)
+  const visitor = new Visitor(site)
+  const link = path(await site.operatorLink('ada@example.ch'))
+  const foreign: readonly Readonly<Record<string, string>>[] = [
+    {},
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: site.url, 'sec-fetch-site': 'cross-site' },
+    { origin: site.url, 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+  ]
+  for (const headers of foreign) {
+    t.is((await visitor.post(link, {}, headers)).status, 403, JSON.stringify(headers))
+    t.is((await visitor.post('/sign-in', { email: 'ada@example.ch' }, headers)).status, 403)
+  }
+  t.is(visitor.cookie, '')
+  t.is((await visitor.post(link)).status, 303)
+  const csrf = await visitor.csrf()
+  for (const headers of foreign) t.is((await visitor.post('/account/name', { csrf, name: 'Eve' }, headers)).status, 403)
+  t.is((await visitor.post('/account/name', { csrf, name: 'Ada' })).status, 303)
+})
+
+test('every form of a session needs its token', async (t) => {
+  const site = await startSite(t)
+  const [visitor, other] = [new Visitor(site), new Visitor(site)]
+  await visitor.signIn('ada@example.ch')
+  await other.signIn('ben@example.ch')
+  const members = `/organizations/${site.organizationId}/members`
+  const forms = [
+    ...[
+      '/sign-out',
+      '/account/name',
+      '/account/passkeys',
+      '/account/passkeys/remove',
+      '/account/sessions/end',
+      '/account/sessions/end-others',
+    ],
+    ...['role', 'remove', 'transfer', 'invite', 'resend', 'revoke'].map((act) => `${members}/${act}`),
+    ...['/organizations', '/invitations/accept', `/organizations/${site.organizationId}/leave`],
+  ]
+  const wrong = ['', 'x', await other.csrf()]
+  const commits = site.database.commits
+  for (const form of forms) {
+    for (const csrf of wrong) {
+      const { status, html } = await visitor.post(form, { csrf })
+      t.is(status, 403, form)
+      t.regex(html, /not of your session/)
+    }
+  }
+  t.is(site.database.commits, commits)
+})
+
+test('signing out ends the session in the store, not only in the browser', async (t) => {
+  const site = await startSite(t)
+  const visitor = new Visitor(site)
+  await visitor.signIn('ada@example.ch')
+  const { cookie } = visitor
+  const answer = await visitor.send('/account', '/sign-out')
+  t.deepEqual([answer.status, answer.location], [303, '/signed-out'])
+  t.regex(answer.headers.get('set-cookie') ?? '', /^postern_session=; Max-Age=0;/)
+  visitor.cookie = cookie
+  t.is((await visitor.get('/account')).status, 303)
+})
+
+test('pages are never stored or framed, and run no script but their own', async (t) => {
+  const site = await startSite(t)
+  const visitor = new Visitor(site)
+  await visitor.signIn('ada@example.ch')
+  const pages = [
+    '/organizations',
+    `/organizations/${site.organizationId}/members`,
+    '/account',
+    '/signed-out',
+    '/sign-in/link/x',
+    '/invitations/x',
+  ]
+  for (const page of pages) assertSafe(t, page, await visitor.get(page))
+  visitor.cookie = ''
+  assertSafe(t, '/sign-in', await visitor.get('/sign-in'))
+})
+
+function assertSafe(t: ExecutionContext, page: string, { headers, html }: Visited): void {
+  const policy = headers.get('content-security-policy') ?? ''
+  for (const part of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"])
+    t.true(policy.includes(part), page)
+  t.notRegex(policy, /unsafe|\*|https?:|data:/, page)
+  t.is(headers.get('cache-control'), 'no-store', page)
+  t.is(headers.get('x-content-type-options'), 'nosniff', page)
+  t.is(headers.get('referrer-policy'), 'same-origin', page)
+  t.notRegex(html, /<style|<script>|\son\w+=|\sstyle=/i, page)
+  t.regex(html, /^<!doctype html>\s*<html lang="en">/, page)
+}
+
+test('the stylesheet is served under the name of its content, for a year', async (t) => {
+  const site = await startSite(t)
+  const visitor = new Visitor(site)
+  const { html } = await visitor.get('/sign-in')
+  const [, style = ''] = /href="(\/assets\/style-[0-9a-f]{16}\.css)"/.exec(html) ?? []
+  const answer = await visitor.get(style)
+  t.is(answer.status, 200)
+  t.is(answer.headers.get('content-type'), 'text/css; charset=utf-8')
+  t.is(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  for (const wrong of ['/assets/style.css', '/assets/..%2fassets.ts', '/assets/passkeys.js'])
+    t.is((await visitor.get(wrong)).status, 404, wrong)
+})
+
+test('without mail of the service the page says how to get in, the same to everybody', async (t) => {
+  const site = await startSite(t, { hasMail: false })
+  const visitor = new Visitor(site)
+  t.regex((await visitor.get('/sign-in')).html, /postern login-link/)
+  t.regex((await visitor.post('/sign-in', { email: 'ada@example.ch' })).html, /postern login-link/)
+})
+
+test('the first link makes the owner, asks for an address, and ends with the first owner', async (t) => {
+  const site = await startSite(t)
+  const visitor = new Visitor(site)
+  const link = path(site.ownerLink)
+  t.regex((await visitor.get(link)).html, /Your mail address/)
+  t.is((await visitor.post(link, { email: 'nonsense' })).status, 400)
+  t.is((await visitor.post(link, { email: 'olga@example.ch' })).status, 303)
+  t.regex((await visitor.get('/organizations')).html, /Owner/)
+  t.is((await new Visitor(site).post(link, { email: 'eve@example.ch' })).status, 404)
+
+  const second = await startSite(t)
+  await new Visitor(second).signIn('olga@example.ch')
+  t.is((await new Visitor(second).get(path(second.ownerLink))).status, 404)
+})
+
+test('after a sign-in nobody is led to another site', async (t) => {
+  const site = await startSite(t)
+  const visitor = new Visitor(site)
+  await visitor.signIn('ada@example.ch')
+  for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/..//evil.example'])
+    t.is((await visitor.get(`/sign-in?next=${encodeURIComponent(next)}`)).location, '/organizations', next)
+  t.is((await visitor.get('/sign-in?next=%2Faccount')).location, '/account')
+})
+
+test('what people type stays text on every page', async (t) => {
+  const site = await startSite(t)
+  const visitor = new Visitor(site)
+  await visitor.signIn('ada@example.ch')
+  const hostile = '"><script>alert(1)</script>'
+  await visitor.send('/account', '/account/name', { name: hostile })
+  const members = `/organizations/${site.organizationId}/members`
+  const pages = [
+    await visitor.get('/account'),
+    await visitor.get(members),
+    await visitor.send(members, `${members}/invite`, { email: hostile, role: 'viewer' }),
+    await visitor.get(`/account?done=${encodeURIComponent(hostile)}`),
+  ]
+  visitor.cookie = ''
+  pages.push(
+    await visitor.post('/sign-in', { email: hostile, next: hostile }),
+    await visitor.get(`/sign-in?next=${encodeURIComponent(hostile)}`),
+  )
+  for (const { html, status } of pages) t.false(html.includes('<script>alert'), String(status))
+  t.true(pages[0]?.html.includes('&quot;&gt;&lt;script&gt;'))
+})

@@ -1,0 +1,73 @@
+/** What stands where people and programs come first, or by mistake: the bare address, the icon, and addresses where nothing is. */
+import test from 'ava'
+import { foreignPaths } from '../../../../admin-api/foreign-paths.ts'
+import { launchBrowser, type Browser } from '../../../support/browser.ts'
+import { startRig } from '../../rest/rig.ts'
+import { startSite } from '../site.ts'
+import { openTab, titleOf } from '../tab.ts'
+import { Visitor } from '../visit.ts'
+
+let browser: Browser
+test.before(async () => {
+  browser = await launchBrowser()
+})
+test.after.always(() => browser?.close())
+
+const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`the bare address and an address where nothing is are pages for people, ${colorScheme}`, async (t) => {
+    const site = await startSite(t)
+    const tab = await openTab(t, browser, { colorScheme })
+    await tab.open(`${site.url}/nowhere`)
+    t.is(await titleOf(tab), 'Nothing here')
+    await tab.press('text=Go to the start')
+    t.is(await titleOf(tab), 'Welcome')
+    t.true((await tab.page.innerText('pre')).startsWith(`curl ${site.url}/v1/messages`))
+    await tab.press('text=Sign in >> nth=0')
+    t.is(await titleOf(tab), 'Sign in')
+  })
+
+test('the bare address is a signpost for programs, and leads who is signed in to the organizations', async (t) => {
+  const site = await startSite(t)
+  const program = await fetch(site.url, { headers: { accept: '*/*' } })
+  t.is(program.headers.get('vary'), 'Accept')
+  t.like(await program.json(), { name: 'Postern', send: { method: 'POST', url: `${site.url}/v1/messages` } })
+  const stranger = await fetch(site.url, { headers: page })
+  t.deepEqual([stranger.status, stranger.headers.get('vary')], [200, 'Accept'])
+  const olga = new Visitor(site)
+  await olga.signIn('olga@example.ch')
+  const known = await fetch(site.url, { headers: { ...page, cookie: olga.cookie }, redirect: 'manual' })
+  t.deepEqual([known.status, known.headers.get('location')], [303, '/organizations'])
+})
+
+test('the icon is there for browsers that ask for it by themselves', async (t) => {
+  const site = await startSite(t)
+  const icon = await fetch(`${site.url}/favicon.ico`)
+  t.deepEqual([icon.status, icon.headers.get('content-type')], [200, 'image/x-icon'])
+  t.deepEqual([...new Uint8Array(await icon.arrayBuffer()).subarray(0, 4)], [0, 0, 1, 0])
+})
+
+test('the addresses of other products name ours, as JSON for programs and as a page for people', async (t) => {
+  const { address } = await startRig(t)
+  t.true(foreignPaths.size > 30)
+  for (const path of foreignPaths.keys()) {
+    const answer = await fetch(`http://${address}${path.replace(/\{\w+\}/, 'mg.example.com')}`, {
+      method: 'POST',
+      body: '{"from":"a@b.example"}',
+    })
+    t.is(answer.status, 404, path)
+    const { error } = (await answer.json()) as { error: { message: string; next_action: string; details: unknown } }
+    t.true(error.message.includes('POST /v1/messages sends a message'), path)
+    t.like(error, { next_action: 'use_send_operation', details: { send: { method: 'POST', path: '/v1/messages' } } })
+  }
+  const resend = await fetch(`http://${address}/emails`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer re_123', accept: 'application/json' },
+  })
+  t.regex(((await resend.json()) as { error: { message: string } }).error.message, /^\/emails is the address of Resend;/)
+  const site = await startSite(t)
+  const shown = await fetch(`${site.url}/v3/mail/send`, { headers: page })
+  t.is(shown.headers.get('content-type'), 'text/html; charset=utf-8')
+  t.regex(await shown.text(), /<p>\/v3\/mail\/send is the address of SendGrid; here POST \/v1\/messages sends a message/)
+})

@@ -1,0 +1,63 @@
+/** Taking over a sandbox in Chromium, with and without scripts; every page on the way is judged by axe-core. */
+import type { ExecutionContext } from 'ava'
+import { axeFaults, launchBrowser, overflows, type Browser, type Page } from '../../../support/browser.ts'
+import { askedBy } from '../sandbox.ts'
+import { startSite } from '../site.ts'
+import { testWith } from '../../../support/peers.ts'
+
+const test = testWith('chromium')
+
+let browser: Browser
+test.before(async () => {
+  browser = await launchBrowser()
+})
+test.after.always(() => browser?.close())
+
+/** Presses something, or goes to an address, and judges the page that comes. */
+async function go(t: ExecutionContext, page: Page, to: { readonly press: string } | { readonly open: string }, hasScripts: boolean) {
+  if ('open' in to) await page.goto(to.open)
+  else await Promise.all([page.waitForEvent('load'), page.click(to.press)])
+  t.deepEqual(await overflows(page), [], page.url())
+  if (hasScripts) t.deepEqual(await axeFaults(page), [], page.url()) // axe-core needs scripts
+}
+
+async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
+  const site = await startSite(t, { signUp: 'open' })
+  const { code } = await askedBy(site, 'ada@example.ch')
+  const context = await browser.newContext({ javaScriptEnabled: hasScripts, colorScheme: hasScripts ? 'dark' : 'light' })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const press = (selector: string) => go(t, page, { press: selector }, hasScripts)
+  await go(t, page, { open: (await site.mailTo('ada@example.ch')).link }, hasScripts)
+  await press('main >> text=Sign in >> nth=-1')
+  t.regex(await page.innerText('main'), new RegExp(`Is this your agent\\?[^]*${code}[^]*first organization`))
+  t.deepEqual(
+    [await page.isChecked('[name=send_sandbox]'), await page.isChecked('[name=send_live]'), await page.isChecked('[name=admin]')],
+    [true, false, false],
+  )
+  await page.check('text=Send to real people')
+  await press('text=Take it over')
+  t.regex(await page.innerText('main'), /The sandbox is yours now/)
+
+  const second = await askedBy(site, 'other@example.ch')
+  await press('nav >> text=Integrations')
+  t.regex(await page.innerText('main'), /No agent has asked/)
+  await page.fill('#code', 'KITE-42')
+  await press('button:has-text("Attach")')
+  t.is(await page.getAttribute('#code', 'aria-invalid'), 'true')
+  await page.fill('#code', second.code.toLowerCase())
+  await press('button:has-text("Attach")')
+  t.regex(await page.innerText('main'), /one more/)
+  await press('text=Not now')
+  const third = await askedBy(site, 'ada@example.ch')
+  await go(t, page, { open: `${site.url}/integrations` }, hasScripts)
+  await press(`[aria-label="Attach ${third.code}"]`)
+  await press('text=Take it over')
+
+  await go(t, page, { open: (await site.mailTo('ada@example.ch')).link }, hasScripts)
+  await press('button:has-text("End the session")')
+  t.regex(await page.innerText('main'), /The session of the agent has ended/)
+}
+
+test('the whole way with scripts', (t) => journey(t, true))
+test('the whole way without scripts', (t) => journey(t, false))

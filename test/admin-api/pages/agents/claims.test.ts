@@ -1,0 +1,82 @@
+/** Claims over the wire: who sees what, what a link changes, and forms of others. */
+import test from 'ava'
+import { askedBy } from '../sandbox.ts'
+import { startSite } from '../site.ts'
+import { Visitor } from '../visit.ts'
+
+const path = (url: string): string => new URL(url).pathname
+
+test('the mailed link signs in and shows what it is about; only the form takes over', async (t) => {
+  const site = await startSite(t, { signUp: 'open' })
+  const { code, organizationId } = await askedBy(site, 'ada@example.ch')
+  const link = path((await site.mailTo('ada@example.ch')).link)
+  const ada = new Visitor(site)
+  const commits = site.database.commits
+  for (let i = 0; i < 3; i++) t.is((await ada.get(link)).status, 200)
+  t.is(site.database.commits, commits)
+  t.is((await ada.post(link)).location, `/claims/${code}`)
+  const shown = await ada.get(`/claims/${code}`)
+  t.is(shown.status, 200)
+  t.regex(shown.html, /name="send_sandbox"\s+checked/)
+  t.notRegex(shown.html, /name="(send_live|admin)"\s+checked/)
+  t.regex(shown.html, /first organization/)
+  const before = site.database.commits
+  await ada.get(`/claims/${code}`)
+  t.is(site.database.commits, before)
+  const done = await ada.send(`/claims/${code}`, `/claims/${code}`, { send_sandbox: 'on' })
+  t.is(done.location, `/organizations/${organizationId}/members?done=claimed`)
+  t.regex((await ada.get(done.location)).html, /The sandbox is yours now/)
+  t.is((await ada.send('/organizations', `/claims/${code}`)).status, 404, 'a replay')
+  t.is((await ada.get(`/claims/${code}`)).status, 404)
+
+  const undo = path((await site.mailTo('ada@example.ch')).link)
+  t.is(undo, `/claims/${organizationId}/undo`)
+  const eve = new Visitor(site)
+  t.regex((await eve.get(undo)).location, /^\/sign-in\?next=/)
+  await eve.signIn('eve@example.ch')
+  t.is((await eve.get(undo)).status, 404)
+  t.is((await eve.send('/organizations', undo)).status, 404)
+  t.is((await ada.get(undo)).status, 200)
+  t.is((await ada.send(undo, undo)).location, '/integrations?done=undone')
+})
+
+test('a code alone opens nothing, and forms of other sites are refused', async (t) => {
+  const site = await startSite(t, { signUp: 'open' })
+  const { code } = await askedBy(site, 'ada@example.ch')
+  const stranger = new Visitor(site)
+  for (const page of [`/claims/${code}`, '/integrations']) t.regex((await stranger.get(page)).location, /^\/sign-in\?next=/)
+  t.regex((await stranger.post(`/claims/${code}`)).location, /^\/sign-in/)
+  await stranger.signIn('ada@example.ch')
+  t.is((await stranger.post(`/claims/${code}`, { admin: 'on' })).status, 403, 'without the token of the session')
+  const csrf = await stranger.csrf()
+  for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }])
+    t.is((await stranger.post(`/claims/${code}`, { csrf }, headers)).status, 403)
+  t.regex((await stranger.get('/integrations')).html, new RegExp(code))
+  t.is((await stranger.send('/integrations', '/integrations/code', { code: 'KITE-42' })).status, 400)
+})
+
+test('wrong codes are told alike, and are few', async (t) => {
+  const site = await startSite(t, { signUp: 'open' })
+  const { code } = await askedBy(site, 'ada@example.ch')
+  const eve = new Visitor(site)
+  await eve.signIn('eve@example.ch')
+  t.notRegex((await eve.get('/integrations')).html, new RegExp(code), 'it waits for somebody else')
+  const csrf = await eve.csrf()
+  const told = []
+  for (let i = 0; i < 15; i++) told.push((await eve.post('/integrations/code', { csrf, code: 'KITE-0000' })).html)
+  t.is(new Set(told).size, 1)
+  const refused = await eve.post('/integrations/code', { csrf, code })
+  t.is(refused.status, 429)
+  t.truthy(refused.headers.get('retry-after'))
+})
+
+test('somebody to whom the agent shows the code attaches it', async (t) => {
+  const site = await startSite(t, { signUp: 'open', hasMail: false })
+  const { code, organizationId } = await askedBy(site, 'typo@example.ch')
+  const bea = new Visitor(site)
+  await bea.signIn('bea@example.ch')
+  const found = await bea.send('/integrations', '/integrations/code', { code: ` ${code.toLowerCase().replace('-', ' ')}` })
+  t.is(found.location, `/claims/${code}`)
+  t.notRegex((await bea.get(found.location)).html, /typo@example\.ch/)
+  t.regex((await bea.send(found.location, found.location)).location, new RegExp(organizationId))
+})

@@ -1,0 +1,99 @@
+/** Consent in Chromium, with and without scripts; axe-core judges the page in all of its states at two widths. */
+import type { ExecutionContext } from 'ava'
+import { leave, startApplication } from '../../../support/application.ts'
+import { launchBrowser, type Browser } from '../../../support/browser.ts'
+import { asking, exchange, homeOf, join, loopbackRedirect, registered, signedIn } from '../asking.ts'
+import { startSite } from '../site.ts'
+import { openTab, titleOf } from '../tab.ts'
+import { testWith } from '../../../support/peers.ts'
+
+const test = testWith('chromium')
+
+let browser: Browser
+test.before(async () => {
+  browser = await launchBrowser()
+})
+test.after.always(() => browser?.close())
+
+async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  const tab = await openTab(t, browser, { hasScripts })
+  const redirect_uri = await startApplication(t)
+  const request = asking(site, { scope: 'api:read api:send', redirect_uri })
+  await tab.open(site.url + request.path)
+  t.is(await titleOf(tab), 'Sign in')
+  await tab.page.fill('#email', 'olga@example.ch')
+  await tab.press('text=Mail me a link')
+  await tab.open((await site.mailTo('olga@example.ch')).link)
+  await tab.press('main >> text=Sign in >> nth=-1')
+  t.is(await titleOf(tab), 'Allow Nightly <report>?')
+
+  t.is(await tab.page.getAttribute('.another input[type=text]', 'id'), `name-${site.organizationId}`)
+  t.false(await tab.page.isVisible('.another input[type=text]'))
+  await tab.page.check('text=New project')
+  t.true(await tab.page.isVisible('.another input[type=text]'))
+  await tab.press('text=Allow >> nth=-1')
+  t.is(await titleOf(tab), 'Problem: Allow Nightly <report>?')
+  await tab.page.click('[role=alert] a')
+  await tab.page.fill(`#name-${site.organizationId}`, 'Shop')
+  await tab.page.uncheck('text=Send mail')
+  const { status, body } = await exchange(site, request, await leave(tab.page, 'button:has-text("Allow")'))
+  t.is(status, 200)
+  t.is(body['scope'], 'api:read')
+
+  await tab.open(`${site.url}/account`)
+  await tab.press('text=Show applications')
+  t.regex(await tab.page.innerText('main'), /In the project Shop of Default/)
+  await tab.press('text=Revoke >> nth=-1')
+  t.regex(await tab.page.innerText('main'), /You have allowed none/)
+  await t.throwsAsync(site.oauth.tokenCheck.bearer(String(body['access_token']), 'rest'))
+
+  await tab.open(site.url + asking(site, { redirect_uri }).path)
+  const denied = await leave(tab.page, 'button:has-text("Deny")')
+  t.is(new URL(denied).searchParams.get('error'), 'access_denied')
+}
+
+test('from the application over sign-in and consent back to it, with scripts', (t) => journey(t, true))
+test('from the application over sign-in and consent back to it, without scripts', (t) => journey(t, false))
+
+test('an application that asks in a window of its own hears of the answer there', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  const tab = await openTab(t, browser)
+  await tab.open(await site.operatorLink('olga@example.ch'))
+  await tab.press('main >> text=Sign in >> nth=-1')
+  const redirect_uri = await startApplication(t)
+  await tab.page.goto(redirect_uri)
+  const opened = tab.page.waitForEvent('popup')
+  await tab.page.evaluate(`void window.open(${JSON.stringify(site.url + asking(site, { redirect_uri }).path)}, 'ask', 'popup')`)
+  const popup = await opened
+  await popup.check('[name=place] >> nth=0')
+  await leave(popup, 'button:has-text("Allow")')
+  t.true(await popup.evaluate('window.opener !== null'))
+})
+
+test('every state of the page is as good as the others', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await openTab(t, browser, { colorScheme })
+    const email = `${colorScheme}@example.ch`
+    await tab.open(await site.operatorLink(email))
+    await tab.press('main >> text=Sign in >> nth=-1')
+    const stranger = await registered(site, loopbackRedirect)
+    const open = (changes = {}) => tab.open(site.url + asking(site, changes).path)
+    await open({ prompt: 'consent' })
+    t.regex(await tab.page.innerText('main'), /You are in no organization yet/)
+    await join(site, email, 'viewer', site.organizationId)
+    await join(site, email, 'billing')
+    await open({ client_id: stranger, redirect_uri: loopbackRedirect, scope: 'api:admin' })
+    t.is(await tab.page.isDisabled('text=Change settings'), true)
+    await tab.page.check(`[value="${(await homeOf(site, site.organizationId)).place}"]`)
+    await tab.page.uncheck('text=Read >> nth=0')
+    await tab.press('button:has-text("Allow")')
+    t.regex(await tab.page.innerText('[role=alert]'), /Tick at least one thing/)
+    await open({ client_id: 'nobody' })
+    t.is(await titleOf(tab), 'This request does not work')
+  }
+})

@@ -1,0 +1,363 @@
+/** Consent as the wire sees it: who is asked, what a decision brings, and what forged, tampered and repeated forms do not. */
+import test, { type ExecutionContext } from 'ava'
+import type { Scope } from '#core/access/scope.ts'
+import { projects } from '#core/tenancy/organization.ts'
+import { allowing, asking, decide, exchange, homeOf, join, loopbackRedirect, registered, signedIn, told, vouchedFor } from '../asking.ts'
+import { startSite, type Site } from '../site.ts'
+import { Visitor, type Visited } from '../visit.ts'
+
+const path = (link: string): string => new URL(link).pathname
+const count = (html: string, pattern: RegExp): number => html.match(pattern)?.length ?? 0
+/** The scopes that stand ticked in a page. */
+const ticked = (html: string): string[] =>
+  [...html.matchAll(/<input\s+type="checkbox"[^>]*value="([^"]+)"[^>]*>/g)].flatMap(([tag, value = '']) =>
+    /\bchecked\b/.test(tag) ? [value] : [],
+  )
+
+const projectCount = async ({ database, organizationId }: Site): Promise<number> =>
+  (await database.all(projects, { organizationId })).length
+
+/** What somebody asks with in the first organization. */
+async function scopeOf(site: Site, visitor: Visitor): Promise<Scope> {
+  const signed = await site.people.sessions.read(visitor.cookie.split('=')[1] ?? '')
+  return site.people.members.scopeOf(signed?.user.id ?? '', site.organizationId)
+}
+
+function isRefused(t: ExecutionContext, { status, location }: Visited, wanted: number, why: string): void {
+  t.is(status, wanted, why)
+  t.is(location, '', why)
+}
+
+test('who is not signed in signs in first and comes back to the same request; allowing brings a code for exactly that', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  const request = asking(site, { scope: 'api:read api:send' })
+  const olga = new Visitor(site)
+  const first = await olga.get(request.path)
+  t.is(first.location, `/sign-in?next=${encodeURIComponent(request.path).replaceAll('%20', '+')}`)
+  await olga.post('/sign-in', { email: 'olga@example.ch', next: request.path })
+  const back = await olga.post(path((await site.mailTo('olga@example.ch')).link))
+  t.is(back.location, request.path)
+
+  const { status, html, headers } = await olga.get(back.location)
+  t.is(status, 200)
+  t.regex(html, /Nightly &lt;report&gt;[^]*Vouched for by <b>client\.example\.net<\/b>/)
+  t.regex(html, /The answer goes to<\/dt>\s*<dd>app\.example\.net<\/dd>/)
+  t.regex(headers.get('content-security-policy') ?? '', /form-action 'self' https:\/\/app\.example\.net; .*frame-ancestors 'none'/)
+  t.is(headers.get('cache-control'), 'no-store')
+  t.deepEqual(ticked(html), ['api:read', 'api:send'])
+  const { place, projectId } = await homeOf(site, site.organizationId)
+  const allowed = await decide(olga, request.path, allowing(place, 'api:read'))
+  t.is(allowed.status, 303)
+  t.is(told(allowed.location).get('iss'), site.url)
+  t.is(told(allowed.location).get('state'), 'st-1')
+  const { body } = await exchange(site, request, allowed.location)
+  t.is(body['scope'], 'api:read')
+  const bearer = await site.oauth.tokenCheck.bearer(String(body['access_token']), 'rest')
+  t.like(bearer, { projectId, organizationId: site.organizationId })
+})
+
+test('denying tells the client so, with issuer and state', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const { path: asked } = asking(site)
+  const { location } = await decide(olga, asked, [['decision', 'deny']])
+  t.true(location.startsWith('https://app.example.net/back?'))
+  t.like(Object.fromEntries(told(location)), { error: 'access_denied', state: 'st-1', iss: site.url })
+  t.false(told(location).has('code'))
+})
+
+test('nothing that reaches other people is ticked unless the client names it; nobody vouching and loopback are told', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const mcp = { resource: `${site.url}/mcp` }
+  for (const [changes, wanted] of [
+    [{ scope: '' }, ['api:read']],
+    [{ scope: 'api:admin' }, ['api:read', 'api:send', 'api:admin']],
+    [{ ...mcp, scope: '' }, ['mcp:read', 'mcp:send-sandbox']],
+    [{ ...mcp, scope: 'mcp:send' }, ['mcp:read', 'mcp:send-sandbox', 'mcp:send']],
+  ] as const)
+    t.deepEqual(ticked((await olga.get(asking(site, changes).path)).html), wanted)
+  const both = `${asking(site, { scope: '' }).path}&resource=${encodeURIComponent(mcp.resource)}`
+  t.deepEqual(ticked((await olga.get(both)).html).toSorted(), ['api:read', 'mcp:read', 'mcp:send-sandbox'])
+  const vouched = (await olga.get(asking(site, { redirect_uri: loopbackRedirect }).path)).html
+  t.regex(vouched, /<dd>127\.0\.0\.1:33418<\/dd>[^]*any program there can pretend to be/)
+  const stranger = await olga.get(asking(site, { client_id: await registered(site) }).path)
+  t.regex(stranger.html, /Nobody vouches for this application/)
+  t.notRegex(stranger.html, /Vouched for/)
+})
+
+test('the policy of the page lets the form lead to the redirect URI alone, whatever its form', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  for (const [uri, source] of [
+    ['https://app.example.com:8443/x;%20script-src%20x', 'https://app.example.com:8443'],
+    ['com.example.app:/back', 'com.example.app:'],
+    ['http://[::1]:4711/back', 'http:'],
+    ['http://localhost:4711/back', 'http://localhost:4711'],
+  ] as const) {
+    const { headers, status } = await olga.get(asking(site, { client_id: await registered(site, uri), redirect_uri: uri }).path)
+    t.is(status, 200, uri)
+    t.regex(headers.get('content-security-policy') ?? '', new RegExp(`form-action 'self' ${RegExp.escape(source)};`), uri)
+  }
+  const other = await olga.get('/account')
+  t.regex(other.headers.get('content-security-policy') ?? '', /form-action 'self';/)
+})
+
+test('a role caps what can be allowed, in the page and against tampering', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  const vera = await signedIn(site, 'vera@example.ch')
+  const { path: asked } = asking(site, { scope: 'api:admin' })
+  t.regex((await vera.get(asked)).html, /You are in no organization yet/)
+  isRefused(t, await decide(vera, asked, allowing((await homeOf(site, site.organizationId)).place, 'api:read')), 404, 'no member')
+
+  const viewing = await join(site, 'vera@example.ch', 'viewer', site.organizationId)
+  const { html } = await vera.get(asked)
+  t.is(count(html, /Your role does not allow this/g), 2)
+  t.deepEqual(ticked(html), ['api:read'])
+  t.notRegex(html, /New project/)
+  const more = await decide(vera, asked, allowing(viewing.place, 'api:read', 'api:send'))
+  isRefused(t, more, 400, 'more than the role')
+  t.regex(more.html, /href="#scope">Your role in Default does not allow all of this/)
+  isRefused(t, await decide(vera, asked, [...allowing(`${site.organizationId}.new`, 'api:read'), ['name-', 'x']]), 403, 'no new project')
+  t.is((await decide(vera, asked, allowing(viewing.place, 'api:read'))).status, 303)
+
+  const billed = await join(site, 'vera@example.ch', 'billing')
+  const both = (await vera.get(asked)).html
+  t.regex(both, /House of billing[^]*Your role reaches no project here/)
+  isRefused(t, await decide(vera, asked, allowing(billed.place, 'api:read')), 400, 'billing')
+  t.is(await projectCount(site), 1)
+})
+
+test('projects of others are missing ones, and a form that is not filled in is shown again', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const eve = await signedIn(site, 'eve@example.ch')
+  const [own, home] = [await homeOf(site, site.organizationId), await join(site, 'eve@example.ch', 'owner')]
+  const { path: asked } = asking(site)
+  t.notRegex((await eve.get(asked)).html, new RegExp(own.organizationId))
+  const none = await decide(eve, asked, allowing('org_none.prj_none', 'api:read'))
+  for (const place of [
+    own.place,
+    `${own.organizationId}.new`,
+    `${home.organizationId}.${own.projectId}`,
+    `${home.organizationId}.prj_none`,
+  ]) {
+    const taken = await decide(eve, asked, allowing(place, 'api:read'))
+    isRefused(t, taken, none.status, place)
+  }
+  t.is(none.status, 404)
+  for (const [fields, fault] of [
+    [[['decision', 'allow']], /Choose where the application may work/],
+    [allowing(home.place), /Tick at least one thing/],
+    [allowing(home.place, 'mcp:read'), /Tick at least one thing/],
+    [allowing(home.place, 'api:admin'), /Each thing includes those above it/],
+    [allowing(`${home.organizationId}.new`, 'api:read'), /Enter a name on one line/],
+    [
+      [...allowing(`${home.organizationId}.new`, 'api:read'), [`name-${home.organizationId}`, 'Default']],
+      /There is a project of this name/,
+    ],
+  ] as const) {
+    const shown = await decide(eve, asked, fields)
+    isRefused(t, shown, 400, String(fault))
+    t.regex(shown.html, fault)
+  }
+  t.is((await decide(olga, asked, allowing(own.place, 'api:none'))).status, 400)
+})
+
+test('a new project is made once, however often its form comes', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const request = asking(site)
+  const fields = [...allowing(`${site.organizationId}.new`, 'api:read'), [`name-${site.organizationId}`, ' Shop ']] as const
+  const allowed = await decide(olga, request.path, fields)
+  const { body } = await exchange(site, request, allowed.location)
+  const { projectId } = await site.oauth.tokenCheck.bearer(String(body['access_token']), 'rest')
+  t.like(await site.database.get(projects, { organizationId: site.organizationId }, projectId), {
+    record: { name: 'Shop', status: 'claimed' },
+  })
+  const again = await decide(olga, request.path, fields)
+  isRefused(t, again, 400, 'replayed')
+  t.regex(again.html, /There is a project of this name\. Choose it from the list/)
+  t.is(await projectCount(site), 2)
+})
+
+test('forms of other sites, without the token of the session or of another one are refused, and bring nothing', async (t) => {
+  const site = await startSite(t)
+  const [olga, eve] = [await signedIn(site, 'olga@example.ch'), await signedIn(site, 'eve@example.ch')]
+  const { path: asked } = asking(site)
+  const { place } = await homeOf(site, site.organizationId)
+  const form = (csrf: string) =>
+    new URLSearchParams([...allowing(place, 'api:read').map(([name, value]): [string, string] => [name, value]), ['csrf', csrf]])
+  const csrf = await olga.csrf('/account')
+  isRefused(t, await olga.post(asked, form('')), 403, 'no token')
+  isRefused(t, await olga.post(asked, form(await eve.csrf('/account'))), 403, 'the token of another session')
+  for (const headers of [{}, { origin: 'https://evil.example' }, { origin: site.url, 'sec-fetch-site': 'cross-site' }])
+    isRefused(t, await olga.post(asked, form(csrf), headers), 403, JSON.stringify(headers))
+  const refused = await olga.post(asked, form(''))
+  t.regex(refused.html, /<title>Not allowed/)
+  const stranger = new Visitor(site)
+  t.regex((await stranger.post(asked, form(csrf))).location, /^\/sign-in\?next=/)
+  t.is((await olga.post(asked, form(csrf))).status, 303)
+})
+
+test('a code works once; its second use ends what it brought', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const request = asking(site)
+  const { location } = await decide(olga, request.path, allowing((await homeOf(site, site.organizationId)).place, 'api:read'))
+  t.is((await exchange(site, request, location)).status, 200)
+  t.is((await exchange(site, request, location)).status, 400)
+  t.regex((await olga.get('/account/applications')).html, /You have allowed none/)
+})
+
+test('prompt=none is answered without a page; a remembered consent is, for the client that is vouched for and goes to the web', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const home = await homeOf(site, site.organizationId)
+  const silently = async (visitor: Visitor, changes = {}): Promise<string> => {
+    const { location } = await visitor.get(asking(site, { prompt: 'none', ...changes }).path)
+    return told(location).get('error') ?? (told(location).has('code') ? 'code' : location)
+  }
+  t.is(await silently(new Visitor(site)), 'login_required')
+  t.is(await silently(olga), 'consent_required')
+  const allow = async (changes = {}, place = home.place): Promise<void> => {
+    const request = asking(site, { prompt: 'consent', ...changes })
+    const { location } = await decide(olga, request.path, allowing(place, 'api:read'))
+    t.is((await exchange(site, request, location)).status, 200)
+  }
+  await allow()
+  t.is(await silently(olga), 'code')
+  t.is(await silently(olga, { scope: '' }), 'code')
+  t.is(await silently(olga, { scope: 'api:send' }), 'consent_required')
+  t.is(await silently(olga, { redirect_uri: loopbackRedirect }), 'consent_required')
+  t.is(await silently(await signedIn(site, 'eve@example.ch')), 'consent_required')
+  t.is((await olga.get(asking(site).path)).status, 303)
+  t.is((await olga.get(asking(site, { prompt: 'consent' }).path)).status, 200)
+  t.is((await olga.get(asking(site, { prompt: 'select_account' }).path)).status, 200)
+
+  const stranger = await registered(site)
+  await allow({ client_id: stranger })
+  t.is(await silently(olga, { client_id: stranger }), 'consent_required', 'nobody vouches')
+  const other = await join(site, 'olga@example.ch', 'owner')
+  await allow({}, other.place)
+  t.is(await silently(olga), 'consent_required', 'two projects')
+})
+
+test('a remembered consent ends with the role, the project, the grant and time', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const ben = await signedIn(site, 'ben@example.ch')
+  const { place, organizationId } = await join(site, 'ben@example.ch', 'developer', site.organizationId)
+  const scopes = ['api:read', 'api:send'] as const
+  const silently = async (): Promise<string> => {
+    const { location } = await ben.get(asking(site, { prompt: 'none', scope: scopes.join(' ') }).path)
+    return told(location).get('error') ?? 'code'
+  }
+  const allow = async (where: string): Promise<void> => {
+    const request = asking(site, { prompt: 'consent' })
+    const { location } = await decide(ben, request.path, allowing(where, ...scopes))
+    t.is((await exchange(site, request, location)).status, 200)
+  }
+  await allow(place)
+  t.is(await silently(), 'code')
+  const asOwner = await scopeOf(site, olga)
+  const { holder } = await scopeOf(site, ben)
+  const benId = holder?.kind === 'user' ? holder.userId : ''
+  await site.people.members.changeRole(asOwner, benId, 'viewer')
+  t.is(await silently(), 'consent_required', 'a lower role')
+  await site.people.members.changeRole(asOwner, benId, 'developer')
+  t.is(await silently(), 'code')
+  await ben.send('/account', '/account/applications/revoke', {
+    ...{ client: vouchedFor, organization: organizationId, project: place.split('.')[1] ?? '' },
+  })
+  t.is(await silently(), 'consent_required', 'revoked')
+
+  const { project } = await site.projects.create(asOwner, { name: 'Shop' })
+  await allow(`${organizationId}.${project.id}`)
+  t.is(await silently(), 'code')
+  await site.projects.remove(asOwner, project.id, { discardQueued: true })
+  t.is(await silently(), 'consent_required', 'the project is deleted')
+  await allow(place)
+  t.is(await silently(), 'code')
+  await site.people.members.remove(asOwner, benId)
+  t.is(await silently(), 'consent_required', 'no member any more')
+  t.regex((await ben.get('/account/applications')).html, /You have allowed none/)
+  await join(site, 'ben@example.ch', 'developer', organizationId)
+  t.is(await silently(), 'consent_required', 'a member again, who has allowed nothing yet')
+  await allow(place)
+  t.is(await silently(), 'code')
+  site.clock.advance(180 * 86_400_000)
+  await ben.signIn('ben@example.ch')
+  t.is(await silently(), 'consent_required', 'the grant is over')
+})
+
+test('prompt=login asks who it is once more, and is content with a fresh proof', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const { path: asked } = asking(site, { prompt: 'login' })
+  t.is((await olga.get(asked)).status, 200)
+  site.clock.advance(10 * 60_000)
+  t.regex((await olga.get(asked)).location, /^\/sign-in\?again=1&next=/)
+  await olga.signIn('olga@example.ch')
+  t.is((await olga.get(asked)).status, 200)
+})
+
+test('allowing an application to change settings, and so to make keys, needs a fresh proof; less does not', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const { place } = await homeOf(site, site.organizationId)
+  site.clock.advance(10 * 60_000)
+  for (const [resource, ...scopes] of [
+    [`${site.url}/v1`, 'api:read', 'api:send', 'api:admin'],
+    [`${site.url}/mcp`, 'mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin'],
+  ] as const) {
+    const request = asking(site, { resource, scope: scopes.join(' '), prompt: 'consent' })
+    const { location } = await decide(olga, request.path, allowing(place, ...scopes))
+    t.is(location, `/sign-in?${new URLSearchParams({ again: '1', next: request.path }).toString()}`, scopes.join(' '))
+  }
+  t.regex((await olga.get('/account/applications')).html, /You have allowed none/)
+  const less = asking(site, { scope: 'api:send', prompt: 'consent' })
+  t.truthy(told((await decide(olga, less.path, allowing(place, 'api:read', 'api:send'))).location).get('code'))
+  await olga.signIn('olga@example.ch')
+  const more = asking(site, { scope: 'api:admin', prompt: 'consent' })
+  t.truthy(told((await decide(olga, more.path, allowing(place, 'api:read', 'api:send', 'api:admin'))).location).get('code'))
+})
+
+test('a request that names no known client or redirect URI is a page that leads nowhere', async (t) => {
+  const site = await startSite(t)
+  const visitor = new Visitor(site)
+  for (const changes of [{ client_id: 'nobody' }, { redirect_uri: 'https://evil.example/back' }]) {
+    const shown = await visitor.get(asking(site, changes).path)
+    isRefused(t, shown, 400, JSON.stringify(changes))
+    t.regex(shown.html, /<title>This request does not work – Postern/)
+    t.notRegex(shown.html, /evil\.example/)
+  }
+})
+
+test('applications with access are listed once for each project, and revoking ends every token of them at once', async (t) => {
+  const site = await startSite(t)
+  const [olga, eve] = [await signedIn(site, 'olga@example.ch'), await signedIn(site, 'eve@example.ch')]
+  const { place, organizationId, projectId } = await homeOf(site, site.organizationId)
+  await join(site, 'eve@example.ch', 'admin', organizationId)
+  const tokens: string[] = []
+  for (const scopes of [['api:read'], ['api:read', 'api:send']]) {
+    const request = asking(site, { scope: scopes.join(' '), prompt: 'consent' })
+    const { location } = await decide(olga, request.path, allowing(place, ...scopes))
+    tokens.push(String((await exchange(site, request, location)).body['access_token']))
+  }
+  const { html } = await olga.get('/account/applications')
+  t.is(count(html, /<h3>Nightly &lt;report&gt;/g), 1)
+  t.regex(html, /client\.example\.net[^]*In the project Default of Default, since[^]*May read, send mail \(REST\)/)
+  t.regex((await eve.get('/account/applications')).html, /You have allowed none/)
+
+  const form = { client: vouchedFor, organization: organizationId, project: projectId }
+  await eve.send('/account', '/account/applications/revoke', form)
+  t.is((await olga.post('/account/applications/revoke', form)).status, 403)
+  for (const token of tokens) await t.notThrowsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
+  const done = await olga.send('/account/applications', '/account/applications/revoke', form)
+  t.is(done.location, '/account/applications?done=application_revoked')
+  for (const token of tokens) await t.throwsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
+  t.regex((await olga.get(done.location)).html, /The access has ended[^]*You have allowed none/)
+})

@@ -1,0 +1,162 @@
+/** The report as a page, in Chromium with and without scripts, on phone and desktop, judged by axe-core. */
+import type { ExecutionContext } from 'ava'
+import { inspectReportKey, inspectTests, newInspectToken, type InspectTest } from '#core/inspect/inspect-test.ts'
+import { inspectMail } from '#ingest/inspect/score.ts'
+import { Change, encode } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import { letter, newsletter, type Changes } from '../../../ingest/inspect/golden.ts'
+import { axeFaults, launchBrowser, overflows, type Browser } from '../../../support/browser.ts'
+import { startRig, type Rig } from '../../rest/rig.ts'
+import { testWith } from '../../../support/peers.ts'
+
+const test = testWith('chromium')
+
+let browser: Browser
+test.before(async () => {
+  browser = await launchBrowser()
+})
+test.after.always(() => browser?.close())
+
+const faulty: Changes = {
+  ...{ header: { Subject: 'Re: <script>alert(1)</script> NEWS FOR YOU', 'Message-ID': null, 'List-Unsubscribe': null }, sign: () => '' },
+  zone: { '_dmarc.example.com TXT': [['v=DMARC1; p=none']], '25.113.0.203.in-addr.arpa PTR': undefined },
+  session: { mailFrom: `x@${'very-long-label.'.repeat(8)}other.test`, tls: null },
+}
+
+async function storeTest({ database, organizationId, clock }: Rig, changes: Partial<InspectTest>, report?: unknown): Promise<string> {
+  const made: InspectTest = {
+    ...{
+      id: newId('ins', clock.now()),
+      projectId: 'prj_1',
+      token: newInspectToken(),
+      domain: 'in.example.ch',
+      shareToken: newInspectToken(),
+    },
+    ...{ createdAt: clock.now(), expiresAt: clock.now() + 1000, mail: null, laterMails: 0, result: null, problem: null },
+    ...changes,
+  }
+  const change = new Change().insert(inspectTests, organizationId, made)
+  if (report !== undefined) change.set(inspectReportKey(organizationId, made.id), encode(report))
+  mustHold((await database.commit(change)).ok)
+  return `/share/inspect/${made.shareToken}`
+}
+
+function mustHold(ok: boolean): void {
+  if (!ok) throw new Error('the test could not be stored')
+}
+
+/** The page of a scored mail. */
+async function reportOf(rig: Rig, input: Awaited<ReturnType<typeof letter>>, laterMails = 0): Promise<string> {
+  const report = await inspectMail(input)
+  const content = { id: newId('inm', 1), size: 1, sha256: '', rows: 1 }
+  const { score, grade } = report
+  return storeTest(rig, { mail: { session: input.session, content }, result: { score, grade }, laterMails }, report)
+}
+
+async function judge(t: ExecutionContext, rig: Rig, path: string): Promise<string[]> {
+  const texts: string[] = []
+  for (const [width, colorScheme] of [
+    [360, 'dark'],
+    [1100, 'light'],
+  ] as const) {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    // a page that waits is loaded anew every few seconds, which must not come between
+    await page.route('**/share/**', async (route) => {
+      const response = await route.fetch()
+      const { refresh: _, ...headers } = response.headers()
+      await route.fulfill({ response, headers })
+    })
+    const faults: string[] = []
+    page.on('console', (message) => faults.push(message.text()))
+    page.on('pageerror', (error) => faults.push(String(error)))
+    await page.goto(`http://${rig.address}${path}`)
+    await page.$$eval('details', (all) => all.forEach((one) => one.setAttribute('open', '')))
+    t.deepEqual(await overflows(page), [], `${path} ${width}`)
+    t.deepEqual(await axeFaults(page), [], `${path} ${width}`)
+    t.deepEqual(faults, [])
+    texts.push(await page.innerText('main'))
+  }
+  return texts
+}
+
+test('a report tells what it comes to, what to mend first and what receivers ask for', async (t) => {
+  const rig = await startRig(t)
+  const path = await reportOf(rig, await newsletter(faulty), 2)
+  for (const text of await judge(t, rig, path)) {
+    t.regex(text, /Many receivers will refuse it/)
+    t.regex(text, /Re: <script>alert\(1\)<\/script> NEWS FOR YOU/)
+    t.regex(text, /The score cannot be above 30 now[^]*Neither SPF nor DKIM passes[^]*30 at most/)
+    t.regex(text, /What to mend[^]*DMARC alignment[^]*\+12 points[^]*Do this:/)
+    t.regex(text, /SPF or DKIM passes[^]*Gmail\s+missed \(550 5\.7\.26\)/)
+    t.regex(text, /Gmail\s+misses 7 of 9 rules[^]*Yahoo\s+misses 6 of 8 rules/)
+    t.regex(text, /Less than 0\.3 % of readers complain\s+Gmail\s+not checkable/)
+    t.regex(text, /2 more came later/)
+    t.regex(text, /All 17 checks/)
+  }
+})
+
+test('a report without fault says so', async (t) => {
+  const rig = await startRig(t)
+  for (const text of await judge(t, rig, await reportOf(rig, await letter()))) {
+    t.regex(text, /Ready for the inbox/)
+    t.regex(text, /There is nothing to mend/)
+    t.regex(text, /Gmail\s+all 8 rules met/)
+  }
+})
+
+test('a report for which DNS kept silent praises nothing that nobody knows', async (t) => {
+  const rig = await startRig(t)
+  const { dns } = await inspected(newsletter)
+  const zone = Object.fromEntries(dns.questions.map((question) => [question, 'ETIMEOUT']))
+  for (const text of await judge(t, rig, await reportOf(rig, await newsletter({ zone })))) {
+    t.regex(text, /Good, as far as it could be checked[^]*DNS did not answer all questions/)
+    t.notRegex(text, /Ready for the inbox|nothing to mend/)
+    t.regex(text, /Gmail\s+7 of 10 rules not known/)
+  }
+})
+
+async function inspected(mail: typeof letter): ReturnType<typeof letter> {
+  const input = await mail()
+  await inspectMail(input)
+  return input
+}
+
+test('a test that waits, is being checked, has failed or is over says what to do', async (t) => {
+  const rig = await startRig(t)
+  const { session } = await letter()
+  const mail = { session, content: { id: newId('inm', 1), size: 1, sha256: '', rows: 1 } }
+  const pages: readonly (readonly [Partial<InspectTest>, RegExp])[] = [
+    [{}, /Send a mail to this address[^]*@in\.example\.ch/],
+    [{ mail }, /being checked/],
+    [
+      { mail: { ...mail, content: { ...mail.content, id: 'inm_2' } }, problem: 'The mail took too long to be checked.' },
+      /took too long[^]*Make a new test/,
+    ],
+    [{ expiresAt: 1 }, /No mail came/],
+  ]
+  const waiting = await fetch(`http://${rig.address}${await storeTest(rig, {})}`)
+  t.is(waiting.headers.get('refresh'), '5')
+  for (const [changes, words] of pages) for (const text of await judge(t, rig, await storeTest(rig, changes))) t.regex(text, words)
+})
+
+test('the page needs no script, lets none run, and tells nobody where it was', async (t) => {
+  const rig = await startRig(t)
+  const path = await reportOf(rig, await newsletter(faulty))
+  const answer = await fetch(`http://${rig.address}${path}`)
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  t.regex(policy, /default-src 'none'/)
+  t.false(/script-src|unsafe/.test(policy))
+  t.is(answer.headers.get('cache-control'), 'no-store')
+  t.is(answer.headers.get('x-robots-tag'), 'noindex, nofollow')
+  const text = await answer.text()
+  t.false(/<script|style="|\son[a-z]+=/.test(text))
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  await page.goto(`http://${rig.address}${path}`)
+  await page.click('text=Greeting name')
+  t.true(await page.isVisible('#check-helo .evidence'))
+  t.is((await fetch(`http://${rig.address}/share/inspect/${'a'.repeat(26)}`)).status, 404)
+})

@@ -1,0 +1,120 @@
+/** An owner deletes an organization: only who owns it, after a fresh sign-in, by its name; and everything of it stops at once. */
+import test from 'ava'
+import { restoreOrganization } from '#core/administration/restore.ts'
+import { Audit, auditEntries } from '#core/audit.ts'
+import { integrityChecks } from '#core/integrity.ts'
+import { SettingWrites } from '#core/setting-writes.ts'
+import { unpack, within } from '#store/tuple.ts'
+import { verify } from '#store/verify.ts'
+import { launchBrowser } from '../../../support/browser.ts'
+import { testWith } from '../../../support/peers.ts'
+import { allowing, asking, decide, exchange, join, signedIn } from '../asking.ts'
+import { startSite, type Site } from '../site.ts'
+import { openTab, titleOf } from '../tab.ts'
+
+test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  const ada = await signedIn(site, 'ada@example.ch')
+  const { organizationId, place } = await join(site, 'ada@example.ch', 'owner')
+  const request = asking(site, { prompt: 'consent' })
+  const { location } = await decide(ada, request.path, allowing(place, 'api:read'))
+  const token = String((await exchange(site, request, location)).body['access_token'])
+  const path = `/organizations/${organizationId}/delete`
+  t.regex((await ada.get(`/organizations/${organizationId}/members`)).html, new RegExp(`href="${path}"`))
+
+  const wrong = await ada.send(path, path, { name: 'House' })
+  t.is(wrong.status, 400)
+  t.regex(wrong.html, /Enter the name as it is: House of owner/)
+  t.is((await ada.post(path, { name: 'House of owner' })).status, 403, 'without the token of the session')
+  t.is((await ada.post(path, { name: 'House of owner' }, { origin: 'https://evil.example' })).status, 403)
+  site.clock.advance(10 * 60_000)
+  const csrf = await ada.csrf('/account')
+  t.regex((await ada.post(path, { name: 'House of owner', csrf })).location, /^\/sign-in\?again=1/)
+  t.notRegex((await ada.get(path)).html, /Delete it/)
+  await t.notThrowsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
+
+  await ada.signIn('ada@example.ch')
+  t.is((await ada.send(path, path, { name: ' House of owner ' })).location, '/organizations?done=ended')
+  t.regex((await ada.get('/organizations')).html, /You are in no organization yet/)
+  for (const gone of [path, `/organizations/${organizationId}/members`]) t.is((await ada.get(gone)).status, 404)
+  await t.throwsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
+  const acts = await site.database.all(auditEntries, { organizationId })
+  t.true(acts.some(({ record }) => record.act === 'organization.deleted' && record.actor.kind === 'user'))
+
+  const { database, clock } = site
+  const audit = new Audit({ database, clock })
+  await restoreOrganization({ database, clock, audit, writes: new SettingWrites(database, audit) }, organizationId)
+  t.is((await ada.get(path)).status, 200, 'the operator brought it back')
+  await t.notThrowsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
+})
+
+test('a month later nothing of it is left, and its people are as if it had never been', async (t) => {
+  const site = await startSite(t)
+  const ada = await signedIn(site, 'ada@example.ch')
+  const before = await rowsOf(site)
+  const { organizationId } = await join(site, 'ada@example.ch', 'owner')
+  const members = `/organizations/${organizationId}/members`
+  await ada.send(members, `${members}/invite`, { email: 'ben@example.ch', role: 'viewer' })
+  await site.mails()
+  const path = `/organizations/${organizationId}/delete`
+  t.is((await ada.send(path, path, { name: 'House of owner' })).location, '/organizations?done=ended')
+  t.true((await rowsOf(site)) > before)
+  site.clock.advance(31 * 86_400_000)
+  site.removals.wake()
+  await site.removals.idle()
+  t.is(await rowsOf(site), before)
+  t.deepEqual(await site.people.invitations.forAddress('ben@example.ch'), [])
+  t.deepEqual((await verify(site.database, integrityChecks(site.database))).problems, [])
+})
+
+/** Records and look-ups that name an organization, other than those of the first one and of the service's own mail. */
+async function rowsOf({ database, organizationId }: Site): Promise<number> {
+  let count = 0
+  for await (const { key, value } of database.kv.range(within([]))) {
+    const text = `${JSON.stringify(unpack(key))} ${Buffer.from(value).toString('latin1')}`
+    if (/org_[0-9a-f]{32}/.test(text.replaceAll(organizationId, ''))) count++
+  }
+  return count
+}
+
+test('nobody but an owner deletes an organization, and the first one stays', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const [ben, eve] = [await signedIn(site, 'ben@example.ch'), await signedIn(site, 'eve@example.ch')]
+  const { organizationId } = await join(site, 'eve@example.ch', 'owner')
+  await join(site, 'ben@example.ch', 'admin', organizationId)
+  const path = `/organizations/${organizationId}/delete`
+  for (const visitor of [olga, ben]) {
+    t.is((await visitor.get(path)).status, 404)
+    t.is((await visitor.post(path, { csrf: await visitor.csrf('/account'), name: 'House of owner' })).status, 404)
+  }
+  t.notRegex((await ben.get(`/organizations/${organizationId}/members`)).html, /Delete this organization/)
+  t.is((await eve.get(path)).status, 200)
+  const first = `/organizations/${site.organizationId}/delete`
+  const refused = await olga.send(first, first, { name: 'Default' })
+  t.is(refused.status, 400)
+  t.regex(refused.html, /The first organization belongs to the service itself/)
+  t.is((await olga.get(`/organizations/${site.organizationId}/members`)).status, 200)
+})
+
+testWith('chromium')('the page is as good as the others, and its problem leads to the field', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  await signedIn(site, 'ada@example.ch')
+  await join(site, 'ada@example.ch', 'owner')
+  const browser = await launchBrowser()
+  t.teardown(() => browser.close())
+  const tab = await openTab(t, browser)
+  await tab.open(await site.operatorLink('ada@example.ch'))
+  await tab.press('main >> text=Sign in >> nth=-1')
+  await tab.press('text=Members')
+  await tab.press('text=Delete this organization')
+  await tab.page.fill('#name', 'Something else')
+  await tab.press('text=Delete it')
+  t.is(await titleOf(tab), 'Problem: Delete House of owner')
+  await tab.page.click('[role=alert] a')
+  await tab.page.fill('#name', 'House of owner')
+  await tab.press('text=Delete it')
+  t.regex(await tab.page.innerText('main'), /The organization is deleted/)
+})

@@ -1,0 +1,56 @@
+/** Usage and invoices on their page: who sees them, what they say, and that they are as good as the other pages. */
+import test from 'ava'
+import { launchBrowser } from '../../../support/browser.ts'
+import { testWith } from '../../../support/peers.ts'
+import { join, signedIn } from '../asking.ts'
+import { startSite } from '../site.ts'
+import { openTab } from '../tab.ts'
+
+test('owners, admins and the role for billing see usage and invoices, and nobody else does', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const { organizationId } = await join(site, 'olga@example.ch', 'owner')
+  const path = `/organizations/${organizationId}/usage`
+  const seen: Record<string, number[]> = { owner: [(await olga.get(path)).status] }
+  for (const role of ['admin', 'developer', 'viewer', 'billing'] as const) {
+    const visitor = await signedIn(site, `${role}@example.ch`)
+    await join(site, `${role}@example.ch`, role, organizationId)
+    const shown = (await visitor.get('/organizations')).html.includes(`href="${path}"`)
+    seen[role] = [(await visitor.get(path)).status, (await visitor.get(`${path}/invoice.csv`)).status, shown ? 1 : 0]
+  }
+  t.deepEqual(seen, { owner: [200], admin: [200, 200, 1], developer: [404, 404, 0], viewer: [404, 404, 0], billing: [200, 200, 1] })
+  const stranger = await signedIn(site, 'eve@example.ch')
+  t.is((await stranger.get(path)).html, (await stranger.get('/organizations/org_none/usage')).html)
+  t.regex((await olga.get(path)).html, /plan free[^]*Sends today[^]*100[^]*CHF[^]*Total[^]*0\.00/)
+  const csv = await olga.get(`${path}/invoice.csv?period=2029-12`)
+  t.regex(csv.headers.get('content-disposition') ?? '', /invoice-preview-2029-12\.csv/)
+  t.regex(csv.html, /^"axis","label"[^]*\n"total","Total"/)
+  for (const period of ['2099-01', 'x', '../..']) t.is((await olga.get(`${path}?period=${encodeURIComponent(period)}`)).status, 400, period)
+})
+
+test('who has the role for billing alone can leave from here', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  const bill = await signedIn(site, 'bill@example.ch')
+  await join(site, 'bill@example.ch', 'billing', site.organizationId)
+  const path = `/organizations/${site.organizationId}/usage`
+  const [, leave = ''] = /action="([^"]+\/leave)"/.exec((await bill.get(path)).html) ?? []
+  t.is((await bill.send(path, leave)).location, '/organizations?done=left')
+  t.is((await bill.get(path)).status, 404)
+})
+
+testWith('chromium')('the page fits a phone and a desk, with its months', async (t) => {
+  const site = await startSite(t)
+  await signedIn(site, 'olga@example.ch')
+  const browser = await launchBrowser()
+  t.teardown(() => browser.close())
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await openTab(t, browser, { colorScheme })
+    await tab.open(await site.operatorLink('olga@example.ch'))
+    await tab.press('main >> text=Sign in >> nth=-1')
+    await tab.press('[aria-label="Usage of Default"]')
+    await tab.press('text=Month before')
+    await tab.press('text=This month')
+    t.is(new URL(tab.page.url()).search, '')
+  }
+})

@@ -1,0 +1,104 @@
+/** Under which address pages are shown, what is at addresses that are none, and which pages may be opened in a window of an application. */
+import { request } from 'node:http'
+import test from 'ava'
+import { asking, signedIn } from '../asking.ts'
+import { startSite } from '../site.ts'
+
+interface Shown {
+  readonly status: number
+  readonly text: string
+}
+
+const form = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
+
+/** A request that names a host of its own. */
+const ask = (url: string, host: string, method = 'GET'): Promise<Shown> =>
+  new Promise((resolve, reject) => {
+    const asked = request(url, { method, setHost: false, headers: { host, ...form } }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    asked.on('error', reject).end()
+  })
+
+test('pages are shown under the address of the service, and not under a name that somebody else pointed here', async (t) => {
+  const site = await startSite(t, { publicUrl: 'https://auth.example.ch' })
+  const authorize = asking(site).path
+  for (const [method, path] of [
+    ['GET', '/sign-in'],
+    ['POST', '/sign-in'],
+    ['GET', '/account'],
+    ['GET', authorize],
+    ['POST', authorize],
+    ['GET', '/integrations'],
+  ] as const) {
+    const { status, text } = await ask(site.url + path, 'rebound.example.net', method)
+    t.is(status, 421, `${method} ${path}`)
+    t.regex(text, /Open it at https:\/\/auth\.example\.ch\b/)
+    t.notRegex(text, /rebound/)
+  }
+  for (const host of ['example.ch', 'auth.example.ch.evil.example', 'api.auth.example.ch', 'auth.example.ch@evil.example'])
+    t.is((await ask(`${site.url}/sign-in`, host)).status, 421, host)
+  for (const host of [
+    'auth.example.ch',
+    'AUTH.example.ch:8443',
+    'auth.example.ch.',
+    'localhost:1',
+    '127.0.0.1',
+    '[::1]:80',
+    'postern:8080',
+  ])
+    t.is((await ask(`${site.url}/sign-in`, host)).status, 200, host)
+})
+
+test('a browser is shown a page where nothing is, and programs are told in JSON', async (t) => {
+  const site = await startSite(t)
+  const browser = await fetch(`${site.url}/nothing`, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })
+  t.is(browser.status, 404)
+  t.is(browser.headers.get('content-type'), 'text/html; charset=utf-8')
+  t.regex(await browser.text(), /<h1>Nothing here<\/h1>/)
+  for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5']) {
+    const program = await fetch(`${site.url}/nothing`, { headers: { accept } })
+    t.is(program.status, 404)
+    t.is(((await program.json()) as { error: { code: string } }).error.code, 'not_found')
+  }
+})
+
+test('only the pages on the way of an application may know the window that opened them', async (t) => {
+  const site = await startSite(t)
+  const olga = await signedIn(site, 'olga@example.ch')
+  const policy = async (path: string): Promise<string | null> => (await olga.get(path)).headers.get('cross-origin-opener-policy')
+  for (const path of [asking(site).path, '/sign-in?again=1', new URL(await site.operatorLink('olga@example.ch')).pathname])
+    t.is(await policy(path), null, path)
+  for (const path of ['/account', '/organizations', `/organizations/${site.organizationId}/members`, '/account/applications'])
+    t.is(await policy(path), 'same-origin', path)
+})
+
+test('browsers that come by the number of loopback are led to the name, with path and query; programs are answered there', async (t) => {
+  const site = await startSite(t)
+  const { port } = new URL(site.url)
+  const page = 'text/html,*/*;q=0.8'
+  const led = await asNamed(port, `127.0.0.1:${port}`, page)
+  t.deepEqual(led, [307, `http://localhost:${port}/sign-in?next=%2Faccount`])
+  t.deepEqual(await asNamed(port, `[::1]:${port}`, page), led)
+  t.deepEqual(await asNamed(port, `127.0.0.1:${port}`, '*/*'), [200, undefined])
+  t.deepEqual(await asNamed(port, `127.0.0.1:1`, page), [200, undefined], 'another port is a tunnel, whose other end nobody knows')
+  t.deepEqual(await asNamed(port, `localhost:${port}`, page), [200, undefined])
+})
+
+/** Asks under a name of its own choice. */
+const asNamed = (port: string, host: string, accept: string) =>
+  new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
+    const options = { host: 'localhost', port, path: '/sign-in?next=%2Faccount', headers: { host, accept } }
+    const asked = request(options, (answer) => resolve([answer.resume().statusCode, answer.headers.location]))
+    asked.on('error', reject).end()
+  })
+
+test('where browsers have no passkeys the account says why', async (t) => {
+  const site = await startSite(t, { publicUrl: 'http://192.0.2.7:8080' })
+  const olga = await signedIn(site, 'olga@example.ch')
+  t.regex((await olga.get('/account')).html, /Not available here: browsers allow passkeys only under a name with https/)
+  const named = await startSite(t)
+  t.notRegex((await (await signedIn(named, 'olga@example.ch')).get('/account')).html, /Not available here/)
+})
