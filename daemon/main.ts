@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { ConfigInvalid, loadConfig, type Config } from '#config/load.ts'
 import { printConfig } from '#config/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
-import { parseCommandLine, type Command } from './command-line.ts'
-import { prepareDataFolder } from './data-folder.ts'
-import { exitCodes, type ExitCode } from './lifecycle.ts'
-import { StartRefused } from './start-refused.ts'
+import { parseCommandLine, type Command } from './commands/command-line.ts'
+import { prepareDataFolder } from './process/data-folder.ts'
+import { exitCodes, type ExitCode } from './process/lifecycle.ts'
+import { StartRefused } from './process/start-refused.ts'
 
 const command = parseCommandLine(process.argv.slice(2))
 if (command.name !== 'serve') process.stdout.on('error', endWithReader)
@@ -27,23 +27,23 @@ async function run(wanted: Command): Promise<ExitCode> {
     case 'config':
       return say(printConfig(configuration()))
     case 'doctor':
-      return (await import('./doctor.ts')).doctor(configuration(), process.stdout)
+      return (await import('./commands/doctor.ts')).doctor(configuration(), process.stdout)
     case 'operator':
-      return (await import('./operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
+      return (await import('./commands/operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':
-      return (await import('./verify-command.ts')).verifyStore(configuration(), process.stdout)
+      return (await import('./commands/verify-command.ts')).verifyStore(configuration(), process.stdout)
     case 'login-link':
-      return (await import('./login-link-command.ts')).loginLink(configuration(), wanted.email, process.stdout)
+      return (await import('./commands/login-link-command.ts')).loginLink(configuration(), wanted.email, process.stdout)
     case 'send':
-      return (await import('./send-command.ts')).send(configuration(), wanted.words, process)
+      return (await import('./commands/send-command.ts')).send(configuration(), wanted.words, process)
     case 'tail':
-      return (await import('./tail-command.ts')).tail(configuration(), {
+      return (await import('./commands/tail-command.ts')).tail(configuration(), {
         asJson: wanted.asJson,
         out: process.stdout,
         hints: process.stderr,
       })
     case 'key create':
-      return (await import('./key-command.ts')).createKey(configuration(), wanted.words, process)
+      return (await import('./commands/key-command.ts')).createKey(configuration(), wanted.words, process)
     case 'serve':
       return serve(configuration(), wanted.readyFile)
   }

@@ -115,9 +115,9 @@ test('packageHomes() keeps every package in its home', (t) => {
   t.is(faults('admin-api/server.ts', 'level'), 'admin-api/server.ts:1 imports level: level lives in store/** only')
   t.is(
     faults('daemon/main.ts', 'tsyringe'),
-    'daemon/main.ts:1 imports tsyringe: tsyringe lives in daemon/composition.ts and daemon/parts.ts only',
+    'daemon/main.ts:1 imports tsyringe: tsyringe lives in daemon/composition/composition.ts and daemon/composition/parts.ts only',
   )
-  t.regex(faults('daemon/core/trace/a.ts', 'pino'), /pino lives in daemon\/\*\.ts only$/)
+  t.regex(faults('daemon/core/trace/a.ts', 'pino'), /pino lives in daemon\/observability\/\*\* only$/)
   t.regex(faults('store/a.ts', 'ava'), /ava is for tests only$/)
   t.is(faults('store/level/a.ts', 'level'), '')
   t.is(faults('test/store/a.test.ts', 'level'), '')
@@ -146,11 +146,11 @@ test('waysOut() refuses connections that are opened elsewhere, in every way a mo
 
 test('waysOut() keeps relay for mail, and outbound below it', (t) => {
   const faults = (path: string, specifier: string) => waysOut(importing(path, specifier)).join()
-  t.regex(faults('daemon/webhook-core.ts', '../protocols/relay/http/exchange.ts'), /nothing leaves through relay but relay/)
+  t.regex(faults('daemon/composition/webhook-core.ts', '../../protocols/relay/http/exchange.ts'), /nothing leaves through relay but relay/)
   t.regex(faults('protocols/imap-dsn/a.ts', '../relay/smtp/failure.ts'), /nothing leaves through relay but relay/)
   t.regex(faults('protocols/outbound/a.ts', '../relay/smtp/failure.ts'), /nothing leaves through relay but relay/)
   t.regex(faults('protocols/outbound/a.ts', '../mx/server.ts'), /stands below the other folders/)
-  t.is(faults('daemon/composition.ts', '../protocols/relay/transport.ts'), '')
+  t.is(faults('daemon/composition/composition.ts', '../../protocols/relay/transport.ts'), '')
   t.is(faults('protocols/relay/smtp/a.ts', '../../outbound/dial.ts'), '')
   t.is(faults('protocols/imap-dsn/a.ts', '../outbound/dial.ts'), '')
 })

@@ -7,7 +7,7 @@ import type { OAuthScope } from '#core/oauth/scopes.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { verify } from '#store/verify.ts'
-import { oauthServer } from '../../../daemon/oauth-core.ts'
+import { oauthServer } from '../../../daemon/composition/oauth-core.ts'
 import { outcomeOf } from './outcome.ts'
 import { documentOf, encode, mcpResource, restResource, startOAuth, webClientId, type OAuthRig, type Reply } from './rig.ts'
 

@@ -16,7 +16,7 @@ import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import { verify } from '#store/verify.ts'
 import { pack } from '#store/tuple.ts'
-import { administration, type Administration } from '../../../daemon/administration.ts'
+import { administration, type Administration } from '../../../daemon/composition/administration.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, organizationId, projectId, scope, type House, type HouseOptions } from '../house.ts'
 

@@ -8,7 +8,7 @@ import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import { verify } from '#store/verify.ts'
-import { webhookCore, type WebhookCore } from '../../../daemon/webhook-core.ts'
+import { webhookCore, type WebhookCore } from '../../../daemon/composition/webhook-core.ts'
 import { WebhookReceiver, type ReceiverOptions } from '../../support/webhook-receiver.ts'
 import { houseOf, organizationId, projectId, scope, secrets, until, type House, type HouseOptions } from '../house.ts'
 

@@ -1,0 +1,105 @@
+/** How commands of the command line call a daemon: the one that runs on this data folder, or another by address and API key. */
+import { apiKeyVariable } from '#config/environment.ts'
+import type { Config } from '#config/load.ts'
+import { cleanText } from '../observability/clean-text.ts'
+import type { DaemonChoice } from './command-line.ts'
+import { exitCodes } from '../process/lifecycle.ts'
+import { readOperatorFile, type OperatorAccess } from '../process/operator-file.ts'
+import { StartRefused } from '../process/start-refused.ts'
+
+/** Where a daemon is, and the secret it is called with. */
+type CalledDaemon = Pick<OperatorAccess, 'origin' | 'token'>
+
+/** The running daemon of the data folder. Throws `StartRefused` when none runs, or when it is another user's. */
+export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> {
+  const access = await readOperatorFile(dataDir)
+  if (access) return access
+  throw new StartRefused(`No daemon runs on ${dataDir}; start it, or set POSTERN_DATA_DIR to the folder that it uses.`, exitCodes.failed)
+}
+
+/** Where to call, and with which secret. Throws `StartRefused`. */
+export async function chosenDaemon(config: Config, { url, key }: DaemonChoice, env: NodeJS.ProcessEnv): Promise<CalledDaemon> {
+  const token = key === undefined ? keyIn(apiKeyVariable, env[apiKeyVariable]) : requireKey('--key', key)
+  if (url === undefined) {
+    const { origin, token: ownToken } = await localDaemon(config)
+    return { origin, token: token ?? ownToken }
+  }
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new StartRefused(`--url must be an address such as http://127.0.0.1:8080, and is ${JSON.stringify(url)}.`, exitCodes.usage)
+  if (token === undefined) throw new StartRefused('--url needs an API key: give --key, or set POSTERN_API_KEY.', exitCodes.usage)
+  return { origin: url, token }
+}
+
+/** An empty variable is one that is not set. */
+const keyIn = (variable: string, text = ''): string | undefined => (text.trim() === '' ? undefined : requireKey(variable, text))
+
+/** What reads a key from a file may leave its line break at the end. Throws `StartRefused` for what no header can carry (RFC 9110 §5.5). */
+function requireKey(source: string, text: string): string {
+  const key = text.trim()
+  if (/^[\x21-\x7e]+$/.test(key)) return key
+  const what = key === '' ? 'is empty' : 'has blanks, line breaks or other characters that no key has'
+  throw new StartRefused(`${source} ${what}; give an API key such as svckey_….`, exitCodes.usage)
+}
+
+/** Calls and gives the answer of a good response. Throws `StartRefused` with the daemon's own words. */
+export async function callDaemon(
+  { origin, token }: CalledDaemon,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: Readonly<Record<string, unknown>>,
+): Promise<Response> {
+  const response = await reachDaemon({ origin, token }, method, path, body)
+  if (response.ok) return response
+  throw refusedBy(response.status, await response.text())
+}
+
+/** A POST, and the JSON that a daemon answers. Throws `StartRefused`, also for what answers something else. */
+export async function postToDaemon(daemon: CalledDaemon, path: string, body: Readonly<Record<string, unknown>>): Promise<unknown> {
+  const response = await reachDaemon(daemon, 'POST', path, body)
+  const text = await response.text()
+  if (!response.ok) throw refusedBy(response.status, text, withOption)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new StartRefused(`What answers at ${daemon.origin} is no Postern; check the address.`, exitCodes.failed, { cause: error })
+  }
+}
+
+/** Fields that have another name on the command line. */
+const optionOf: Readonly<Record<string, string>> = { scopes: '--scope', project_id: '--project', name: 'NAME' }
+
+/** A refusal that begins with a field names the option instead. */
+const withOption = (message: string): string =>
+  message.replace(/^([a-z_]+)(?:\[\d+\])?(?=: )/, (_, field: string) => optionOf[field] ?? `--${field}`)
+
+/** What the daemon said when it refused, as a `StartRefused`. */
+export function refusedBy(status: number, text: string, words = (message: string): string => message): StartRefused {
+  const message = messageOf(text)
+  return new StartRefused(message === undefined ? `The daemon answered ${status}.` : cleanText(words(message)), exitCodes.failed)
+}
+
+function messageOf(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } }
+    return error?.message
+  } catch {
+    return undefined
+  }
+}
+
+/** Calls and gives whatever is answered. Throws `StartRefused` when nobody answers. */
+export async function reachDaemon(
+  { origin, token }: CalledDaemon,
+  method: string,
+  path: string,
+  body?: Readonly<Record<string, unknown>>,
+): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+  try {
+    return await fetch(origin.replace(/\/+$/, '') + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  } catch (error) {
+    throw new StartRefused(`No daemon answers at ${origin}; start it with "postern serve", or check the address.`, exitCodes.failed, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,48 @@
+/** `postern login-link`: a sign-in link for an address, from the running daemon, or straight from the store when none runs. */
+import { pagesUrl, type Config } from '#config/load.ts'
+import { systemClock } from '#core/clock.ts'
+import { operatorLink } from '#core/people/operator-link.ts'
+import { Refusal } from '#core/refusals.ts'
+import { Database } from '#store/database.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { operatorLinkPath } from '../../admin-api/operator-link.ts'
+import { hasStore, storeFolder } from '../process/data-folder.ts'
+import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
+import { readOperatorFile, type OperatorAccess } from '../process/operator-file.ts'
+import { StartRefused } from '../process/start-refused.ts'
+
+/** Prints the link. Throws `StartRefused` when there is no data, and for what is no address. */
+export async function loginLink(config: Config, email: string, out: { write(text: string): unknown }): Promise<ExitCode> {
+  const access = await readOperatorFile(config.dataDir)
+  const url = (access && (await askDaemon(access, email))) ?? (await fromStore(config, email))
+  out.write(`${url}\n\nIt works once, within 15 minutes.\n`)
+  return exitCodes.ok
+}
+
+/** Undefined when the daemon is gone without having removed its file. */
+async function askDaemon({ origin, token }: OperatorAccess, email: string): Promise<string | undefined> {
+  const response = await fetch(origin + operatorLinkPath, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ email }),
+  }).catch(() => undefined)
+  if (!response) return undefined
+  const answer = (await response.json()) as { readonly url?: string; readonly error?: { readonly message: string } }
+  if (answer.url !== undefined) return answer.url
+  throw new StartRefused(answer.error?.message ?? `The daemon answered ${response.status}.`, exitCodes.failed)
+}
+
+async function fromStore(config: Config, email: string): Promise<string> {
+  if (!(await hasStore(config.dataDir)))
+    throw new StartRefused(
+      `There is no data in ${config.dataDir}; start the daemon once, or set POSTERN_DATA_DIR to the folder that it uses.`,
+      exitCodes.failed,
+    )
+  await using kv = await LevelKv.open(storeFolder(config.dataDir))
+  try {
+    return pagesUrl(config, config.http.listen) + (await operatorLink(new Database(kv), systemClock, email))
+  } catch (error) {
+    if (error instanceof Refusal) throw new StartRefused(error.message, exitCodes.failed, { cause: error })
+    throw error
+  }
+}

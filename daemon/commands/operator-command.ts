@@ -1,0 +1,135 @@
+/** `postern operator`: asks a running daemon over HTTP and prints tables. */
+import { publicUrl, type Config } from '#config/load.ts'
+import { cleanJson, cleanText } from '../observability/clean-text.ts'
+import { reachDaemon, refusedBy } from './daemon-client.ts'
+import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
+import type { OperatorRequest } from './operator-words.ts'
+import { StartRefused } from '../process/start-refused.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Rows = readonly (readonly unknown[])[]
+
+/** Ends with 1 and the daemon's own words when it refuses. */
+export async function operate(config: Config, wanted: OperatorRequest, out: { write(text: string): unknown }): Promise<ExitCode> {
+  if (config.operatorKey === null)
+    throw new StartRefused('Set POSTERN_OPERATOR_KEY to the key that the daemon runs with.', exitCodes.configuration)
+  const origin = wanted.url ?? publicUrl(config, config.http.listen)
+  const text =
+    wanted.show === 'organizations' ? await everyPage(origin, config.operatorKey, wanted) : await ask(origin, config.operatorKey, wanted)
+  if (wanted.show === 'as it is') out.write(ended(text))
+  else out.write(wanted.asJson ? ended(cleanJson(text)) : tables[wanted.show](JSON.parse(text) as Json))
+  return exitCodes.ok
+}
+
+/** All pages of a list as one. */
+async function everyPage(origin: string, key: string, wanted: OperatorRequest): Promise<string> {
+  const data: unknown[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const path: string = `${wanted.path}?limit=200${cursor && `&cursor=${cursor}`}`
+    const page = JSON.parse(await ask(origin, key, { ...wanted, path })) as {
+      readonly data: unknown[]
+      readonly next_cursor: string | null
+    }
+    data.push(...page.data)
+    cursor = page.next_cursor
+  }
+  return JSON.stringify({ data })
+}
+
+async function ask(origin: string, key: string, { method, path, body }: OperatorRequest): Promise<string> {
+  const response = await reachDaemon({ origin, token: key }, method, path, body)
+  const text = await response.text()
+  if (response.ok) return text
+  if (response.status === 404 && !text.includes('organization'))
+    throw new StartRefused(`The daemon at ${origin} has no operator key, or is none; set POSTERN_OPERATOR_KEY there.`, exitCodes.failed)
+  throw refusedBy(response.status, text)
+}
+
+const tables = {
+  organizations: ({ data }: Json) =>
+    table(
+      ['ID', 'NAME', 'PLAN', 'PAYMENT', 'CREATED'],
+      (data as Json[]).map(({ id, name, plan, payment_state, created_at }) => [id, name, plan, payment_state, created_at]),
+    ),
+  logins: ({ data }: Json) =>
+    table(
+      ['ADDRESS', 'USER TRIED', 'FAILURES', 'LAST', 'BLOCKED'],
+      (data as Json[]).map(({ address, username, failures, last_at, blocked }) => [address, username, failures, last_at, blocked ?? 'no']),
+    ),
+  account(account: Json) {
+    const overrides = account['overrides'] as Json
+    const limits = Object.entries(account['limits'] as Json).map(([name, value]) => [
+      name,
+      value ?? 'none',
+      name in overrides ? 'agreed' : 'plan',
+    ])
+    const flags = Object.entries(account['flags'] as Json).map(([name, value]) => [name, value === true ? 'on' : 'off'])
+    const prices = (account['prices'] as Json[]).map(({ axis, unit_price_urp, effective_from }) => [axis, unit_price_urp, effective_from])
+    const facts = ['id', 'name', 'plan', 'payment_state', 'created_at'].map((name) => [name, account[name]])
+    return sections([
+      table(undefined, facts),
+      table(['LIMIT', 'VALUE', 'BY'], limits),
+      table(['FLAG', 'STATE'], flags),
+      table(['AXIS', 'URP', 'FROM'], prices),
+    ])
+  },
+  usage(usage: Json) {
+    const axes = (usage['axes'] as Json[]).map(({ axis, label, quantity }) => [axis, label, quantity])
+    const projects = (usage['projects'] as Json[]).map((row) => [
+      row['project_id'],
+      row['name'],
+      row['sends'],
+      row['smtp_messages'],
+      row['captures'],
+    ])
+    const limits = (usage['limits'] as Json[]).map(({ name, used, limit }) => [name, used, limit ?? 'none'])
+    return sections([
+      table(
+        undefined,
+        ['period', 'plan', 'sends'].map((name) => [name, usage[name]]),
+      ),
+      table(['AXIS', 'MEANING', 'QUANTITY'], axes),
+      table(['PROJECT', 'NAME', 'SENDS', 'BY SMTP', 'CAPTURES'], projects),
+      table(['LIMIT', 'USED NOW', 'LIMIT'], limits),
+    ])
+  },
+  invoice(invoice: Json) {
+    const lines = (invoice['lines'] as Json[]).map((line) => [
+      line['label'],
+      line['quantity'],
+      line['billable'],
+      francs(line['amount_rappen']),
+    ])
+    const sums = [
+      ['Net', '', '', francs(invoice['net_rappen'])],
+      [`VAT ${Number(invoice['vat_basis_points']) / 100} %`, '', '', francs(invoice['vat_rappen'])],
+      ['Total', '', '', francs(invoice['total_rappen'])],
+    ]
+    return sections([
+      table(
+        undefined,
+        ['period', 'plan'].map((name) => [name, invoice[name]]),
+      ),
+      table(['LINE', 'QUANTITY', 'BILLED', 'CHF'], [...lines, ...sums]),
+    ])
+  },
+} satisfies Record<Exclude<OperatorRequest['show'], 'as it is'>, (answer: Json) => string>
+
+function table(head: readonly string[] | undefined, rows: Rows): string {
+  if (head && rows.length === 0) return ''
+  const cells = [...(head ? [head] : []), ...rows].map((row) => row.map(cleanText)) // names come from tenants
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  return cells
+    .map(
+      (row) =>
+        `${row
+          .map((text, column) => text.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+const sections = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n')
+const francs = (rappen: unknown): string => (Number(rappen) / 100).toFixed(2)
+const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)

@@ -1,0 +1,64 @@
+/** Turns what happens at the MX listener and in polled mailboxes into log lines and metrics. */
+import type { PollEvents } from '../../protocols/imap-dsn/poller.ts'
+import type { PollProblem } from '../../protocols/imap-dsn/poll-failure.ts'
+import type { RoundResult } from '../../protocols/imap-dsn/round.ts'
+import type { Reception, MxEvents } from '../../protocols/mx/settings.ts'
+import type { SessionFacts } from '../../protocols/reception/settings.ts'
+import type { Logger } from './logging.ts'
+import type { Metrics } from './metrics.ts'
+
+export class MailDoorObserver implements MxEvents, PollEvents {
+  readonly #log: Logger
+  readonly #metrics: Metrics
+
+  constructor(log: Logger, metrics: Metrics) {
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  sessionOpened(): void {
+    this.#metrics.smtpSessionOpened('mx')
+  }
+
+  sessionClosed({ sessionId, remoteAddress }: SessionFacts): void {
+    this.#metrics.smtpSessionClosed('mx')
+    this.#log.debug({ session: sessionId, remote: remoteAddress }, 'mx session closed')
+  }
+
+  refused(code: string, { sessionId, remoteAddress }: SessionFacts): void {
+    this.#metrics.refused('mx', code)
+    this.#log.info({ session: sessionId, remote: remoteAddress, reply: code }, 'mx refusal')
+  }
+
+  received({ kind, outcomes, routed, isKept, testId, ms }: Reception, { sessionId, remoteAddress }: SessionFacts): void {
+    this.#metrics.acknowledged('mx', ms / 1000)
+    const facts = { session: sessionId, remote: remoteAddress, report: kind }
+    for (const { traceId, result } of outcomes) this.#log.info({ ...facts, trace_id: traceId, result }, 'report received by mx')
+    if (testId !== null)
+      this.#log.info({ session: sessionId, remote: remoteAddress, inspect_id: testId }, 'mail for a deliverability test received')
+    for (const id of routed) this.#log.info({ ...facts, inbound_message_id: id }, 'mail received for an inbound route')
+    if (isKept) this.#log.warn(facts, 'mail for the postmaster was put into the folder postmaster of the data folder')
+  }
+
+  protocolError(error: Error): void {
+    this.#log.debug({ err: error }, 'mx connection failed')
+  }
+
+  polled(sourceId: string, { mails, reports, skipped }: RoundResult): void {
+    this.#metrics.mailboxPolled('ok')
+    const facts = { source_id: sourceId, mails, reports, skipped }
+    if (skipped > 0) this.#log.warn(facts, 'mails of a mailbox could not be read and were left out')
+    else if (mails > 0) this.#log.info(facts, 'mails of a mailbox were read')
+  }
+
+  failed(sourceId: string, problem: PollProblem, reason: string): void {
+    this.#metrics.mailboxPolled(problem)
+    this.#log.warn({ source_id: sourceId, problem, reason }, 'a mailbox could not be read')
+  }
+
+  /** `where` is a session, or the id of an ingest source or of a deliverability test. */
+  defect(error: unknown, where: SessionFacts | string): void {
+    const place = typeof where === 'string' ? { id: where } : { session: where.sessionId }
+    this.#log.error({ err: error, ...place }, 'unexpected error where mail comes in from other servers')
+  }
+}

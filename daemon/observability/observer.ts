@@ -1,0 +1,130 @@
+/** Turns what happens into log lines and metrics; the core and the protocols only know the small interfaces it implements. */
+import type { AttemptListener } from '#core/delivery/attempt.ts'
+import type { BreakerListener, BreakerView } from '#core/delivery/health-board.ts'
+import type { AttemptReport } from '#core/delivery/transport.ts'
+import type { Grant } from '#core/oauth/grant.ts'
+import type { TokenEvents } from '#core/oauth/token-endpoint.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import type { AdminApiEvents } from '../../admin-api/exchange.ts'
+import type { SessionFacts } from '../../protocols/reception/settings.ts'
+import type { SubmissionEvents } from '../../protocols/submission/settings.ts'
+import type { Decisions } from './decisions.ts'
+import type { Logger } from './logging.ts'
+import type { Metrics } from './metrics.ts'
+
+type Answered = Parameters<AdminApiEvents['answered']>[0]
+
+/** Milliseconds as they are worth reading: to a tenth. */
+const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) / 10
+
+/** Addresses where nothing is: scanners ask for thousands of them. */
+const isNoise = (operationId: string): boolean => operationId === 'nothingThere' || operationId === 'wrongMethod'
+
+function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom, recipients, subject, destinationId }: Trace) {
+  const [first] = recipients
+  const others = recipients.length > 1 ? ` (+${String(recipients.length - 1)})` : ''
+  const envelope = `${mailFrom || headerFrom} -> ${first?.address ?? ''}${others}`
+  return { outcome, envelope, reason: outcomeReason, subject, door, trace_id: id, destination_id: destinationId }
+}
+
+export class Observer implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, TokenEvents {
+  readonly #log: Logger
+  readonly #metrics: Metrics
+  readonly #decisions: Decisions
+
+  constructor(log: Logger, metrics: Metrics, decisions: Decisions) {
+    this.#log = log
+    this.#metrics = metrics
+    this.#decisions = decisions
+  }
+
+  attempted({ id, status, attempts }: Trace, { recipients, error, milliseconds }: AttemptReport, destinationId: string): void {
+    for (const { verdict } of recipients) this.#metrics.recipientAttempted(verdict)
+    const facts = {
+      trace_id: id,
+      destination_id: destinationId,
+      attempt: attempts,
+      status,
+      milliseconds: tenths(milliseconds['total'] ?? 0),
+    }
+    this.#decisions.publish('attempt', { status, code: error?.code, reason: error?.message, trace_id: id, destination_id: destinationId })
+    if (error) this.#log.warn({ ...facts, error: error.code, reason: error.message }, 'delivery attempt failed')
+    else this.#log.info(facts, 'delivery attempt')
+  }
+
+  breakerChanged(destinationId: string, { phase, reason, until }: BreakerView): void {
+    this.#metrics.breakerChanged(phase)
+    const facts = { destination_id: destinationId, breaker: phase }
+    this.#decisions.publish('destination', { ...facts, reason })
+    if (phase === 'closed') this.#log.info(facts, 'circuit breaker closed')
+    else
+      this.#log.warn({ ...facts, reason, next_trial_at: until === null ? null : new Date(until).toISOString() }, 'circuit breaker opened')
+  }
+
+  /** A send was accepted at any door. The SMTP doors log it themselves, with their session. */
+  sendAccepted(trace: Trace): void {
+    const { id, door, outcome, projectId, recipients } = trace
+    this.#metrics.messageAccepted(door, outcome)
+    if (this.#decisions.isWatched) this.#decisions.publish('accepted', acceptedFacts(trace))
+    if (door === 'smtp') return
+    const facts = { trace_id: id, door, outcome, project_id: projectId, recipients: recipients.length }
+    this.#log.info(facts, 'message accepted')
+  }
+
+  sessionOpened(): void {
+    this.#metrics.smtpSessionOpened('submission')
+  }
+
+  sessionClosed({ sessionId, remoteAddress, username }: SessionFacts): void {
+    this.#metrics.smtpSessionClosed('submission')
+    this.#log.debug({ session: sessionId, remote: remoteAddress, username }, 'smtp session closed')
+  }
+
+  refused(code: string, { sessionId, remoteAddress, username, triedUsername }: SessionFacts): void {
+    this.#metrics.refused('smtp', code)
+    const who = triedUsername === undefined ? { username } : { tried_username: triedUsername }
+    this.#decisions.publish('refused', { code, door: 'smtp', remote: remoteAddress, ...who })
+    this.#log.info({ session: sessionId, remote: remoteAddress, ...who, reply: code }, 'smtp refusal')
+  }
+
+  accepted(traceId: string, ms: number, { sessionId, username }: SessionFacts): void {
+    this.#metrics.acknowledged('smtp', ms / 1000)
+    this.#log.info({ trace_id: traceId, session: sessionId, username, milliseconds: tenths(ms) }, 'message accepted')
+  }
+
+  protocolError(error: Error): void {
+    this.#log.debug({ err: error }, 'smtp connection failed')
+  }
+
+  defect(error: unknown, where: SessionFacts): void {
+    this.#log.error({ err: error, session: where.sessionId }, 'unexpected error in an smtp session')
+  }
+
+  answered(answered: Answered): void {
+    const { operationId, status, code, reason, durationMs, requestId, organizationId } = answered
+    this.#metrics.requestAnswered(operationId, status, durationMs / 1000)
+    if (code !== undefined) this.#metrics.refused('rest', code)
+    if (code !== undefined && !isNoise(operationId)) {
+      const facts = { request_id: requestId, operation: operationId, organization_id: organizationId, status, code, reason }
+      this.#decisions.publish('refused', { code, reason, door: 'http', operation: operationId })
+      this.#log.info({ ...facts, milliseconds: tenths(durationMs) }, 'http refusal')
+    } else this.#log.debug({ ...answered, durationMs: tenths(durationMs) }, 'http request')
+  }
+
+  failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void {
+    this.#log.error({ err: error, request_id: where.requestId, operation: where.operationId }, 'unexpected error in a request')
+  }
+
+  tokenReused(what: string, { id }: Grant): void {
+    this.#log.warn({ grant_id: id, reused: what }, 'an oauth grant was revoked, because a token of it came again')
+  }
+
+  connectionDropped(): void {
+    this.#log.warn('http connection dropped: too many are open')
+  }
+
+  /** A defect of background work; what it was about is tried again later. */
+  broke(what: string, error: unknown, id = ''): void {
+    this.#log.error({ err: error, id }, `unexpected error in ${what}`)
+  }
+}

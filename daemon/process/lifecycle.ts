@@ -1,0 +1,140 @@
+/**
+ * The life of the process: parts start in order and stop in reverse, each within a deadline. The only file that ends
+ * the process.
+ */
+import type { EventEmitter } from 'node:events'
+import { performance } from 'node:perf_hooks'
+import type { Logger } from '../observability/logging.ts'
+
+/** How the process ends; the numbers are those of sysexits.h where it has one. */
+export const exitCodes = { ok: 0, failed: 1, usage: 64, crashed: 70, configuration: 78 } as const
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** Something that runs from its start to its stop. */
+export interface Part {
+  readonly name: string
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** Seconds that `stop` may take before the next part is stopped; 10 when absent. */
+  readonly stopSeconds?: number
+}
+
+/** The process as the lifecycle needs it; tests put their own in its place. */
+export interface ProcessControl {
+  readonly events: Pick<EventEmitter, 'on' | 'off'>
+  exit(code: ExitCode): void
+}
+
+const defaultStopSeconds = 10
+const flushMs = 1000
+const stopSignals = ['SIGTERM', 'SIGINT'] as const
+
+/** The process this code runs in. */
+const thisProcess: ProcessControl = { events: process, exit: (code) => process.exit(code) }
+
+/**
+ * Starts parts, waits for a signal and stops them. After `fail` nothing is stopped in order: what a broken store
+ * acknowledges would be lost, so the process ends at once and its supervisor starts another.
+ */
+export class Lifecycle {
+  readonly #log: Logger
+  readonly #shutdownSeconds: number
+  readonly #process: ProcessControl
+  readonly #parts = new AsyncDisposableStack()
+  readonly #onCrash = (error: unknown): void => this.fail(error)
+  #stopping: Promise<void> | undefined
+  #stopBefore = Infinity
+
+  constructor(log: Logger, shutdownSeconds: number, control: ProcessControl = thisProcess) {
+    this.#log = log
+    this.#shutdownSeconds = shutdownSeconds
+    this.#process = control
+  }
+
+  /** Starts a part after those before it. When it cannot start, they are stopped and the error is thrown. */
+  async start(part: Part): Promise<void> {
+    const since = performance.now()
+    try {
+      await part.start()
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
+    // A signal that came meanwhile has stopped the others already.
+    if (this.#stopping) return this.#stopPart(part)
+    this.#parts.defer(() => this.#stopPart(part))
+    this.#log.debug({ part: part.name, milliseconds: Math.round(performance.now() - since) }, 'started')
+  }
+
+  /** Stops all parts within so many seconds, the last one first. Never throws; called again, it waits for the same stop. */
+  stop(seconds = this.#shutdownSeconds): Promise<void> {
+    this.#stopping ??= this.#stopAll(seconds)
+    return this.#stopping
+  }
+
+  /**
+   * Waits for SIGTERM or SIGINT, stops everything and ends the process with 0. A second signal ends it at once.
+   * Errors that nobody caught end it like a broken store. To be called before the parts start, so that a start can be stopped.
+   */
+  async runUntilSignal(): Promise<void> {
+    const { events } = this.#process
+    const { promise, resolve } = Promise.withResolvers<string>()
+    let signals = 0
+    const onSignal = (signal: string): void => {
+      signals += 1
+      if (signals > 1) this.#endAtOnce(signal)
+      resolve(signal)
+    }
+    for (const name of stopSignals) events.on(name, onSignal)
+    events.on('uncaughtException', this.#onCrash)
+    const signal = await promise
+    this.#log.info({ signal }, 'stopping')
+    await this.stop()
+    for (const name of stopSignals) events.off(name, onSignal)
+    events.off('uncaughtException', this.#onCrash)
+    this.#log.info('stopped')
+    await this.#flushLog()
+    this.#process.exit(exitCodes.ok)
+  }
+
+  /** Ends the process with 70, at once. For a store that failed and for errors that nobody expected. */
+  fail(error: unknown): void {
+    this.#log.fatal({ err: error }, 'cannot go on')
+    this.#process.exit(exitCodes.crashed)
+  }
+
+  async #stopAll(seconds: number): Promise<void> {
+    this.#stopBefore = performance.now() + seconds * 1000
+    await this.#parts.disposeAsync()
+  }
+
+  async #stopPart(part: Part): Promise<void> {
+    const ownMs = (part.stopSeconds ?? defaultStopSeconds) * 1000
+    const milliseconds = Math.round(Math.max(0, Math.min(ownMs, this.#stopBefore - performance.now())))
+    const { promise: deadline, resolve } = Promise.withResolvers<'late'>()
+    const timer = setTimeout(() => resolve('late'), milliseconds)
+    try {
+      const outcome = await Promise.race([part.stop(), deadline])
+      if (outcome === 'late') this.#log.warn({ part: part.name, milliseconds }, 'did not stop in time, going on')
+    } catch (error) {
+      this.#log.error({ part: part.name, err: error }, 'failed to stop, going on')
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #endAtOnce(signal: string): void {
+    this.#log.warn({ signal }, 'second signal, ending at once')
+    this.#process.exit(exitCodes.failed)
+  }
+
+  /** Waits until the last lines are written, but for no reader that has stopped reading. */
+  async #flushLog(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, flushMs)
+    this.#log.flush(() => resolve())
+    await promise
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,67 @@
+/** The words of the command line and what they mean. */
+import test from 'ava'
+import { commandHelp, helpText } from '../../../daemon/commands/command-help.ts'
+import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
+
+const parse = (line: string) => parseCommandLine(line.split(' ').filter((word) => word !== ''))
+
+test('parseCommandLine() reads every command', (t) => {
+  t.deepEqual(parse('serve'), { name: 'serve', readyFile: undefined })
+  t.deepEqual(parse('serve --ready-file /run/p.json'), { name: 'serve', readyFile: '/run/p.json' })
+  t.deepEqual(parse('--ready-file=/run/p.json serve'), { name: 'serve', readyFile: '/run/p.json' })
+  for (const name of ['verify', 'doctor', 'config'] as const) t.deepEqual(parse(name), { name })
+  t.deepEqual(parse('login-link ada@example.ch'), { name: 'login-link', email: 'ada@example.ch' })
+  t.deepEqual(parse('--help'), { name: 'help', text: helpText })
+  const names = ['serve', 'send', 'tail', 'key', 'login-link', 'verify', 'doctor', 'config', 'operator']
+  for (const name of names) {
+    const command = parse(`${name} --help`)
+    t.is(command.name, 'help')
+    if (command.name === 'help') t.regex(command.text, new RegExp(`^Usage: postern ${name}`))
+  }
+  for (const line of ['help', 'help --help', 'help help']) t.deepEqual(parse(line), { name: 'help', text: helpText })
+  for (const name of names) t.deepEqual(parse(`help ${name}`), parse(`${name} --help`))
+  t.deepEqual(parse('help key create'), parse('key --help'))
+  t.deepEqual(parse('key -h'), { name: 'help', text: commandHelp('key') })
+  t.deepEqual(parse('--version'), { name: 'version' })
+})
+
+test('parseCommandLine() says what is wrong with the words', (t) => {
+  const wrong: readonly [string, RegExp][] = [
+    ['', /^Say what to do: serve, send, tail, key, login-link, verify, doctor, config, operator\./],
+    ['serv', /^"serv" is not a command; did you mean serve\?/],
+    ['launch', /^"launch" is not a command; there are serve,/],
+    ['serve now', /^serve takes no "now"\./],
+    ['verify --ready-file x', /--ready-file/],
+    ['send --from a@b.ch', /^send needs --from and --to\./],
+    ['key', /^Say what to do: key create\./],
+    ['key create', /^key needs a name for the key\./],
+    ['key delete', /^key knows no "delete"; there is create\./],
+    ['key revoke x', /^key knows no "revoke"; there is create\./],
+    ['key creat x', /^key knows no "creat"; did you mean create\?/],
+    ['key create x y', /^key takes no "y"\./],
+    ['key create x --send-only --scope api:admin', /^--scope cannot be given with --send-only/],
+    ['help launch', /^"launch" is not a command; there are serve,/],
+    ['helpp', /did you mean help\?/],
+    ['tail --key x', /--key/],
+    ['serve --ready-file=', /^--ready-file needs a path\./],
+    ['serve --ready-file', /--ready-file/],
+    ['serve --port 1', /--port/],
+    ['login-link', /^login-link needs a mail address\./],
+    ['login-link a@b.ch c@d.ch', /^login-link takes no "c@d\.ch"\./],
+    ['login-link a@b.ch --ready-file x', /--ready-file/],
+    ['--help=yes', /--help/],
+  ]
+  for (const [line, message] of wrong) {
+    const command = parse(line)
+    t.is(command.name, 'usage', line)
+    if (command.name === 'usage') {
+      t.regex(command.message, message)
+      t.regex(command.message, / Try postern (?:\w[\w-]* )?--help\.$/)
+    }
+  }
+})
+
+test('helpText names every command', (t) => {
+  for (const name of ['serve', 'send', 'tail', 'key create', 'login-link', 'verify', 'doctor', 'config', 'operator', '--help', '--version'])
+    t.true(helpText.includes(name))
+})

@@ -1,0 +1,225 @@
+/** The commands beside a running daemon: send, tail, key create and doctor, each as its own process. */
+import { once } from 'node:events'
+import { chmod } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import test, { type ExecutionContext } from 'ava'
+import { loadConfig } from '#config/load.ts'
+import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
+import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
+import { send } from '../../../daemon/commands/send-command.ts'
+import { within } from '../../support/deadline.ts'
+import { catchAllInbox } from '../../support/provision.ts'
+import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon.ts'
+import { RestClient } from '../../support/rest.ts'
+import { freePort, temporaryFolder } from '../../support/workspace.ts'
+
+async function started(t: ExecutionContext, env: Record<string, string> = {}): Promise<{ daemon: Daemon; options: DaemonOptions }> {
+  const folder = await temporaryFolder('commands')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const options = { folder: folder.path, env }
+  const daemon = await Daemon.start(options)
+  t.teardown(() => daemon[Symbol.asyncDispose]())
+  return { daemon, options }
+}
+
+const letter = ['--from', 'shop@site.test', '--to', 'ann@inbox.test', '--subject', 'By hand']
+
+test('postern send sends through the running daemon, and tells what was decided', async (t) => {
+  const { daemon, options } = await started(t)
+  const { code, output } = await runCommand(options, 'send', ...letter, '--text', 'Hello')
+  t.is(code, 0, output)
+  const [, traceId] = /^captured\.no_route\ntrace (\S{36})\n$/.exec(output) ?? []
+  const inbox = await catchAllInbox(daemon.rest)
+  const { data } = await daemon.rest.must('GET', `/v1/inboxes/${inbox}/messages`)
+  t.like((data as Record<string, unknown>[])[0], { trace_id: traceId, subject: 'By hand' })
+
+  const refused = await runCommand(options, 'send', '--from', 'shop@site.test', '--to', 'nobody', '--text', 'x')
+  t.is(refused.code, 1)
+  t.regex(refused.output, /^--to: /)
+  t.notRegex(refused.output, /\n +at /)
+})
+
+test('postern send takes another daemon by address and key, and says what is missing', async (t) => {
+  const { daemon, options } = await started(t)
+  const elsewhere = await temporaryFolder('elsewhere')
+  t.teardown(() => elsewhere[Symbol.asyncDispose]())
+  const far = { folder: elsewhere.path }
+  const words = ['send', ...letter, '--text', 'Hello']
+  t.regex((await runCommand(far, ...words)).output, /^No daemon runs on .*; start it, or set POSTERN_DATA_DIR/)
+  const url = `http://${daemon.addresses.http}`
+  t.regex((await runCommand(far, ...words, '--url', url)).output, /^--url needs an API key/)
+  t.regex((await runCommand(far, ...words, '--url', `${url}/`, '--key', daemon.adminKey)).output, /^captured\.no_route\n/)
+  for (const wrong of ['127.0.0.1:8080', 'nonsense', 'ftp://127.0.0.1']) {
+    const { code, output } = await runCommand(far, ...words, '--url', wrong, '--key', 'svckey_x')
+    t.is(code, 64)
+    t.is(output, `--url must be an address such as http://127.0.0.1:8080, and is ${JSON.stringify(wrong)}.\n`)
+  }
+  const site = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
+  t.teardown(() => site.close())
+  await once(site, 'listening')
+  const page = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  t.is((await runCommand(far, ...words, '--url', page, '--key', 'k')).output, `What answers at ${page} is no Postern; check the address.\n`)
+  const inEnvironment = { ...far, env: { POSTERN_API_KEY: daemon.adminKey } }
+  t.regex((await runCommand(inEnvironment, ...words, '--url', url, '--json')).output, /^\{"trace_id":/)
+  await daemon.kill() // what it left behind names an address where nobody answers
+  t.regex((await runCommand(options, ...words)).output, /^No daemon answers at /)
+})
+
+test('postern key create prints a key alone, with the scope that was asked for', async (t) => {
+  const { daemon, options } = await started(t)
+  const { code, output } = await runCommand(options, 'key', 'create', 'my site', '--scope', 'api:read')
+  t.is(code, 0, output)
+  t.regex(output, /^svckey_\S{43}\n$/)
+  using rest = new RestClient(daemon.addresses.http, output.trim())
+  t.is((await rest.call('GET', '/v1/destinations')).status, 200)
+  t.is((await rest.call('POST', '/v1/messages', { from: 'a@b.test', to: 'c@d.test', text: 'x' })).status, 403)
+  const wrong = await runCommand(options, 'key', 'create', 'x', '--scope', 'api:everything')
+  t.is(wrong.code, 1)
+  t.regex(wrong.output, /^--scope: must be one of api:read/)
+})
+
+test('an API key of the environment counts when it is one, with the line break of its file', async (t) => {
+  const { daemon, options } = await started(t)
+  const withKey = (key: string) => ({ ...options, env: { POSTERN_API_KEY: key } })
+  const words = ['send', ...letter, '--text', 'Hello']
+  for (const key of ['', ' \n', `${daemon.adminKey}\n`]) t.is((await runCommand(withKey(key), ...words)).code, 0, JSON.stringify(key))
+  const url = ['--url', `http://${daemon.addresses.http}`]
+  t.regex((await runCommand(withKey(''), ...words, ...url)).output, /^--url needs an API key/)
+  const broken = {
+    code: 64,
+    output: 'POSTERN_API_KEY has blanks, line breaks or other characters that no key has; give an API key such as svckey_….\n',
+  }
+  t.like(await runCommand(withKey('svckey_a\nb'), ...words), broken)
+  t.like(await runCommand(options, ...words, '--key', ''), { code: 64, output: '--key is empty; give an API key such as svckey_….\n' })
+})
+
+test('postern send with HTML alone does not wait for the standard input', async (t) => {
+  const { daemon } = await started(t)
+  const command = parseCommandLine([
+    'send',
+    ...letter,
+    '--html',
+    '<p>Hi</p>',
+    '--url',
+    `http://${daemon.addresses.http}`,
+    '--key',
+    daemon.adminKey,
+  ])
+  if (command.name !== 'send') return t.fail(command.name)
+  let output = ''
+  const write = (text: string) => (output += text)
+  const surroundings = { env: {}, stdin: new PassThrough(), stdout: { write }, stderr: { write } }
+  const config = loadConfig({ env: {}, readFile: () => '' })
+  t.is(await within(30_000, 'the message is sent', send(config, command.words, surroundings)), 0)
+  t.regex(output, /^captured\.no_route\n/)
+})
+
+test('commands of another user say who may read what the daemon wrote', async (t) => {
+  const port = await freePort()
+  const { options } = await started(t, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
+  const isRoot = process.getuid?.() === 0
+  // whoever is not root is locked out of the file alone
+  if (!isRoot) await chmod(join(options.folder, 'data', 'operator.json'), 0)
+  const other = isRoot ? { ...options, user: 65_534 } : options
+  for (const words of [['send', ...letter, '--text', 'x'], ['tail'], ['key', 'create', 'x'], ['login-link', 'ada@example.ch']]) {
+    const { code, output } = await runCommand(other, ...words)
+    t.is(code, 1, words[0])
+    t.regex(output, /^\S+operator\.json cannot be read by this user, only by \S+ \(uid \d+\); run the command as that user\.\n$/, words[0])
+  }
+  const { code, output } = await runCommand(other, 'doctor')
+  t.is(code, 1)
+  t.regex(output, /^BAD {2}data folder: \S+ is for \S+ \(uid \d+\) alone; run postern doctor as that user\.$/m)
+  t.regex(
+    output,
+    new RegExp(`^BAD {2}port ${port}: \\S+ is in use, perhaps by the daemon of this data folder; run postern doctor as `, 'm'),
+  )
+  t.notRegex(output, /another process|no master key yet|no certificate yet/)
+})
+
+test('postern tail shows what is accepted and refused as it happens, and ends with the daemon', async (t) => {
+  const { daemon, options } = await started(t)
+  const child = spawnCommand(options, 'tail')
+  const ended = once(child, 'exit')
+  t.teardown(() => child.kill('SIGKILL'))
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const next = async (): Promise<string> => String((await lines.next()).value)
+  // whether it watches yet is told by nothing but its first line
+  let isShown = false
+  const first = next().finally(() => (isShown = true))
+  const body = { from: 'shop@site.test', to: ['ann@inbox.test', 'ben@inbox.test'], subject: 'Seen live', text: 'x' }
+  while (!isShown) await daemon.rest.must('POST', '/v1/messages', body)
+  t.regex(
+    await first,
+    /^\d\d:\d\d:\d\d\.\d{3} accepted +captured\.no_route shop@site\.test -> ann@inbox\.test \(\+1\) .*subject=Seen live door=rest trace_id=\S{36}$/,
+  )
+  await daemon.rest.call('POST', '/v1/messages', { ...body, to: 'nobody' })
+  for (let line = await next(); !/ refused /.test(line);) line = await next()
+  t.is((await daemon.stop()).code, 0)
+  t.is((await ended)[0], 0)
+})
+
+test('postern tail lets no sender steer the terminal', async (t) => {
+  const folder = await temporaryFolder('steering')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const subject = 'a\u202egpj.exe\u2066\u009b2J\u{e0041}'
+  const server = createServer((_, response) =>
+    response.end(`${JSON.stringify({ at: '2026-11-22T12:00:00.000Z', kind: 'accepted', subject })}\n`),
+  )
+  t.teardown(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  await writeOperatorFile(folder.path, { http: { host: '127.0.0.1', port }, submission: [], submissions: [], mx: [] }, 'token')
+  const options = { folder: folder.path, dataDir: folder.path }
+  const line = (text: string): string => text.split('\n').find((one) => one.includes('accepted')) ?? ''
+  t.is(line((await runCommand(options, 'tail')).output), '12:00:00.000 accepted    subject=a<U+202E>gpj.exe<U+2066>\u{fffd}2J<U+E0041>')
+  const json = line((await runCommand(options, 'tail', '--json')).output)
+  t.regex(json, /"a\\u202egpj\.exe\\u2066\\u009b2J\\udb40\\udc41"/)
+  t.is((JSON.parse(json) as { subject: string }).subject, subject)
+})
+
+test('postern tail says in a sentence that the daemon died', async (t) => {
+  const { daemon, options } = await started(t)
+  const child = spawnCommand(options, 'tail')
+  t.teardown(() => child.kill('SIGKILL'))
+  const ended = once(child, 'close')
+  const words = createInterface({ input: child.stderr })[Symbol.asyncIterator]()
+  t.is((await words.next()).value, `Watching the daemon at http://${daemon.addresses.http}; Ctrl-C ends.`)
+  await daemon.kill()
+  t.is((await words.next()).value, `The connection to the daemon at http://${daemon.addresses.http} broke off.`)
+  t.true((await words.next()).done)
+  t.is((await ended)[0], 1)
+})
+
+test('nobody without the token of this run watches decisions', async (t) => {
+  const { daemon } = await started(t)
+  t.is((await daemon.rest.call('GET', '/operator/decisions')).status, 401)
+})
+
+test('postern doctor knows the ports of its own daemon from those of others', async (t) => {
+  const port = await freePort()
+  const { options } = await started(t, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
+  const { output } = await runCommand(options, 'doctor')
+  t.regex(
+    output,
+    new RegExp(`^ok {3}port ${port}: 127\\.0\\.0\\.1:${port} is used by the daemon of this data folder \\(pid \\d+\\)\\.$`, 'm'),
+  )
+  const other = await temporaryFolder('other')
+  t.teardown(() => other[Symbol.asyncDispose]())
+  const theirs = await runCommand({ ...options, folder: other.path }, 'doctor')
+  t.regex(theirs.output, new RegExp(`^BAD {2}port ${port}: .* is in use by `, 'm'))
+})
+
+test('commands end quietly when nobody reads on', async (t) => {
+  const folder = await temporaryFolder('unread')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const child = spawnCommand({ folder: folder.path }, 'doctor')
+  child.stdout.destroy()
+  let words = ''
+  child.stderr.on('data', (chunk: Buffer) => (words += chunk.toString()))
+  t.deepEqual(await once(child, 'close'), [0, null])
+  t.is(words, '')
+})

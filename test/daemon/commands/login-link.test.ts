@@ -1,0 +1,75 @@
+/** The way in without mail: the link of the first start, and `postern login-link` with and without a running daemon. */
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { until } from '../../core/house.ts'
+import { Daemon, runCommand } from '../../support/daemon.ts'
+import { freePort, temporaryFolder } from '../../support/workspace.ts'
+
+const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
+
+/** Presses the button of the link's page as a browser does. */
+async function follow(link: string, email?: string): Promise<{ readonly status: number; readonly text: string }> {
+  const body = new URLSearchParams(email === undefined ? {} : { email })
+  const response = await fetch(link, { method: 'POST', body, redirect: 'manual', headers: { origin: new URL(link).origin } })
+  const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const page = await fetch(new URL('/organizations', link), { headers: { cookie } })
+  return { status: response.status, text: await page.text() }
+}
+
+test('the first start prints a link for the owner once, and login-link makes others whether the daemon runs or not', async (t) => {
+  await using folder = await temporaryFolder('login-link')
+  const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${await freePort()}` } }
+  t.regex((await runCommand(options, 'login-link', 'ada@example.ch')).output, /There is no data in .*; start the daemon once/)
+  await using first = await Daemon.start(options)
+  await until('the link of the owner is printed', () => linkIn(first.log) !== '')
+  const owner = await follow(linkIn(first.log), 'olga@example.ch')
+  t.is(owner.status, 303)
+  t.regex(owner.text, /Default[^]*Owner/)
+
+  const file = join(folder.path, 'data', 'operator.json')
+  t.is((await stat(file)).mode & 0o777, 0o600)
+  const running = await runCommand(options, 'login-link', 'ben@example.ch')
+  t.is(running.code, 0)
+  t.regex((await follow(linkIn(running.output))).text, /You are in no organization yet/)
+  t.regex((await runCommand(options, 'login-link', 'nonsense')).output, /^email: must be a mail address/)
+  const { origin } = JSON.parse(await readFile(file, 'utf8')) as { origin: string }
+  const ask = (authorization: string) =>
+    fetch(`${origin}/operator/login-links`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: '{"email":"eve@example.ch"}',
+    })
+  for (const wrong of ['', 'Bearer x', `Bearer ${first.adminKey}`]) t.is((await ask(wrong)).status, 401)
+  t.is((await first.stop()).code, 0)
+  await t.throwsAsync(stat(file), { code: 'ENOENT' })
+
+  const stopped = await runCommand(options, 'login-link', 'ben@example.ch')
+  t.is(stopped.code, 0)
+  await using second = await Daemon.start(options, first.adminKey)
+  t.is(linkIn(second.log), '')
+  t.is((await follow(linkIn(stopped.output))).status, 303)
+  await second.kill() // the file stays behind; the command sees that nobody answers
+  t.is((await runCommand(options, 'login-link', 'ben@example.ch')).code, 0)
+  t.regex((await runCommand(options, 'verify')).output, /all agree/)
+})
+
+test('where the authorization server has an address of its own, every link leads there, as sessions and passkeys are bound to it', async (t) => {
+  await using folder = await temporaryFolder('auth-url')
+  const port = await freePort()
+  const authUrl = `http://localhost:${port}`
+  const env = { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}`, POSTERN_BASE_URL: `http://127.0.0.1:${port}`, POSTERN_AUTH_URL: authUrl }
+  const options = { folder: folder.path, env }
+  await using first = await Daemon.start(options)
+  await until('the link of the owner is printed', () => first.log.includes('/sign-in/link/'))
+  t.regex(first.log, new RegExp(`${authUrl}/sign-in/link/`))
+  t.regex((await runCommand(options, 'login-link', 'ben@example.ch')).output, new RegExp(`^${authUrl}/sign-in/link/`))
+  const bootstrap = { grant_type: 'client_credentials', client_id: 'anonymous-bootstrap', resource: `${env.POSTERN_BASE_URL}/v1` }
+  const token = await fetch(`${authUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams(bootstrap) })
+  const { access_token: bearer } = (await token.json()) as { access_token: string }
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  const claim = await fetch(`${env.POSTERN_BASE_URL}/v1/account/claim`, { method: 'POST', headers, body: '{"email":"ben@example.ch"}' })
+  t.is(((await claim.json()) as { integrations_url: string }).integrations_url, `${authUrl}/integrations`)
+  t.is((await first.stop()).code, 0)
+  t.regex((await runCommand(options, 'login-link', 'ben@example.ch')).output, new RegExp(`^${authUrl}/sign-in/link/`))
+})

@@ -1,0 +1,104 @@
+/** `postern operator`: its words, and its tables from a daemon's answers. */
+import test from 'ava'
+import { loadConfig } from '#config/load.ts'
+import { operate } from '../../../daemon/commands/operator-command.ts'
+import { readOperatorWords, type OperatorRequest } from '../../../daemon/commands/operator-words.ts'
+import { operatorKey, startRig } from '../../admin-api/rest/rig.ts'
+
+const read = (line: string) => readOperatorWords(line.split(' '))
+
+test('the words become one request each', (t) => {
+  const request = (line: string) => {
+    const { method, path, body } = read(line) as OperatorRequest
+    return [method, path.replace('/operator/v1/', ''), body]
+  }
+  t.deepEqual(request('organizations'), ['GET', 'organizations', undefined])
+  t.deepEqual(request('show org_1'), ['GET', 'organizations/org_1', undefined])
+  t.deepEqual(request('show ../x?y'), ['GET', 'organizations/..%2Fx%3Fy', undefined])
+  t.deepEqual(request('usage org_1 --period 2026-11'), ['GET', 'organizations/org_1/usage?period=2026-11', undefined])
+  t.deepEqual(request('invoice org_1'), ['GET', 'organizations/org_1/invoice-preview', undefined])
+  t.deepEqual(request('export --period=2026-11'), ['GET', 'invoices/export?period=2026-11', undefined])
+  t.deepEqual(request('plan org_1 pro'), ['PUT', 'organizations/org_1/plan', { plan: 'pro' }])
+  const overrides = { sends_per_day: 7, attachments: true, tracking: false, templates: -1, smtp_credentials: null }
+  t.deepEqual(request('limit org_1 sends_per_day=7 attachments=yes tracking=no templates=none smtp_credentials=plan'), [
+    'PUT',
+    'organizations/org_1/overrides',
+    overrides,
+  ])
+  t.deepEqual(request('flag org_1 forms=on verp=off webhooks=default'), [
+    'PUT',
+    'organizations/org_1/flags',
+    { forms: true, verp: false, webhooks: null },
+  ])
+  t.deepEqual(request('price org_1 captures=5 --from 2026-12'), [
+    'PUT',
+    'organizations/org_1/prices',
+    { prices: [{ axis: 'captures', unit_price_urp: 5, effective_from: '2026-12' }] },
+  ])
+  t.deepEqual(request('payment org_1 manual_ok'), ['PUT', 'organizations/org_1/payment-state', { payment_state: 'manual_ok' }])
+  t.is(read('plan --help'), 'help')
+})
+
+test('words that make no sense are told', (t) => {
+  const wrong: readonly [string, RegExp][] = [
+    ['plans', /^operator knows no "plans"; did you mean plan\?/],
+    ['toString', /^operator knows no "toString"/],
+    ['plan org_1', /^plan takes other words/],
+    ['flag org_1 forms', /^"forms" cannot be understood/],
+    ['flag org_1 forms=yes', /^"forms=yes" cannot/],
+    ['limit org_1 templates=-2', /^"templates=-2" cannot/],
+    ['limit org_1 templates=constructor', /^"templates=constructor" cannot/],
+    ['price org_1 captures=1.5', /^"captures=1.5" cannot/],
+    ['show org_1 --verbose', /--verbose/],
+  ]
+  for (const [line, message] of wrong) {
+    const answer = read(line)
+    t.regex((answer as { readonly wrong?: string }).wrong ?? '', message, line)
+  }
+})
+
+test('the answers of a daemon are readable tables', async (t) => {
+  const { address, organizationId, operator, addOrganization } = await startRig(t, { plan: 'basic' })
+  await addOrganization('free')
+  const config = loadConfig({ env: { POSTERN_OPERATOR_KEY: operatorKey }, readFile: () => '' })
+  const run = async (line: string): Promise<string> => {
+    let text = ''
+    const request = read(`${line} --url http://${address}`) as OperatorRequest
+    t.is(await operate(config, request, { write: (part) => (text += part) }), 0)
+    return text
+  }
+  const list = (await run('organizations')).split('\n')
+  t.regex(list[0] ?? '', /^ID +NAME +PLAN +PAYMENT +CREATED$/)
+  t.regex(list.join('\n'), new RegExp(`${organizationId}  Default  basic +none `))
+  t.is(list.length, 4)
+  const account = await run(`plan ${organizationId} pro`)
+  t.regex(account, /^id +org_/)
+  t.regex(account, /sends_per_day +50000 +plan\n/)
+  t.regex(await run(`limit ${organizationId} sends_per_day=none`), /sends_per_day +none +agreed\n/)
+  t.regex(await run(`flag ${organizationId} forms=off`), /FLAG +STATE\nforms +off\n/)
+  t.regex(await run(`usage ${organizationId}`), /LIMIT +USED NOW +LIMIT\nsends_today +0 +none\n/)
+  t.regex(await run(`invoice ${organizationId} --period 2030-01`), /Total +52\.97\n$/)
+  t.regex(await run('export'), /^"organization_id","organization","axis"/)
+  t.like(JSON.parse(await run(`show ${organizationId} --json`)), { id: organizationId, plan: 'pro' })
+  t.like(await operator.must('GET', `/operator/v1/organizations/${organizationId}`), {
+    overrides: { sends_per_day: -1 },
+    flags: { forms: false },
+  })
+})
+
+test('what the daemon refuses is told in its words', async (t) => {
+  const { address } = await startRig(t)
+  const withKey = (key: string) => loadConfig({ env: { POSTERN_OPERATOR_KEY: key }, readFile: () => '' })
+  const run = (line: string, key = operatorKey, url = `http://${address}`) =>
+    operate(key === '' ? loadConfig({ env: {}, readFile: () => '' }) : withKey(key), read(`${line} --url ${url}`) as OperatorRequest, {
+      write() {},
+    })
+  await t.throwsAsync(run('show org_nobody'), { message: 'No organization has this id.' })
+  await t.throwsAsync(run('organizations', `svcop_${'x'.repeat(43)}`), { message: 'This is not the operator key of the service.' })
+  await t.throwsAsync(run('organizations', ''), { message: /^Set POSTERN_OPERATOR_KEY/ })
+  await t.throwsAsync(run('organizations', operatorKey, 'http://127.0.0.1:1'), {
+    message: /^No daemon answers at http:\/\/127\.0\.0\.1:1;/,
+  })
+  const other = await startRig(t, { hasOperator: false })
+  await t.throwsAsync(run('show org_1', operatorKey, `http://${other.address}`), { message: /has no operator key/ })
+})

@@ -1,0 +1,192 @@
+/** Load shedding under a loop that is really blocked and a disk whose free space we choose; and the ballast file. */
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import test, { type ExecutionContext } from 'ava'
+import { systemClock, type Clock } from '#core/clock.ts'
+import { Admission, Ballast, freeBytes, type AdmissionLimits } from '../../../daemon/observability/admission.ts'
+
+const limits: AdmissionLimits = { lagMs: 60, windowMs: 200, lowDiskBytes: 1000 }
+
+function setUp(t: ExecutionContext) {
+  const world = { now: 0, free: 1e9, behind: false, looks: 0 }
+  const clock: Clock = { ...systemClock, monotonic: () => world.now }
+  const free = () => {
+    world.looks += 1
+    return world.free
+  }
+  const admission = new Admission({ clock, free, storeIsBehind: () => world.behind }, limits)
+  t.teardown(() => admission[Symbol.dispose]())
+  return { world, admission }
+}
+
+/** Keeps the event loop from turning for `ms`, several times, and lets it turn in between. */
+async function block(ms: number, times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) {
+    const end = performance.now() + ms
+    while (performance.now() < end);
+    await setImmediate()
+  }
+}
+
+/** Lets the event loop turn freely for `ms`, so that the samples of lag are short. */
+async function idle(ms: number): Promise<void> {
+  const end = performance.now() + ms
+  while (performance.now() < end) await setImmediate()
+}
+
+const overloaded = { code: 'overloaded', message: 'The service is busy; try again in a few seconds.' }
+const full = { code: 'storage_full', message: 'The service has no room for more messages; try again later.' }
+
+test('check() lets work in when all is well', (t) => {
+  const { admission } = setUp(t)
+  t.notThrows(() => admission.check())
+})
+
+test.serial('check() refuses while the event loop lags, and service returns by itself', async (t) => {
+  const { admission, world } = setUp(t)
+  await block(200, 5)
+  world.now += 250
+  t.like(
+    t.throws(() => admission.check()),
+    { ...overloaded, retryAfterSeconds: 5 },
+  )
+  t.like(
+    t.throws(() => admission.check()),
+    overloaded,
+  )
+  await idle(400)
+  world.now += 250
+  t.notThrows(() => admission.check())
+})
+
+test.serial('check() overlooks one long pause', async (t) => {
+  const { admission, world } = setUp(t)
+  await idle(400)
+  await block(300, 1)
+  await idle(100)
+  world.now += 250
+  t.notThrows(() => admission.check())
+})
+
+test('check() refuses below the low-water mark of the disk, and service returns by itself', (t) => {
+  const { admission, world } = setUp(t)
+  world.free = limits.lowDiskBytes - 1
+  t.like(
+    t.throws(() => admission.check()),
+    { ...full, retryAfterSeconds: 60 },
+  )
+  t.notThrows(() => admission.check('reading'))
+  world.free = limits.lowDiskBytes
+  world.now += 999
+  t.like(
+    t.throws(() => admission.check()),
+    full,
+  )
+  world.now += 1
+  t.notThrows(() => admission.check())
+})
+
+test('check() looks at the disk at most once a second, and only when asked', (t) => {
+  const { admission, world } = setUp(t)
+  t.is(world.looks, 0)
+  for (let i = 0; i < 100; i += 1) admission.check()
+  t.is(world.looks, 1)
+  world.now += 1000
+  admission.check()
+  t.is(world.looks, 2)
+})
+
+test('check() refuses while the store is behind', (t) => {
+  const { admission, world } = setUp(t)
+  world.behind = true
+  t.like(
+    t.throws(() => admission.check()),
+    overloaded,
+  )
+  world.behind = false
+  t.notThrows(() => admission.check())
+})
+
+test('close() ends admission', (t) => {
+  const { admission } = setUp(t)
+  admission.close()
+  t.like(
+    t.throws(() => admission.check()),
+    {
+      code: 'overloaded',
+      message: 'The service is about to stop; try again in a moment.',
+      retryAfterSeconds: 10,
+    },
+  )
+})
+
+test('freeBytes() tells the free space of a real file system', (t) => {
+  t.true(freeBytes(tmpdir()) > 0)
+  t.throws(() => freeBytes(join(tmpdir(), 'postern-not-there')), { code: 'ENOENT' })
+})
+
+async function ballastIn(t: ExecutionContext, bytes: number, free: () => number) {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-ballast-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'ballast')
+  const size = () =>
+    stat(path).then(
+      (found) => found.size,
+      () => 0,
+    )
+  return { ballast: new Ballast(path, bytes, free), path, size }
+}
+
+test('ensure() makes a file that really takes its room', async (t) => {
+  const { ballast, path, size } = await ballastIn(t, 1_000_001, () => 2_000_000)
+  await ballast.ensure(900_000)
+  t.is(await size(), 1_000_001)
+  t.true((await stat(path)).blocks * 512 >= 1_000_001)
+  const { ino, mtimeMs } = await stat(path)
+  await ballast.ensure(900_000)
+  t.like(await stat(path), { ino, mtimeMs }, 'it is not written again')
+})
+
+test('ensure() makes none where the room is needed, or where none is wanted', async (t) => {
+  const tight = await ballastIn(t, 1000, () => 1500)
+  await tight.ballast.ensure(501)
+  t.is(await tight.size(), 0)
+  const unwanted = await ballastIn(t, 0, () => 1e9)
+  await unwanted.ballast.ensure(0)
+  t.is(await unwanted.size(), 0)
+})
+
+test('ensure() completes a file that a crash left short', async (t) => {
+  const { ballast, path, size } = await ballastIn(t, 1000, () => 1e6)
+  await writeFile(path, 'short')
+  await ballast.ensure(0)
+  t.is(await size(), 1000)
+})
+
+test('openStore() gives the ballast back when the disk is full, and tries once more', async (t) => {
+  const world = { free: 1e6 }
+  const { ballast, size } = await ballastIn(t, 1000, () => world.free)
+  await ballast.ensure(0)
+  world.free = 10
+  const open = async () => {
+    if ((await size()) > 0) throw new Error('no space')
+    return 'store'
+  }
+  t.is(await ballast.openStore(open), 'store')
+  await t.throwsAsync(
+    ballast.openStore(() => Promise.reject(new Error('still no space'))),
+    { message: 'still no space' },
+  )
+})
+
+test('openStore() keeps the ballast when the disk is not the reason', async (t) => {
+  const { ballast, size } = await ballastIn(t, 1000, () => 1e6)
+  await ballast.ensure(0)
+  await t.throwsAsync(
+    ballast.openStore(() => Promise.reject(new Error('locked'))),
+    { message: 'locked' },
+  )
+  t.is(await size(), 1000)
+})

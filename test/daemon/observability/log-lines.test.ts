@@ -1,0 +1,70 @@
+/** What an operator sees of a running daemon: its log, as JSON and as text for a terminal, and its metrics. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { Daemon } from '../../support/daemon.ts'
+import { eventually } from '../../support/deadline.ts'
+import { temporaryFolder } from '../../support/workspace.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+
+async function started(t: ExecutionContext, env: Record<string, string>): Promise<{ daemon: Daemon; folder: string }> {
+  const folder = await temporaryFolder('log')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_LOG_LEVEL: 'info', ...env } })
+  t.teardown(() => daemon[Symbol.asyncDispose]())
+  return { daemon, folder: folder.path }
+}
+
+/** The first line with this message; lines are written a tenth of a second late. */
+const lineOf = (daemon: Daemon, message: string): Promise<Record<string, unknown>> =>
+  eventually(10_000, `the log says ${message}`, async () => {
+    const lines = daemon.log.split('\n').filter((line) => line.startsWith('{'))
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>).find(({ msg }) => msg === message)
+  })
+
+test('the ready line tells version, data folder and certificate', async (t) => {
+  const { daemon, folder } = await started(t, {})
+  const line = await lineOf(daemon, 'ready')
+  t.like(line, { level: 'info', version, data_folder: join(folder, 'data'), certificate: { self_signed: true } })
+  t.regex(String((line['certificate'] as Record<string, unknown>)['expires']), /^\d{4}-\d\d-\d\dT/)
+})
+
+test('REST acceptances and refusals are logged with outcome, code and reason', async (t) => {
+  const { daemon } = await started(t, {})
+  const sent = await daemon.rest.must('POST', '/v1/messages', { from: 'a@shop.test', to: 'b@inbox.test', subject: 'x', text: 'y' })
+  const refused = await daemon.rest.call('POST', '/v1/messages', { from: 'a@shop.test', to: 'nobody', text: 'y' })
+  t.is(refused.status, 400)
+  t.like(await lineOf(daemon, 'message accepted'), {
+    trace_id: sent['trace_id'],
+    door: 'rest',
+    outcome: 'captured.no_route',
+    recipients: 1,
+  })
+  const line = await lineOf(daemon, 'http refusal')
+  t.like(line, { operation: 'sendMessage', status: 400, code: 'validation_failed' })
+  t.regex(String(line['reason']), /to/)
+  t.regex(String(line['organization_id']), /^org_/)
+  t.notRegex(daemon.log, new RegExp(daemon.adminKey))
+})
+
+test('POSTERN_LOG_FORMAT=pretty writes lines for people, without colors where there is no terminal', async (t) => {
+  const { daemon } = await started(t, { POSTERN_LOG_FORMAT: 'pretty' })
+  await eventually(10_000, 'the log says ready', async () => (/ready/.test(daemon.log) ? true : undefined))
+  t.regex(daemon.log, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{/m)
+  t.notRegex(daemon.log, /\u001b\[/)
+  t.is((await daemon.stop()).code, 0)
+  t.regex(daemon.log, /INFO: stopped/)
+})
+
+test('metrics tell build, latency of HTTP, age of the queue and free disk', async (t) => {
+  const { daemon } = await started(t, {})
+  await daemon.rest.must('GET', '/v1/projects/me')
+  const text = (await daemon.rest.call('GET', '/metrics')).bytes.toString('utf8')
+  const value = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+  t.regex(text, new RegExp(`^postern_build_info\\{version="${version}",node="${process.versions.node}"\\} 1$`, 'm'))
+  t.regex(text, /^postern_http_request_seconds_count\{route="getMyProject"\} 1$/m)
+  t.is(value('postern_queue_oldest_due_seconds'), 0)
+  t.is(value('postern_queue_oldest_age_seconds'), 0)
+  t.true(value('postern_disk_free_bytes') > 1_000_000)
+})

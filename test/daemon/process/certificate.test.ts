@@ -1,0 +1,141 @@
+/** Certificates: made at the first start, kept, renewed, or the operator's own; and accepted by a real TLS client. */
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, createServer } from 'node:tls'
+import test, { type ExecutionContext } from 'ava'
+import { ConfigInvalid, loadConfig } from '#config/load.ts'
+import { loadCertificate, readCertificate } from '../../../daemon/process/certificate.ts'
+import { makeSelfSigned } from '../../../daemon/process/self-signed.ts'
+
+const day = 24 * 3600 * 1000
+const now = Date.now()
+
+async function folderFor(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-tls-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+const configFor = (dataDir: string, more: Record<string, string> = {}) =>
+  loadConfig({ env: { POSTERN_DATA_DIR: dataDir, POSTERN_SMTP_HOST: 'mail.example.org', ...more }, readFile: () => '' })
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'nothing was refused',
+    (error: unknown) => (error instanceof ConfigInvalid ? error.message : String(error)),
+  )
+}
+
+test('loadCertificate() makes a certificate that a checking TLS client accepts', async (t) => {
+  const dataDir = await folderFor(t)
+  const { cert, key, selfSigned, expires } = await loadCertificate(configFor(dataDir), now)
+  t.true(selfSigned)
+  t.true(expires.getTime() > now + 365 * day)
+  const server = createServer({ cert, key, minVersion: 'TLSv1.2' }, (socket) => socket.end()).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  for (const servername of ['mail.example.org', 'localhost']) {
+    const client = connect({ host: '127.0.0.1', port, ca: cert, servername })
+    await once(client, 'secureConnect')
+    t.true(client.authorized, servername)
+    client.destroy()
+  }
+  const stranger = connect({ host: '127.0.0.1', port, ca: cert, servername: 'other.example.org' })
+  const [error] = (await once(stranger, 'error')) as [NodeJS.ErrnoException]
+  t.is(error.code, 'ERR_TLS_CERT_ALTNAME_INVALID')
+  t.is(new X509Certificate(cert).checkIP('127.0.0.1'), '127.0.0.1')
+})
+
+test('loadCertificate() keeps its certificate, for its owner only', async (t) => {
+  const dataDir = await folderFor(t)
+  const config = configFor(dataDir)
+  t.is(await readCertificate(config), undefined)
+  const first = await loadCertificate(config, now)
+  t.deepEqual(await loadCertificate(config, now + 300 * day), first)
+  const folder = join(dataDir, 'tls')
+  t.deepEqual((await readdir(folder)).toSorted(), ['cert.pem', 'key.pem'])
+  t.is((await stat(join(folder, 'key.pem'))).mode & 0o777, 0o600)
+  t.is((await stat(folder)).mode & 0o777, 0o700)
+})
+
+test('loadCertificate() makes a new one near the end, for another host, and when a file is damaged or does not fit', async (t) => {
+  const dataDir = await folderFor(t)
+  const config = configFor(dataDir)
+  const path = join(dataDir, 'tls', 'key.pem')
+  const first = await loadCertificate(config, now)
+  t.is((await loadCertificate(config, first.expires.getTime() - 8 * day)).cert, first.cert)
+  const second = await loadCertificate(config, first.expires.getTime() - 7 * day)
+  t.not(second.cert, first.cert)
+  const third = await loadCertificate(configFor(dataDir, { POSTERN_SMTP_HOST: 'new.example.org' }), now)
+  t.is(new X509Certificate(third.cert).checkHost('new.example.org'), 'new.example.org')
+  await writeFile(path, first.key)
+  const fourth = await loadCertificate(configFor(dataDir, { POSTERN_SMTP_HOST: 'new.example.org' }), now)
+  t.not(fourth.cert, third.cert)
+  await writeFile(path, 'damaged')
+  t.not((await loadCertificate(config, now)).cert, fourth.cert)
+  t.regex(await readFile(path, 'utf8'), /BEGIN PRIVATE KEY/)
+})
+
+test('loadCertificate() takes the files of the operator as they are', async (t) => {
+  const folder = await folderFor(t)
+  const { cert, key } = makeSelfSigned({ names: ['own.example.org'], ipv4Addresses: [], notBefore: now - 2 * day, notAfter: now - day })
+  const [certFile, keyFile] = [join(folder, 'c.pem'), join(folder, 'k.pem')]
+  await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)])
+  const config = configFor(folder, { POSTERN_TLS_CERT: certFile, POSTERN_TLS_KEY: keyFile })
+  const loaded = await loadCertificate(config, now)
+  t.is(loaded.cert, cert, 'also when it has expired: the operator decides')
+  t.is(loaded.key, key)
+  t.false((await readdir(folder)).includes('tls'))
+})
+
+test('loadCertificate() refuses files that cannot be used, by the name of the setting', async (t) => {
+  const folder = await folderFor(t)
+  const files = makeSelfSigned({ names: ['own.example.org'], ipv4Addresses: [], notBefore: now, notAfter: now + day })
+  const stranger = String(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const [certFile, keyFile] = [join(folder, 'c.pem'), join(folder, 'k.pem')]
+  const config = configFor(folder, { POSTERN_TLS_CERT: certFile, POSTERN_TLS_KEY: keyFile })
+  t.is(
+    await refusal(loadCertificate(config, now)),
+    `POSTERN_TLS_CERT: ${certFile} cannot be read (ENOENT); check the path and its permissions.`,
+  )
+  await writeFile(certFile, files.cert)
+  t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_KEY: .* cannot be read \(ENOENT\)/)
+  await writeFile(keyFile, 'hush')
+  t.is(
+    await refusal(loadCertificate(config, now)),
+    `POSTERN_TLS_KEY: ${keyFile} must hold a private key in PEM form, without a passphrase.`,
+  )
+  await writeFile(keyFile, stranger)
+  t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_KEY: .* is not the key of the certificate/)
+  await writeFile(certFile, 'none')
+  t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_CERT: .* must hold a certificate/)
+})
+
+test('makeSelfSigned() writes times on both sides of 2050 and names of any length', (t) => {
+  const names = Array.from({ length: 20 }, (_, i) => `${'long-label'.repeat(6)}.${i}.example.org`)
+  const { cert } = makeSelfSigned({
+    names,
+    ipv4Addresses: ['127.0.0.1', '192.0.2.1'],
+    notBefore: Date.UTC(2049, 11, 31),
+    notAfter: Date.UTC(2050, 0, 2),
+  })
+  const parsed = new X509Certificate(cert)
+  t.is(parsed.validFromDate.toISOString(), '2049-12-31T00:00:00.000Z')
+  t.is(parsed.validToDate.toISOString(), '2050-01-02T00:00:00.000Z')
+  for (const name of names) t.is(parsed.checkHost(name), name)
+  t.is(parsed.checkIP('192.0.2.1'), '192.0.2.1')
+  t.true(parsed.verify(parsed.publicKey))
+  t.false(parsed.ca)
+})
+
+test('makeSelfSigned() never repeats a serial number or a key', (t) => {
+  const make = () => makeSelfSigned({ names: ['a'], ipv4Addresses: [], notBefore: now, notAfter: now + day })
+  const [one, other] = [make(), make()]
+  t.not(new X509Certificate(one.cert).serialNumber, new X509Certificate(other.cert).serialNumber)
+  t.not(one.key, other.key)
+})

@@ -1,0 +1,20 @@
+/** The token of a run is for the user of the data folder alone. */
+import { chmod, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { readOperatorFile, writeOperatorFile } from '../../../daemon/process/operator-file.ts'
+import { temporaryFolder } from '../../support/workspace.ts'
+
+const listening = { http: { host: '127.0.0.1', port: 8080 }, submission: [], submissions: [], mx: [] }
+
+test('nobody else reads the token, also not from a file that was there before', async (t) => {
+  await using folder = await temporaryFolder('operator-file')
+  for (const name of ['operator.json', 'operator.json.tmp']) {
+    const left = join(folder.path, name)
+    await writeFile(left, '')
+    await chmod(left, 0o666)
+  }
+  await writeOperatorFile(folder.path, listening, 'secret')
+  t.is((await stat(join(folder.path, 'operator.json'))).mode & 0o777, 0o600)
+  t.like(await readOperatorFile(folder.path), { token: 'secret', origin: 'http://127.0.0.1:8080' })
+})
