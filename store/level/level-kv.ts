@@ -43,7 +43,7 @@ const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
 /** Our own keys lie behind all tuples. */
 const versionKey = Buffer.of(0xff, 0x01)
 const mebibyte = 1024 * 1024
-/** Measured; see the README. */
+/** Measured; see `decisions/0012-what-goes-to-the-value-log.md` of the store. */
 const defaults = { inlineMax: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
 /** From so many operations on a chained batch costs less than an array; measured. */
