@@ -1,0 +1,95 @@
+/** Stores that earlier forms of the daemon wrote (test/fixtures/stores) open, agree with themselves, and are read at the doors. */
+import { cp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { firstSecrets } from '#core/first-secrets.ts'
+import { integrityChecks, recordKinds } from '#core/integrity.ts'
+import { Change, encode } from '#store/change.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { decodeRecord, encodeRecord } from '#store/record-version.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { unpack } from '#store/tuple.ts'
+import { verify, type VerifyReport } from '#store/verify.ts'
+import { storeFolder } from '../../daemon/data-folder.ts'
+import { env, fill, operatorKey, type Made } from '../fixtures/stores/make.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startDaemon, type StartedDaemon } from '../support/start-daemon.ts'
+import { temporaryFolder } from '../support/workspace.ts'
+
+const fixtures = new URL('../fixtures/stores/', import.meta.url)
+
+/** A copy of a kept store, in a data folder. */
+async function copyOf(t: ExecutionContext, name: string): Promise<{ readonly dataDir: string; readonly made: Made }> {
+  const folder = await temporaryFolder('older-store')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const dataDir = join(folder.path, 'kept')
+  await cp(new URL(`${name}/store`, fixtures), storeFolder(dataDir), { recursive: true })
+  return { dataDir, made: JSON.parse(await readFile(new URL(`${name}/made.json`, fixtures), 'utf8')) as Made }
+}
+
+/** The daemon of now on it, a minute after it was made. */
+const opened = (t: ExecutionContext, { dataDir, made }: Awaited<ReturnType<typeof copyOf>>): Promise<StartedDaemon> =>
+  startDaemon(t, { env: { ...env, POSTERN_DATA_DIR: dataDir }, replacements: { clock: new FakeClock(made.at + 60_000) } })
+
+const checked = ({ database }: StartedDaemon): Promise<VerifyReport> => verify(database, integrityChecks(database))
+
+test('the first form: every record fits its schema of now, and would be written as the bytes that are there', async (t) => {
+  const { dataDir } = await copyOf(t, 'first')
+  await using kv = await LevelKv.open(storeFolder(dataDir), { onFailure: (error) => t.fail(error.message) })
+  const seen = new Set<string>()
+  for await (const entry of kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) })) {
+    const kind = recordKinds.find(({ name }) => name === unpack(entry.key)[1])
+    if (!kind) continue
+    seen.add(kind.name)
+    const record = decodeRecord(kind as never, entry)
+    t.deepEqual(kind.schema.parse(record) as unknown, record, kind.name)
+    if (kind.upgrades.length === 0) t.deepEqual(encodeRecord(kind as never, record), Buffer.from(entry.value), kind.name)
+  }
+  const expected = recordKinds.filter((kind) => kind !== firstSecrets).map(({ name }) => name)
+  t.deepEqual([...seen].toSorted(), expected.toSorted())
+})
+
+test('the first form: the daemon opens it, finds nothing wrong, and shows its records at the REST door', async (t) => {
+  const copy = await copyOf(t, 'first')
+  const daemon = await opened(t, copy)
+  const { records, problems } = await checked(daemon)
+  t.deepEqual(problems, [])
+  t.true(records > 60, String(records))
+  const { rest } = daemon
+  const count = async (path: string): Promise<number> => (await Array.fromAsync(rest.rows(path))).length
+  const lists = {
+    ...{ '/v1/api-keys': 2, '/v1/destinations': 3, '/v1/domains': 1, '/v1/failover/policy': 1, '/v1/inboxes': 3, '/v1/projects': 2 },
+    ...{ '/v1/inbound-routes': 1, '/v1/ingest-sources': 1, '/v1/inspect/tests': 1, '/v1/invitations': 1 },
+    ...{ '/v1/publishable-keys': 1, '/v1/replays': 1, '/v1/routing/rules': 1, '/v1/smtp-credentials': 1, '/v1/suppressions': 1 },
+    ...{ '/v1/templates': 1, '/v1/webhooks': 1, '/v1/unsubscribes': 1 },
+  }
+  const found: Record<string, number> = {}
+  for (const path of Object.keys(lists)) found[path] = await count(path)
+  t.deepEqual(found, lists)
+  const statusOf = async (id: string): Promise<unknown> => (await rest.must('GET', `/v1/traces/${id}`))['status']
+  const { sentTraceId, replayedTraceId, waitingTraceId } = copy.made
+  t.deepEqual(await Promise.all([sentTraceId, replayedTraceId, waitingTraceId].map(statusOf)), ['bounced', 'queued', 'queued'])
+  t.is((await rest.must('DELETE', `/v1/messages/scheduled/${waitingTraceId}`))['status'], 'canceled')
+  const account = await daemon.client(operatorKey).must('GET', `/operator/v1/organizations/${daemon.organizationId}`)
+  t.is((account['prices'] as unknown[]).length, 1)
+  t.deepEqual((await checked(daemon)).problems, [])
+})
+
+test('a store in which a newer release has raised the version of a kind is not opened', async (t) => {
+  const copy = await copyOf(t, 'first')
+  const daemon = await opened(t, copy)
+  await daemon.database.commit(new Change().set(globalKey('versions'), encode({ trace: 2 })))
+  await daemon.stop()
+  await t.throwsAsync(daemon.again(), {
+    name: 'StoreUnavailable',
+    message: /^The store was written by a newer release: this one cannot read its records of the kinds trace\. Start that release,/,
+  })
+})
+
+test('what makes such a store still makes one of every kind', async (t) => {
+  const daemon = await startDaemon(t, { env })
+  await fill(daemon)
+  await daemon.stop()
+  const again = await daemon.again({ replacements: { clock: new FakeClock(Date.now() + 60_000) } })
+  t.deepEqual((await checked(again)).problems, [])
+})
