@@ -10,7 +10,6 @@ import { decodeRecord, encodeRecord } from '#store/record-version.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack } from '#store/tuple.ts'
 import { verify, type VerifyReport } from '#store/verify.ts'
-import { storeFolder } from '../../daemon/data-folder.ts'
 import { env, fill, operatorKey, type Made } from '../fixtures/stores/make.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startDaemon, type StartedDaemon } from '../support/start-daemon.ts'
@@ -23,7 +22,7 @@ async function copyOf(t: ExecutionContext, name: string): Promise<{ readonly dat
   const folder = await temporaryFolder('older-store')
   t.teardown(() => folder[Symbol.asyncDispose]())
   const dataDir = join(folder.path, 'kept')
-  await cp(new URL(`${name}/store`, fixtures), storeFolder(dataDir), { recursive: true })
+  await cp(new URL(`${name}/store`, fixtures), join(dataDir, 'store'), { recursive: true })
   return { dataDir, made: JSON.parse(await readFile(new URL(`${name}/made.json`, fixtures), 'utf8')) as Made }
 }
 
@@ -35,7 +34,7 @@ const checked = ({ database }: StartedDaemon): Promise<VerifyReport> => verify(d
 
 test('the first form: every record fits its schema of now, and would be written as the bytes that are there', async (t) => {
   const { dataDir } = await copyOf(t, 'first')
-  await using kv = await LevelKv.open(storeFolder(dataDir), { onFailure: (error) => t.fail(error.message) })
+  await using kv = await LevelKv.open(join(dataDir, 'store'), { onFailure: (error) => t.fail(error.message) })
   const seen = new Set<string>()
   for await (const entry of kv.range({ start: Buffer.of(0), end: Buffer.of(0xff) })) {
     const kind = recordKinds.find(({ name }) => name === unpack(entry.key)[1])
