@@ -12,8 +12,15 @@ import type {
 } from '#core/delivery/transport.ts'
 import { Failure } from '../smtp/failure.ts'
 import { exchange, type Exchanged, type ExchangeOptions } from './exchange.ts'
-import { Content, Outgoing, Unreadable } from './outgoing.ts'
-import { VendorRefusal, type Vendor, type VendorAnswer, type VendorContext, type VendorRequest, type VendorVerdict } from './vendor.ts'
+import { Content, Outgoing, Unreadable } from './vendor/outgoing.ts'
+import {
+  VendorRefusal,
+  type Vendor,
+  type VendorAnswer,
+  type VendorContext,
+  type VendorRequest,
+  type VendorVerdict,
+} from './vendor/vendor.ts'
 import type { PartsReader } from '#ingest/messages/parts-reader.ts'
 
 /** A gateway handed the message on and heard nothing more of it in time, so the provider may have it (RFC 9110 §15.6.5; 524 is Cloudflare's). */

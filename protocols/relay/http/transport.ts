@@ -8,8 +8,8 @@ import { Failure } from '../smtp/failure.ts'
 import { HttpAttempt } from './attempt.ts'
 import { standardHttpDeadlines, type HttpDeadlines } from './deadlines.ts'
 import { ProbeWalk } from './probe.ts'
-import type { Vendor } from './vendor.ts'
-import { vendors } from './vendors.ts'
+import type { Vendor } from './vendor/vendor.ts'
+import { vendors } from './vendors/vendors.ts'
 
 export interface HttpTransportOptions extends OutboundOptions {
   /** Milliseconds that differ from the standard ones. */

@@ -1,6 +1,6 @@
 /** Against the vectors that Amazon publishes for Signature Version 4. */
 import test, { type ExecutionContext } from 'ava'
-import { signedHeaders } from '../../../../protocols/relay/http/aws-signature.ts'
+import { signedHeaders } from '../../../../protocols/relay/http/vendors/aws-signature.ts'
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 const scope = { region: 'us-east-1', service: 'service', nowMs: Date.UTC(2015, 7, 30, 12, 36, 0) }

@@ -1,12 +1,12 @@
 /** What vendors do with credentials and answers beyond the contract: regions, refused recipients, header fields, tokens. */
 import test from 'ava'
-import { brevo } from '../../../../protocols/relay/http/brevo.ts'
-import { mailersend } from '../../../../protocols/relay/http/mailersend.ts'
-import { mailjet } from '../../../../protocols/relay/http/mailjet.ts'
-import { msgraph } from '../../../../protocols/relay/http/msgraph.ts'
-import { scaleway } from '../../../../protocols/relay/http/scaleway.ts'
-import { smtp2go } from '../../../../protocols/relay/http/smtp2go.ts'
-import { sparkpost } from '../../../../protocols/relay/http/sparkpost.ts'
+import { brevo } from '../../../../protocols/relay/http/vendors/brevo.ts'
+import { mailersend } from '../../../../protocols/relay/http/vendors/mailersend.ts'
+import { mailjet } from '../../../../protocols/relay/http/vendors/mailjet.ts'
+import { msgraph } from '../../../../protocols/relay/http/vendors/msgraph.ts'
+import { scaleway } from '../../../../protocols/relay/http/vendors/scaleway.ts'
+import { smtp2go } from '../../../../protocols/relay/http/vendors/smtp2go.ts'
+import { sparkpost } from '../../../../protocols/relay/http/vendors/sparkpost.ts'
 import {
   VendorRefusal,
   type Credentials,
@@ -16,7 +16,7 @@ import {
   type VendorAnswer,
   type VendorContext,
   type VendorRequest,
-} from '../../../../protocols/relay/http/vendor.ts'
+} from '../../../../protocols/relay/http/vendor/vendor.ts'
 
 const fields: MessageFields = {
   from: { name: 'The Shop', address: 'shop@site.test' },

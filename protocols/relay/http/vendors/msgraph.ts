@@ -1,10 +1,17 @@
 /** Microsoft Graph, `sendMail` of one mailbox by an application of its own. It takes the message as it is, with the recipients in it. */
 import { createHash } from 'node:crypto'
 import { httpProviders } from '#config/providers.ts'
-import { readToken, tokenRequest } from '../oauth2/token.ts'
-import { addressedMime } from './addressed-mime.ts'
-import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from './answers.ts'
-import { VendorRefusal, type Credentials, type Vendor, type VendorAnswer, type VendorContext, type VendorVerdict } from './vendor.ts'
+import { readToken, tokenRequest } from '../../oauth2/token.ts'
+import { addressedMime } from '../vendor/addressed-mime.ts'
+import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
+import {
+  VendorRefusal,
+  type Credentials,
+  type Vendor,
+  type VendorAnswer,
+  type VendorContext,
+  type VendorVerdict,
+} from '../vendor/vendor.ts'
 
 /** The national clouds: where tokens come from, and where mail goes. */
 const clouds: Readonly<Record<string, readonly [login: string, graph: string]>> = {
