@@ -10,7 +10,7 @@ import type {
   RecipientReport,
   RecipientVerdict,
 } from '#core/delivery/transport.ts'
-import { Failure } from '../smtp/failure.ts'
+import { Failure } from '../smtp/connection/failure.ts'
 import { exchange, type Exchanged, type ExchangeOptions } from './exchange.ts'
 import { Content, Outgoing, Unreadable } from './vendor/outgoing.ts'
 import {

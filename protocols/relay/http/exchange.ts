@@ -5,7 +5,7 @@ import type { Clock, Timer } from '#core/clock.ts'
 import { targetOf } from '../../outbound/connection.ts'
 import { factsOf, type ConnectionFacts, type KeptConnections, type KeptRequestArgs } from '../../outbound/kept-connections.ts'
 import { flatHeaders, isNotHttp } from '../../outbound/request.ts'
-import { asFailure, Failure, type AttemptErrorCode, type Phase } from '../smtp/failure.ts'
+import { asFailure, Failure, type AttemptErrorCode, type Phase } from '../smtp/connection/failure.ts'
 import type { HttpDeadlines } from './deadlines.ts'
 import type { VendorAnswer, VendorRequest } from './vendor/vendor.ts'
 

@@ -4,7 +4,7 @@ import type { AttemptReport, DeliveryJob, HttpTarget, ProbeStep, Transport } fro
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
 import { outboundNetwork, type OutboundOptions, type SecureNetwork } from '../../outbound/connection.ts'
 import { KeptConnections } from '../../outbound/kept-connections.ts'
-import { Failure } from '../smtp/failure.ts'
+import { Failure } from '../smtp/connection/failure.ts'
 import { HttpAttempt } from './attempt.ts'
 import { standardHttpDeadlines, type HttpDeadlines } from './deadlines.ts'
 import { ProbeWalk } from './probe.ts'

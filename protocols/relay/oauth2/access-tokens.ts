@@ -5,7 +5,7 @@ import type { OAuth2Grant } from '#core/routing/oauth2.ts'
 import type { SecureNetwork } from '../../outbound/connection.ts'
 import { OutboundFailure } from '../../outbound/failure.ts'
 import { request, type HttpAnswer } from '../../outbound/request.ts'
-import { Failure } from '../smtp/failure.ts'
+import { Failure } from '../smtp/connection/failure.ts'
 import { readToken, tokenRequest } from './token.ts'
 
 const rules = { deadlineMs: 20_000, answerBytesMax: 64 * 1024, ifMore: 'fail', inClear: 'nowhere' } as const

@@ -1,8 +1,8 @@
 /** A connection test for people: as far as a delivery would go, without a message. */
 import type { ProbeStep, SmtpTarget } from '#core/delivery/transport.ts'
-import { asFailure, type Phase } from './failure.ts'
-import type { HandshakeOptions } from './handshake.ts'
-import { openLink } from './handshake.ts'
+import { asFailure, type Phase } from './connection/failure.ts'
+import type { HandshakeOptions } from './connection/handshake.ts'
+import { openLink } from './connection/handshake.ts'
 
 const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', ehlo: 'greeting' }
 

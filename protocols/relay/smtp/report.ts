@@ -1,9 +1,9 @@
 /** Attempt reports from what happened. */
 import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'
-import type { Delivery } from './delivery.ts'
-import type { Failure } from './failure.ts'
-import type { Peer } from './handshake.ts'
-import type { Transaction } from './transaction.ts'
+import type { Delivery } from './transaction/delivery.ts'
+import type { Failure } from './connection/failure.ts'
+import type { Peer } from './connection/handshake.ts'
+import type { Transaction } from './transaction/transaction.ts'
 
 /** For a delivery that got no answer for any recipient: all are transient. */
 export function reportFailure(delivery: Delivery, failure: Failure, now: number): AttemptReport {

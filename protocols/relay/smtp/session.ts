@@ -2,16 +2,16 @@
  * A signed-in link and the messages that go over it, one after the other. Where the peer takes pipelining and answers
  * quickly, the envelope of the next message rides behind the final dot of the one before (RFC 2920 §3.1).
  */
-import type { Capabilities } from './capabilities.ts'
-import type { Deadlines } from './deadlines.ts'
-import type { Delivery, DeliveryHolder } from './delivery.ts'
-import { planEnvelope } from './envelope.ts'
-import { Failure } from './failure.ts'
-import type { Peer } from './handshake.ts'
-import type { Link } from './link.ts'
+import type { Capabilities } from './connection/capabilities.ts'
+import type { Deadlines } from './connection/deadlines.ts'
+import type { Delivery, DeliveryHolder } from './transaction/delivery.ts'
+import { planEnvelope } from './transaction/envelope.ts'
+import { Failure } from './connection/failure.ts'
+import type { Peer } from './connection/handshake.ts'
+import type { Link } from './connection/link.ts'
 import { reportFailure, reportTransaction, reportUnsent } from './report.ts'
-import type { Aftermath, TransactionHost } from './transaction.ts'
-import { Transaction } from './transaction.ts'
+import type { Aftermath, TransactionHost } from './transaction/transaction.ts'
+import { Transaction } from './transaction/transaction.ts'
 
 /** How long a connection may be used. */
 export interface SessionLimits {

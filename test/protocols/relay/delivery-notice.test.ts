@@ -1,5 +1,5 @@
 import test from 'ava'
-import { messageNotice, recipientNotice, xtext } from '../../../protocols/relay/smtp/delivery-notice.ts'
+import { messageNotice, recipientNotice, xtext } from '../../../protocols/relay/smtp/transaction/delivery-notice.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
 
 test('deliver() tells a peer with DSN what to report, and under which name (RFC 3461 §4)', async (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { DotStuffer } from '../../../protocols/relay/smtp/dot-stuffing.ts'
+import { DotStuffer } from '../../../protocols/relay/smtp/transaction/dot-stuffing.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import { growsLinearly } from '../../support/growth.ts'
 

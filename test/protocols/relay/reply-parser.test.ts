@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { PeerReply } from '#core/delivery/transport.ts'
-import { ReplyParser } from '../../../protocols/relay/smtp/reply-parser.ts'
+import { ReplyParser } from '../../../protocols/relay/smtp/connection/reply-parser.ts'
 
 function parse(...chunks: readonly (string | Buffer)[]): { readonly replies: PeerReply[]; readonly problem: string | undefined } {
   const parser = new ReplyParser()

@@ -1,5 +1,5 @@
 /** How long each step of a dialog may take, in milliseconds. A deadline counts from the start of its step; no byte renews it. */
-import { openingDeadlines, type OpeningDeadlines } from '../../outbound/dial.ts'
+import { openingDeadlines, type OpeningDeadlines } from '../../../outbound/dial.ts'
 
 export interface Deadlines extends OpeningDeadlines {
   readonly greeting: number

@@ -1,8 +1,8 @@
 /** From a destination to a link that is ready for mail: connect, greeting, EHLO, TLS, AUTH, each with its time taken. */
 import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
-import type { SecureNetwork } from '../../outbound/connection.ts'
-import { connectFirst, permittedAddresses } from '../../outbound/dial.ts'
-import { secure, tlsFacts, type TlsFacts } from '../../outbound/tls.ts'
+import type { SecureNetwork } from '../../../outbound/connection.ts'
+import { connectFirst, permittedAddresses } from '../../../outbound/dial.ts'
+import { secure, tlsFacts, type TlsFacts } from '../../../outbound/tls.ts'
 import type { Capabilities } from './capabilities.ts'
 import { readCapabilities } from './capabilities.ts'
 import type { Deadlines } from './deadlines.ts'

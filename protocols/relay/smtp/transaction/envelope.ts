@@ -1,6 +1,6 @@
 /** What is said to a peer about one message before its content, and what is not worth saying because the peer cannot take it. */
 import type { DeliveryJob, PeerReply, RecipientReport } from '#core/delivery/transport.ts'
-import type { Capabilities } from './capabilities.ts'
+import type { Capabilities } from '../connection/capabilities.ts'
 import { messageNotice, recipientNotice } from './delivery-notice.ts'
 
 /** The commands for one message to one peer. */

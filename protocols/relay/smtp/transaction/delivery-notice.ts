@@ -3,7 +3,7 @@
  * content are not, and what comes back names our message and the recipient as we wrote him.
  */
 import type { DeliveryJob } from '#core/delivery/transport.ts'
-import type { Capabilities } from './capabilities.ts'
+import type { Capabilities } from '../connection/capabilities.ts'
 
 /** RFC 3461 §4.4 and RFC 3461 §4.2, in characters as encoded. */
 const envelopeIdMax = 100

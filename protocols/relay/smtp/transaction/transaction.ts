@@ -3,14 +3,14 @@
  * time of a busy relay goes. It knows at every instant which recipients the peer may already have taken.
  */
 import type { DeliveryJob, PeerReply, RecipientVerdict } from '#core/delivery/transport.ts'
-import type { Capabilities } from './capabilities.ts'
-import type { Deadlines } from './deadlines.ts'
+import type { Capabilities } from '../connection/capabilities.ts'
+import type { Deadlines } from '../connection/deadlines.ts'
 import type { Delivery } from './delivery.ts'
 import { DotStuffer } from './dot-stuffing.ts'
 import type { Envelope } from './envelope.ts'
-import type { AttemptErrorCode, Phase } from './failure.ts'
-import { Failure } from './failure.ts'
-import type { Link } from './link.ts'
+import type { AttemptErrorCode, Phase } from '../connection/failure.ts'
+import { Failure } from '../connection/failure.ts'
+import type { Link } from '../connection/link.ts'
 import { isOfSender } from './sender-refusal.ts'
 
 /** What is true of the link after a transaction: ready, ready after RSET, or of no use. */
