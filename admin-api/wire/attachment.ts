@@ -1,7 +1,7 @@
 /** Attachments as callers of REST give them: base64 with a name and a type. The core makes names and types fit for a message. */
 import * as z from 'zod'
-import type { UncheckedAttachment } from '#core/submission/attachments.ts'
-import { Base64File } from '#core/submission/base64.ts'
+import type { UncheckedAttachment } from '#core/submission/compose/attachments.ts'
+import { Base64File } from '#core/submission/compose/base64.ts'
 
 const contentId = /^[\w!#$%&'*+\-/=?^`{|}~.@]{1,200}$/
 

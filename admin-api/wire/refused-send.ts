@@ -1,6 +1,6 @@
 /** What can be read of a send whose body is wrong: its project, its From and its recipients, each by itself. */
 import type { Mailbox } from '#core/addresses.ts'
-import type { RefusedSend } from '#core/submission/refused-sends.ts'
+import type { RefusedSend } from '#core/submission/accept/refused-sends.ts'
 import { mailbox } from './mailbox.ts'
 import { id } from './text.ts'
 

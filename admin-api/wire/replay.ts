@@ -1,7 +1,7 @@
 /** Bulk replays on the wire. Spec "Bulk replay job". */
 import * as z from 'zod'
-import { replayStatuses, type ReplayJob } from '#core/submission/replay-job.ts'
-import type { ReplayPreview, ReplayRequest } from '#core/submission/replays.ts'
+import { replayStatuses, type ReplayJob } from '#core/submission/replay/replay-job.ts'
+import type { ReplayPreview, ReplayRequest } from '#core/submission/replay/replays.ts'
 import { encoder } from './codec.ts'
 import { id, line } from './text.ts'
 import { timeInput, wireTime } from './time.ts'

@@ -6,7 +6,7 @@ import type { Clock } from '#core/clock.ts'
 import type { Attempts } from '#core/delivery/attempt.ts'
 import type { Policies } from '#core/routing/policy.ts'
 import type { SettingWrites } from '#core/setting-writes.ts'
-import type { Accept } from '#core/submission/accept.ts'
+import type { Accept } from '#core/submission/accept/accept.ts'
 import type { Database } from '#store/database.ts'
 
 export interface AdministrationParts {

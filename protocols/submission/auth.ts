@@ -1,5 +1,5 @@
 /** AUTH (RFC 4954): failures are slow and few. */
-import type { SmtpLogin } from '#core/submission/smtp-door.ts'
+import type { SmtpLogin } from '#core/submission/doors/smtp-door.ts'
 import type { SMTPServerAuthentication, SMTPServerSession } from 'smtp-server'
 import type { SubmissionContext } from './context.ts'
 import { Refusal } from '#core/refusals.ts'

@@ -1,5 +1,5 @@
 /** What the listeners and sessions of one submission server share: the door, and who is logged in. */
-import type { SmtpDoor, SmtpLogin } from '#core/submission/smtp-door.ts'
+import type { SmtpDoor, SmtpLogin } from '#core/submission/doors/smtp-door.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import { ReceptionContext } from '../reception/context.ts'
 import { NegativeReply } from '../reception/smtp-reply.ts'

@@ -1,5 +1,5 @@
 /** MAIL FROM (RFC 5321 §4.1.1.2) on a submission server: the reverse-path, its parameters, and the credential's say. */
-import type { SmtpLogin } from '#core/submission/smtp-door.ts'
+import type { SmtpLogin } from '#core/submission/doors/smtp-door.ts'
 import { readReversePath, refuseDeclaredSize, type PathArgument } from '../reception/paths.ts'
 
 // AUTH= is what a relaying client may add (RFC 4954 §5); we trust nobody's word on it.

@@ -1,6 +1,6 @@
 /** What the submission server is told at its start, and what it tells back for logs and metrics. */
 import type { Clock } from '#core/clock.ts'
-import type { SmtpDoor } from '#core/submission/smtp-door.ts'
+import type { SmtpDoor } from '#core/submission/doors/smtp-door.ts'
 import type { ListenAddress, ReceptionEvents, ReceptionLimits, SessionFacts } from '../reception/settings.ts'
 
 /** `maxMessageBytes` is announced before the login; a credential may have a smaller one. */

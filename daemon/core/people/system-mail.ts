@@ -10,9 +10,9 @@ import { parseMailbox, type Mailbox } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import type { Policies } from '../routing/policy.ts'
 import { systemOrganizationId, systemProjectId } from '../routing/system-policy.ts'
-import type { Accept } from '../submission/accept.ts'
-import { compose } from '../submission/compose.ts'
-import { drafted } from '../submission/drafted.ts'
+import type { Accept } from '../submission/accept/accept.ts'
+import { compose } from '../submission/compose/compose.ts'
+import { drafted } from '../submission/compose/drafted.ts'
 import type { MailText } from './mail-texts.ts'
 
 export interface SystemMailOptions {

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { bouncesIn } from '#core/feedback/attempt-bounces.ts'
 import { suppressions } from '#core/feedback/suppression.ts'
-import { requeue } from '#core/submission/requeue.ts'
+import { requeue } from '#core/submission/replay/requeue.ts'
 import { Suppressions } from '#core/feedback/suppressions.ts'
 import { Audit } from '#core/audit.ts'
 import { Change } from '#store/change.ts'

@@ -1,8 +1,8 @@
 /** What becomes of files that callers attach: their names, their types, and how each type is encoded. */
 import test from 'ava'
-import { attachmentsOf, type GivenAttachment } from '#core/submission/attachments.ts'
-import { Base64File } from '#core/submission/base64.ts'
-import { filePart } from '#core/submission/file-part.ts'
+import { attachmentsOf, type GivenAttachment } from '#core/submission/compose/attachments.ts'
+import { Base64File } from '#core/submission/compose/base64.ts'
+import { filePart } from '#core/submission/compose/file-part.ts'
 import { Refusal } from '#core/refusals.ts'
 import { atOnce } from '#core/turns.ts'
 

@@ -1,6 +1,6 @@
 /** Files in base64: what is taken, what is wrong with the rest, and the lines they go out in. */
 import test from 'ava'
-import { Base64File, octetsWithin } from '#core/submission/base64.ts'
+import { Base64File, octetsWithin } from '#core/submission/compose/base64.ts'
 import { Seeded } from '../../support/seeded.ts'
 
 const octetsOf = (size: number): Buffer => Buffer.from(Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 256))

@@ -2,9 +2,9 @@
 import { simpleParser, type AddressObject, type ParsedMail } from 'mailparser'
 import test from 'ava'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
-import { attachmentsOf, type Attachment, type GivenAttachment } from '#core/submission/attachments.ts'
-import { Base64File } from '#core/submission/base64.ts'
-import { compose, formatMailbox, rfc5322Date, type SendRequest } from '#core/submission/compose.ts'
+import { attachmentsOf, type Attachment, type GivenAttachment } from '#core/submission/compose/attachments.ts'
+import { Base64File } from '#core/submission/compose/base64.ts'
+import { compose, formatMailbox, rfc5322Date, type SendRequest } from '#core/submission/compose/compose.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { composedOf, traceId } from './readers.ts'
 

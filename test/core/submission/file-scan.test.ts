@@ -1,7 +1,7 @@
 /** Files in what SMTP brings, seen without reading MIME. */
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { FileScan } from '#core/submission/file-scan.ts'
+import { FileScan } from '#core/submission/accept/file-scan.ts'
 
 /** Whether a file is seen, however the message is cut. */
 function hasFile(text: string): boolean {

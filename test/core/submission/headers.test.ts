@@ -1,6 +1,6 @@
 /** The light look at header blocks as clients send them. */
 import test from 'ava'
-import { glanceAtHeaders } from '#core/submission/headers.ts'
+import { glanceAtHeaders } from '#core/submission/doors/headers.ts'
 import { growsLinearly } from '../../support/growth.ts'
 
 const glance = (text: string, encoding: BufferEncoding = 'utf8') => glanceAtHeaders(Buffer.from(text.replaceAll('\n', '\r\n'), encoding))

@@ -1,6 +1,6 @@
 /** Whole messages for tests of composing, and what must be known of the parsers that read them. */
-import type { Attachment } from '#core/submission/attachments.ts'
-import { compose, type SendRequest } from '#core/submission/compose.ts'
+import type { Attachment } from '#core/submission/compose/attachments.ts'
+import { compose, type SendRequest } from '#core/submission/compose/compose.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 
 export const traceId = '5f0c1f60-3c5e-4b58-9d1e-0f6f8f7b6a11'

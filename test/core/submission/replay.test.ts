@@ -1,9 +1,9 @@
 /** Bulk replay over the core: who goes again, where to, once, and what stops it. */
 import test, { type ExecutionContext } from 'ava'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
-import { replayJobs, type ReplayJob } from '#core/submission/replay-job.ts'
-import { ReplayRunner } from '#core/submission/replay-runner.ts'
-import { Replays, type ReplayRequest } from '#core/submission/replays.ts'
+import { replayJobs, type ReplayJob } from '#core/submission/replay/replay-job.ts'
+import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
+import { Replays, type ReplayRequest } from '#core/submission/replay/replays.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { startOfTime } from '../../support/fake-clock.ts'

@@ -1,7 +1,7 @@
 /** Bounces of satellites over submission: whose they may be, and how many. */
 import test from 'ava'
 import { ResolveError, type Resolver } from '#core/outbound/resolver.ts'
-import type { SmtpMessage } from '#core/submission/smtp-door.ts'
+import type { SmtpMessage } from '#core/submission/doors/smtp-door.ts'
 import { houseOf, until } from '../house.ts'
 import { content, doorOf, login, submit } from './smtp-rig.ts'
 

@@ -1,7 +1,7 @@
 /** Scheduled sends through the real queue and store, on a clock that the test moves: never early, on time, and a cancel that wins. */
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
-import { ScheduledSends } from '#core/submission/scheduled-sends.ts'
+import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { houseOf, quiet, scope, until, type House, type HouseOptions } from '../house.ts'

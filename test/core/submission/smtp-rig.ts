@@ -1,5 +1,5 @@
 /** A house whose SMTP door has one credential, and what tests do with it. */
-import type { SmtpLogin, SmtpMessage } from '#core/submission/smtp-door.ts'
+import type { SmtpLogin, SmtpMessage } from '#core/submission/doors/smtp-door.ts'
 import { houseOf, type House, type HouseOptions } from '../house.ts'
 
 export const content = 'From: shop@example.com\r\nTo: anna@example.net\r\nSubject: hi\r\nMessage-ID: <a@b>\r\nDate: now\r\n\r\nhello\r\n'

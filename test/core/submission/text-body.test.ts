@@ -1,6 +1,6 @@
 import { simpleParser } from 'mailparser'
 import test from 'ava'
-import { textPart } from '#core/submission/text-body.ts'
+import { textPart } from '#core/submission/compose/text-body.ts'
 import { atOnce } from '#core/turns.ts'
 
 const crlf = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n')

@@ -1,6 +1,6 @@
 /** Waiting for what is under way, and for nothing that begins later. */
 import test from 'ava'
-import { UnderWay } from '#core/submission/under-way.ts'
+import { UnderWay } from '#core/submission/accept/under-way.ts'
 
 /** Tells whether a promise has settled, once everything that was ready to run has run. */
 async function hasSettled(promise: Promise<unknown>): Promise<boolean> {

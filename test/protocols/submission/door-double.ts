@@ -1,6 +1,6 @@
 /** A core in memory: one user, messages kept in an array, and every answer a test wants to provoke. */
 import { Refusal } from '#core/refusals.ts'
-import type { SmtpDoor, SmtpLogin, SmtpMessage } from '#core/submission/smtp-door.ts'
+import type { SmtpDoor, SmtpLogin, SmtpMessage } from '#core/submission/doors/smtp-door.ts'
 import type { Acceptance, ContentDraft } from '#core/submission/submission.ts'
 
 export const username = 'user'

@@ -1,0 +1,300 @@
+/** Takes responsibility for a message: read, decide, one durable write. Every door ends here. */
+import { Change, decode, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { enqueue, type QueueEntry } from '#store/queue.ts'
+import { keyName, pack, type Element } from '#store/tuple.ts'
+import { hash } from 'node:crypto'
+import type { SecretBox } from '../../access/secret-box.ts'
+import { foldAddress } from '../../addresses.ts'
+import type { Capture, CaptureReason } from '../../capture/capture.ts'
+import { takeCapture } from '../../capture/take.ts'
+import type { Clock } from '../../clock.ts'
+import { hasNoOptOuts, suppressionsAgainst, withoutSuppressed } from '../../feedback/suppressed-recipients.ts'
+import { Refusal } from '../../refusals.ts'
+import type { DestinationHealth } from '../../routing/environment.ts'
+import { matchRoute, type Route } from '../../routing/match.ts'
+import { decideOutcome, type Decision } from '../../routing/outcome.ts'
+import { meter, minuteOf, rateCounter, storedTracesCounter } from '../../tenancy/counters.ts'
+import type { Policies, Policy } from '../../routing/policy.ts'
+import { giveReturnPaths } from '../../trace/return-paths.ts'
+import { advance } from '../../trace/states.ts'
+import { traces, type Outcome, type Trace } from '../../trace/trace.ts'
+import { waitingEntry } from '../../trace/waiting-entry.ts'
+import type { Tracking } from '../../tracking/tracking.ts'
+import { passGates } from './gates.ts'
+import { questionOf, type Acceptance, type AcceptedStatus, type Submission } from '../submission.ts'
+import type { Attachment } from '../compose/attachments.ts'
+import type { ContentDraftInStore } from './draft.ts'
+import { assertFits } from '../compose/message-size.ts'
+import { UnderWay } from './under-way.ts'
+import { decideVerp } from './verp.ts'
+
+/** Hears of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
+export interface AcceptanceListener {
+  accepted(trace: Trace): void
+  queued(entry: QueueEntry, content: readonly Uint8Array[] | undefined): void
+  captured(capture: Capture): void
+}
+
+export interface AcceptOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+  readonly secrets: SecretBox
+  readonly tracking: Tracking
+  readonly listener: AcceptanceListener
+  readonly health: DestinationHealth
+  readonly recipientsMax: number
+  readonly messageBytesMax: number
+  /** Where return paths of VERP are, unless a credential names another domain; null when nothing is received. */
+  readonly bounceDomain: string | null
+}
+
+/** Spec "Limits" 6. */
+const idempotencyMs = 24 * 3600 * 1000
+interface KnownKey {
+  readonly traceId: string
+  readonly outcome: Outcome
+  readonly at: number
+  readonly status: AcceptedStatus | undefined
+  /** Undefined where it was not told, and in entries of versions before it was kept. */
+  readonly digest: string | undefined
+}
+
+/** What an idempotency key is looked up by. */
+type Keyed = Pick<Submission, 'scope' | 'projectId' | 'idempotencyKey' | 'orderDigest'>
+
+/** What came of it. `follow` is there when it is new, and is called when nothing can undo it any more. */
+interface Accepted {
+  readonly acceptance: Acceptance
+  readonly follow?: () => void
+}
+
+export class Accept {
+  readonly #options: AcceptOptions
+  readonly #underWay = new UnderWay()
+
+  constructor(options: AcceptOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when everything about the message is on disk. Throws a refusal, after which nothing of it is kept. */
+  async accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Acceptance> {
+    const end = this.begin()
+    let accepted: Accepted
+    try {
+      accepted = await this.#accept(submission)
+    } catch (error) {
+      await submission.draft.discard()
+      throw error
+    } finally {
+      end()
+    }
+    const { acceptance, follow } = accepted
+    if (follow) follow()
+    else await submission.draft.discard()
+    return acceptance
+  }
+
+  /** The gate for the size of messages, for those who can tell it before anything is written. Throws `request_too_large`. */
+  assertFits(size: number, attachments: readonly Attachment[]): void {
+    assertFits(size, this.#options.messageBytesMax, attachments)
+  }
+
+  /** Something else begins that writes what `settled` has to wait for; call what it answers when it has ended. */
+  begin(): () => void {
+    return this.#underWay.begin()
+  }
+
+  /** Resolves when every acceptance that is under way now has ended: what comes later sees the settings of now. */
+  async settled(): Promise<void> {
+    await this.#underWay.settled()
+  }
+
+  /** What an earlier send with this idempotency key came to, if there was one within its 24 hours. */
+  async earlier(keyed: Keyed): Promise<Acceptance | undefined> {
+    const known = await this.#knownKey(keyed, this.#options.clock.now())
+    return known?.fresh && again(known.fresh, keyed).acceptance
+  }
+
+  async #accept(submission: Submission & { readonly draft: ContentDraftInStore }): Promise<Accepted> {
+    const { database, policies, clock } = this.#options
+    const { scope, traceId } = submission
+    const nowMs = clock.now()
+    const known = await this.#knownKey(submission, nowMs)
+    if (known?.fresh) return again(known.fresh, submission)
+
+    const policy = await policies.of(scope.organizationId)
+    const project = policy.projects.get(submission.projectId)
+    if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
+    const route = matchRoute(policy, questionOf(submission), this.#options.health)
+    const decision = decideOutcome(project, route)
+
+    const change = new Change()
+    const previousMinute = submission.ratePerMinute === undefined ? 0 : await this.#rateBefore(submission, nowMs)
+    const { recipientsMax, messageBytesMax } = this.#options
+    const limits = passGates(
+      { submission, project, organization: policy.organization, decision, nowMs, recipientsMax, messageBytesMax, previousMinute },
+      change,
+    )
+
+    const isRelayed = decision.outcome === 'relayed'
+    const { draft, tracking: wish } = submission
+    const { organization } = policy
+    const tracked = { traceId, organizationId: scope.organizationId, organization, isRelayed, draft }
+    const tracking = wish && (await this.#options.tracking.apply(wish, tracked))
+    const inMemory = isRelayed ? draft.inMemory() : undefined
+    const whole = { ...traceOf(submission, route, decision, draft.seal(change), nowMs), ...(tracking && { tracking }) }
+    const isUnchecked = whole.outcome !== 'relayed' || hasNoOptOuts(database, scope.organizationId, whole)
+    const allowed = isUnchecked ? whole : await this.#withoutSuppressed(submission, whole)
+    const trace = this.#withReturnPaths(change, submission, policy, allowed)
+    change.insertUnchecked(traces, scope.organizationId, trace).add(storedTracesCounter(scope.organizationId), 1)
+    if (trace.door === 'smtp') meter(change, 'smtp_messages', scope.organizationId, trace.projectId, nowMs)
+    if (trace.door === 'publishable_key') meter(change, 'pk_sends', scope.organizationId, trace.projectId, nowMs)
+    if (trace.outcome !== 'relayed') meter(change, 'captures', scope.organizationId, trace.projectId, nowMs)
+    const follow = this.#follow(change, submission, trace)
+    if (submission.idempotencyKey !== undefined) {
+      const key = idempotencyKey(submission)
+      change
+        .check(key, known?.version)
+        .set(key, encode([traceId, trace.outcome, nowMs, statusToTell(trace)[0] ?? null, submission.orderDigest ?? null]))
+        .expire(nowMs + idempotencyMs, key)
+    }
+
+    const { once } = submission
+    if (once) change.setNew(once.key, encode(nowMs)).expire(once.expiresAt, once.key)
+    const result = await database.commit(change)
+    const [status] = statusToTell(trace)
+    if (result.ok)
+      return {
+        acceptance: { traceId, outcome: decision.outcome, ...(status && { status }), repeated: false },
+        follow: () => follow(inMemory),
+      }
+    if (result.reason === 'limit') throw limits.get(keyName(result.key)) ?? new Error('a counter without a refusal')
+    const winner = await this.#knownKey(submission, nowMs)
+    if (!winner?.fresh && once && keyName(result.key) === keyName(pack(once.key))) throw once.refusal
+    if (!winner?.fresh) throw new Refusal('conflict', 'The message collided with another write; send it again.')
+    return again(winner.fresh, submission)
+  }
+
+  /** What is captured goes to nobody, so the suppression list has no say in it. */
+  async #withoutSuppressed({ scope }: Submission, trace: Trace): Promise<Trace> {
+    const hits = await suppressionsAgainst(this.#options.database, scope.organizationId, trace, trace.createdAt)
+    return withoutSuppressed(trace, hits, trace.createdAt)
+  }
+
+  /** What is captured, or goes to nobody, needs none. */
+  #withReturnPaths(change: Change, submission: Submission, { organization }: Policy, trace: Trace): Trace {
+    const { secrets, bounceDomain } = this.#options
+    const verp = trace.status === 'queued' && trace.outcome === 'relayed' ? decideVerp(submission, organization, bounceDomain) : undefined
+    if (!verp) return trace
+    return 'off' in verp ? { ...trace, verp } : giveReturnPaths(change, secrets, submission.scope.organizationId, trace, verp.domain)
+  }
+
+  /** The rows from which the message's further life starts; the returned function wakes it after the commit. */
+  #follow(change: Change, submission: Submission, trace: Trace): (content: readonly Uint8Array[] | undefined) => void {
+    const { organizationId } = submission.scope
+    const { listener } = this.#options
+    if (trace.status === 'suppressed') return () => listener.accepted(trace)
+    if (trace.nextAttemptAt !== null) {
+      const entry = waitingEntry(organizationId, trace)
+      enqueue(change, entry)
+      return (content) => {
+        listener.accepted(trace)
+        listener.queued(entry, content)
+      }
+    }
+    const { headerAddresses } = submission.facts
+    const seen = { headerAddresses, nowMs: this.#options.clock.now() }
+    const capture = takeCapture(this.#options.database, change, organizationId, trace, trace.outcome as CaptureReason, seen)
+    return () => {
+      listener.accepted(trace)
+      listener.captured(capture)
+    }
+  }
+
+  async #knownKey(submission: Keyed, nowMs: number): Promise<{ fresh: KnownKey | undefined; version: bigint } | undefined> {
+    if (submission.idempotencyKey === undefined) return undefined
+    const entry = await this.#options.database.kv.get(pack(idempotencyKey(submission)))
+    if (!entry) return undefined
+    const [traceId, outcome, at, status, digest] = decode<[string, Outcome, number, (AcceptedStatus | null)?, (string | null)?]>(
+      entry.value,
+    )
+    const found = { traceId, outcome, at, status: status ?? undefined, digest: digest ?? undefined }
+    return { fresh: nowMs - at < idempotencyMs ? found : undefined, version: entry.version }
+  }
+
+  #rateBefore({ scope, submittedBy }: Submission, nowMs: number): Promise<number> {
+    return this.#options.database.kv.counter(pack(rateCounter(scope.organizationId, submittedBy, minuteOf(nowMs) - 1)))
+  }
+}
+
+const again = ({ traceId, outcome, status, digest }: KnownKey, { orderDigest }: Keyed): Accepted => ({
+  acceptance: {
+    ...{ traceId, outcome, ...(status && { status }), repeated: true },
+    ...(digest !== undefined && orderDigest !== undefined && digest !== orderDigest && { differs: true }),
+  },
+})
+
+/** None or one status. */
+function statusToTell({ status, sendAt }: Trace): AcceptedStatus[] {
+  if (status === 'suppressed') return ['suppressed']
+  return sendAt === undefined ? [] : ['queued']
+}
+
+/** Hashed, so that a key can hold anything and never crosses projects. */
+const idempotencyKey = ({ scope, projectId, idempotencyKey = '' }: Keyed): readonly Element[] => [
+  scope.organizationId,
+  'idempotency',
+  projectId,
+  hash('sha256', idempotencyKey),
+]
+
+const toKeptRoute = ({ by, ruleId, reason, environment }: Route): Trace['route'] =>
+  environment === undefined ? { by, ruleId, reason } : { by, ruleId, reason, environment }
+
+function traceOf(submission: Submission, route: Route, decision: Decision, content: Trace['content'], nowMs: number): Trace {
+  const { facts, mailFrom, rcptTo } = submission
+  const relayed = decision.outcome === 'relayed'
+  const isScheduled = submission.sendAt !== undefined
+  const status = advance('pending', relayed || isScheduled ? 'routed' : 'captured')
+  const named = new Set(facts.headerAddresses)
+  return {
+    id: submission.traceId,
+    projectId: submission.projectId,
+    door: submission.door,
+    submittedBy: submission.submittedBy,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+    status,
+    outcome: decision.outcome,
+    outcomeReason: decision.reason,
+    mailFrom,
+    recipients: distinct(rcptTo).map((address) => ({ address, status, ...(!named.has(foldAddress(address)) && { bcc: true as const }) })),
+    headerFrom: facts.headerFrom,
+    subject: facts.subject,
+    messageId: facts.messageId,
+    destinationId: decision.destinationId,
+    route: toKeptRoute(route),
+    ...(submission.template && { template: submission.template }),
+    ...(submission.unsubscribeLink && { hasUnsubscribeLink: true as const }),
+    ...(submission.list && { list: submission.list }),
+    content,
+    prefix: facts.prefix,
+    eightBit: facts.eightBit,
+    smtputf8: facts.utf8Headers || /[^\u0000-\u007f]/.test(mailFrom) || rcptTo.some((address) => /[^\u0000-\u007f]/.test(address)),
+    attempts: 0,
+    unknownAttempts: 0,
+    nextAttemptAt: submission.sendAt ?? (relayed ? nowMs : null),
+    ...(isScheduled && { sendAt: submission.sendAt }),
+    ...(isScheduled && !relayed && { scheduledAddresses: facts.headerAddresses }),
+  }
+}
+
+/** The same mailbox in other letters of case counts once; the first spelling stays. */
+function distinct(addresses: readonly string[]): string[] {
+  if (addresses.length === 1) return [...addresses]
+  const byFolded = new Map<string, string>()
+  for (const address of addresses) if (!byFolded.has(foldAddress(address))) byFolded.set(foldAddress(address), address)
+  return [...byFolded.values()]
+}

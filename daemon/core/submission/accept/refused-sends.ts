@@ -1,0 +1,139 @@
+/**
+ * Sends that were refused because they were wrong, and whose recipients could be read: each leaves a trace with the reason and
+ * without content, so that who looks for the message finds why it never went.
+ */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { newTraceId } from '#store/ids.ts'
+import type { Element } from '#store/tuple.ts'
+import { hash } from 'node:crypto'
+import { reachableProject } from '../../access/project-choice.ts'
+import type { Scope } from '../../access/scope.ts'
+import { parseMailbox, type Mailbox } from '../../addresses.ts'
+import type { Clock } from '../../clock.ts'
+import { covers } from '../../publishable/gates.ts'
+import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
+import { limitsOf } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Policies } from '../../routing/policy.ts'
+import { dayOf, refusedCounter, refusedPagesCounter, storedTracesCounter, untracedCounter } from '../../tenancy/counters.ts'
+import { advance } from '../../trace/states.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
+import type { Accept } from './accept.ts'
+
+export interface RefusedSendOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+  /** Deletions wait for what is being recorded. */
+  readonly accept: Pick<Accept, 'begin'>
+  readonly keys: Pick<PublishableKeys, 'ofBearer'>
+}
+
+/** As much of a send that was refused as could be read. */
+export interface RefusedSend {
+  readonly projectId: string | undefined
+  readonly from: Mailbox | undefined
+  readonly to: readonly Mailbox[]
+  /** Blind copies. */
+  readonly bcc: readonly Mailbox[]
+}
+
+/** Traces of refused sends that a project may get in a UTC day; no more than a tenth of those that its plan keeps. */
+const tracesMax = 1000
+/** How many of them requests of web pages may leave, which are anybody's. */
+const pageTracesMax = 100
+const reasonMax = 500
+const countedMs = 2 * 86_400_000
+const emptySha256 = hash('sha256', '')
+
+export class RefusedSends {
+  readonly #options: RefusedSendOptions
+
+  constructor(options: RefusedSendOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The refusal with the id of its trace in `details.trace_id`; as it is where none was left, as nobody could be read or too many
+   * were. A web page leaves one only where its key may send to all who could be read, so that no stranger puts addresses there.
+   */
+  async record(scope: Scope, send: RefusedSend, refusal: Refusal): Promise<Refusal> {
+    if (send.to.length + send.bcc.length === 0) return refusal
+    const end = this.#options.accept.begin()
+    try {
+      const meant = scope.publishableToken === undefined ? send : await this.#ofPage(scope, send)
+      return meant ? await this.#record(scope, meant, refusal) : refusal
+    } finally {
+      end()
+    }
+  }
+
+  /** From whom and to whom it would have been; undefined where the key does not send to one of them. */
+  async #ofPage(scope: Scope, send: RefusedSend): Promise<RefusedSend | undefined> {
+    const { allowedTo, lockedFrom } = await this.#options.keys.ofBearer(scope)
+    const isTheirs = [...send.to, ...send.bcc].every((mailbox) => allowedTo.some((entry) => covers(entry, mailbox)))
+    return isTheirs ? { ...send, from: parseMailbox(lockedFrom) } : undefined
+  }
+
+  async #record(scope: Scope, send: RefusedSend, refusal: Refusal): Promise<Refusal> {
+    const { database, policies, clock } = this.#options
+    const { organizationId } = scope
+    const { projects, organization } = await policies.of(organizationId)
+    const projectId = this.#projectOf(scope, projects, send.projectId)
+    if (projectId === undefined) return refusal
+    const now = clock.now()
+    const trace = traceOf(scope, projectId, send, refusal.message, now)
+    const most = Math.min(tracesMax, Math.floor((limitsOf(organization).tracesStored ?? Infinity) / 10))
+    const change = new Change().insert(traces, organizationId, trace).add(storedTracesCounter(organizationId), 1)
+    const count = (key: readonly Element[], limit: number): void => void change.add(key, 1, limit).expire(now + countedMs, key)
+    count(refusedCounter(organizationId, projectId, dayOf(now)), most)
+    if (trace.door === 'publishable_key') count(refusedPagesCounter(organizationId, projectId, dayOf(now)), Math.min(pageTracesMax, most))
+    const result = await database.commit(change)
+    if (result.ok) return withDetails(refusal, { trace_id: trace.id })
+    const beyond = untracedCounter(organizationId, projectId, dayOf(now))
+    await database.commit(new Change().add(beyond, 1).expire(now + countedMs, beyond))
+    return refusal
+  }
+
+  #projectOf(scope: Scope, projects: ReadonlyMap<string, unknown>, named: string | undefined): string | undefined {
+    try {
+      const found = reachableProject(scope, projects, named, 'project_id') ?? scope.projectId
+      return projects.has(found) ? found : undefined
+    } catch (error) {
+      if (error instanceof Refusal) return undefined
+      throw error
+    }
+  }
+}
+
+function withDetails(refusal: Refusal, details: Readonly<Record<string, unknown>>): Refusal {
+  const { code, message, nextAction } = refusal
+  return new Refusal(code, message, { nextAction, details: { ...refusal.details, ...details }, cause: refusal })
+}
+
+function traceOf(scope: Scope, projectId: string, { from, to, bcc }: RefusedSend, reason: string, now: number): Trace {
+  const id = newTraceId()
+  const status = advance('pending', 'invalid')
+  const known = new Map(bcc.map(({ address }) => [address, { address, status, bcc: true as const }] as const))
+  const seen = new Map(to.map(({ address }) => [address, { address, status }] as const))
+  return {
+    ...{
+      id,
+      projectId,
+      door: scope.publishableToken === undefined ? 'rest' : 'publishable_key',
+      submittedBy: scope.grantId,
+      createdAt: now,
+      updatedAt: now,
+      status,
+    },
+    outcome: 'refused',
+    outcomeReason: reason.length > reasonMax ? `${reason.slice(0, reasonMax - 1)}…` : reason,
+    mailFrom: from?.address ?? '',
+    recipients: [...new Map([...known, ...seen]).values()],
+    ...{ headerFrom: from?.address ?? '', subject: '', messageId: '', destinationId: null },
+    route: { by: 'none', ruleId: null, reason: 'The message was refused before it was routed.' },
+    content: { id, size: 0, sha256: emptySha256, rows: 0 },
+    ...{ prefix: '', eightBit: false, smtputf8: false, attempts: 0, unknownAttempts: 0, nextAttemptAt: null },
+  }
+}

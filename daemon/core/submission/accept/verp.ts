@@ -1,0 +1,20 @@
+/** Whether a message gets a return path of its own for each recipient (VERP), and at which domain. Pure. */
+import { featureBar, type FeatureSettings } from '../../features.ts'
+import type { TraceVerp } from '../../trace/trace.ts'
+import type { Submission } from '../submission.ts'
+
+/** What became of a submission's wish for VERP, now. `bounceDomain` is that of the service. */
+export function decideVerp(
+  { mailFrom, verp }: Pick<Submission, 'mailFrom' | 'verp'>,
+  organization: FeatureSettings,
+  bounceDomain: string | null,
+): TraceVerp | undefined {
+  if (!verp) return undefined
+  const bar = featureBar(organization, 'verp')
+  if (bar === 'plan') return { off: `the plan ${organization.plan} does not include it` }
+  if (bar === 'flag') return { off: 'it is switched off for this organization' }
+  // RFC 5321 §4.5.5: a notification must not cause another one
+  if (mailFrom === '') return { off: 'the message has the null reverse-path' }
+  const domain = verp.bounceDomain ?? bounceDomain
+  return domain === null ? { off: 'there is no domain for bounces' } : { domain }
+}

@@ -1,0 +1,123 @@
+/**
+ * Composes a REST send into a message (RFC 5322, MIME by RFC 2045 to 2047 and RFC 2231), once, so that what is stored
+ * is what is sent. Encodings are nodemailer's; the structure is ours, because composing lies on the way to every acknowledgement.
+ */
+import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
+import type { Mailbox } from '../../addresses.ts'
+import { atOnce, type Steps } from '../../turns.ts'
+import type { Attachment } from './attachments.ts'
+import type { Base64File } from './base64.ts'
+import { bodyPart, boundaryFrom, joinParts } from './mime-parts.ts'
+import { headerLine, type Piece } from './part.ts'
+import type { ContentFacts } from '../submission.ts'
+
+/** A REST send after validation: every address is one mailbox, every text is free of controls where it must be. */
+export interface SendRequest {
+  readonly from: Mailbox
+  readonly to: readonly Mailbox[]
+  readonly cc: readonly Mailbox[]
+  readonly bcc: readonly Mailbox[]
+  readonly replyTo: readonly Mailbox[]
+  readonly subject: string
+  readonly text: string | undefined
+  readonly html: string | undefined
+  readonly headers: readonly { readonly name: string; readonly value: string }[]
+  readonly attachments: readonly Attachment[]
+}
+
+/** The composed message and what the core must know of it. */
+export interface Composed {
+  /** Octets of the whole message. */
+  readonly size: number
+  /** The message: octets as they are, and files, which become octets when they are written. */
+  readonly pieces: readonly (Buffer | Base64File)[]
+  readonly facts: ContentFacts
+}
+
+/** Composes a message that is known to be small, at once. Bcc recipients appear in the envelope only. */
+export const compose = (request: SendRequest, traceId: string, nowMs: number): Composed => atOnce(composing(request, traceId, nowMs))
+
+/** Likewise, in steps. */
+export function* composing(request: SendRequest, traceId: string, nowMs: number): Steps<Composed> {
+  const messageId = `${traceId}@${request.from.domain}`
+  const subject = encodeWords(request.subject, 'Q', 52)
+  const lines = [
+    `Date: ${rfc5322Date(nowMs)}`,
+    `Message-ID: <${messageId}>`,
+    addressLine('From', [request.from]),
+    addressLine('To', request.to),
+    addressLine('Cc', request.cc),
+    addressLine('Reply-To', request.replyTo),
+    folded(`Subject: ${subject}`),
+    ...request.headers.map(({ name, value }) => folded(`${name}: ${encodeWords(value, 'Q', 52)}`)),
+    'MIME-Version: 1.0',
+  ].filter((line) => line.length > 0)
+  const part = yield* joinParts(yield* bodyPart(request.text, request.html), request.attachments, boundaryFrom(traceId))
+  const head = `${lines.join('\r\n')}\r\n${part.headers.join('\r\n')}\r\n\r\n`
+  const pieces = joined([head, ...part.body])
+  return {
+    size: pieces.reduce((size, piece) => size + (Buffer.isBuffer(piece) ? piece.length : piece.encodedSize), 0),
+    pieces,
+    facts: {
+      prefix: '',
+      subject,
+      messageId,
+      headerFrom: request.from.address,
+      headerAddresses: headerAddresses(request),
+      eightBit: false,
+      utf8Headers: /[^\u0000-\u007f]/.test(head),
+    },
+  }
+}
+
+/** So that what is hashed and written at a time takes a few milliseconds. */
+const pieceUnits = 262_144
+
+/** Short texts that follow each other become one piece. */
+function joined(pieces: readonly Piece[]): (Buffer | Base64File)[] {
+  const whole: (Buffer | Base64File)[] = []
+  let text = ''
+  const flush = (): void => {
+    if (text !== '') whole.push(Buffer.from(text))
+    text = ''
+  }
+  for (const piece of pieces) {
+    if (typeof piece !== 'string') {
+      flush()
+      whole.push(piece)
+    } else {
+      if (text.length + piece.length > pieceUnits) flush()
+      text += piece
+    }
+  }
+  flush()
+  return whole
+}
+
+/** RFC 5322 §3.3 date-time in UTC. Kept from call to call, because every message asks for the second of now. */
+export function rfc5322Date(ms: number): string {
+  const second = Math.floor(ms / 1000)
+  if (second !== kept.second) kept = { second, text: new Date(ms).toUTCString().replace('GMT', '+0000') }
+  return kept.text
+}
+let kept = { second: NaN, text: '' }
+
+/** A mailbox as it stands in a header field. Domains are A-labels already. */
+export function formatMailbox({ name, address }: Mailbox): string {
+  if (name === '') return address
+  if (name.includes('=?')) return `${encodeWords(name, 'Q', 52, true)} <${address}>` // looks like an encoded word (RFC 2047 §7)
+  if (/^[\w !#$%&'*+\-/=?^`{|}~]*$/.test(name)) return `${name} <${address}>`
+  if (/^[\u0020-\u007e]*$/.test(name)) return `"${name.replaceAll(/["\\]/g, (c) => `\\${c}`)}" <${address}>`
+  return `${encodeWords(name, 'Q', 52, true)} <${address}>`
+}
+
+const addressLine = (field: string, mailboxes: readonly Mailbox[]): string =>
+  mailboxes.length === 0 ? '' : folded(`${field}: ${mailboxes.map(formatMailbox).join(', ')}`)
+
+const folded = (line: string): string => {
+  const safe = headerLine(line)
+  return safe.length <= 76 ? safe : foldLines(safe, 76)
+}
+
+const headerAddresses = ({ from, to, cc, replyTo }: SendRequest): string[] =>
+  [from, ...to, ...cc, ...replyTo].map((m) => m.address.toLowerCase())

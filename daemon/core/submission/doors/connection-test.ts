@@ -1,0 +1,113 @@
+/** Shows whether an SMTP credential could send now, without sending: each thing that must hold, and the provider's own answer. */
+import { httpProviders } from '#config/providers.ts'
+import { isOpenTo } from '../../access/project-choice.ts'
+import type { SmtpCredential } from '../../access/smtp-credential.ts'
+import type { SmtpCredentials } from '../../access/smtp-credentials.ts'
+import type { Scope } from '../../access/scope.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
+import type { Clock } from '../../clock.ts'
+import { toTarget } from '../../delivery/attempt.ts'
+import type { Transport } from '../../delivery/transport.ts'
+import { addressOf, type Destination } from '../../routing/destination.ts'
+import { chooseInEnvironment, type DestinationHealth } from '../../routing/environment.ts'
+import type { Policies, Policy } from '../../routing/policy.ts'
+
+export interface ConnectionTestOptions {
+  readonly policies: Policies
+  readonly credentials: SmtpCredentials
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly transport: Transport
+  readonly health: DestinationHealth
+}
+
+/** One line of the transcript. */
+export interface ConnectionCheck {
+  readonly check: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly milliseconds?: number | undefined
+}
+
+/** Longest test of a provider. */
+const probeMs = 20_000
+
+/** Whether the octets that were submitted reach the provider. */
+function forwardsVerbatim({ provider }: Destination, { clickTrackingEnabled, openTrackingEnabled }: SmtpCredential): ConnectionCheck {
+  const check = 'adapter_forwards_verbatim'
+  const but = clickTrackingEnabled || openTrackingEnabled ? ' but for what tracking changes in its HTML,' : ''
+  const how = `byte for byte as submitted,${but} below a Received header of ours`
+  if (provider === 'smtp') return { check, ok: true, detail: `The provider smtp relays the message ${how}.` }
+  const { title, takes } = httpProviders[provider]
+  if (takes === 'mime') return { check, ok: true, detail: `${title} is handed the message ${how}.` }
+  return {
+    check,
+    ok: false,
+    detail: `${title} takes no MIME: it is given sender, recipients, texts and attachments, and makes a message of its own.`,
+  }
+}
+
+export class ConnectionTest {
+  readonly #options: ConnectionTestOptions
+
+  constructor(options: ConnectionTestOptions) {
+    this.#options = options
+  }
+
+  /** The transcript of an SMTP credential. Spec "SMTP credentials", test-connection. */
+  async ofCredential(scope: Scope, id: string, signal: AbortSignal): Promise<readonly ConnectionCheck[]> {
+    const credential = await this.#options.credentials.get(scope, id)
+    const policy = await this.#options.policies.of(scope.organizationId)
+    const { destinations, orgDefault, projects } = policy
+    const { defaultDestinationId, projectId } = credential
+    const environment = credential.environment ?? projects.get(projectId)?.environment ?? null
+    const chosen = environment === null ? undefined : chooseInEnvironment(destinations, projectId, environment, this.#options.health)
+    const byDefault = credential.environment == null ? (chosen?.destination ?? orgDefault) : chosen?.destination
+    const named = defaultDestinationId === null ? byDefault : destinations.get(defaultDestinationId)
+    const destination = named && isOpenTo(named, credential.projectId) ? named : undefined
+    const checks = [this.#active(credential), resolves(credential, destination, policy)]
+    if (!destination) return checks
+    const probe = destination.mode === 'live' ? await this.#probe(destination, signal) : []
+    return [...checks, forwardsVerbatim(destination, credential), ...probe]
+  }
+
+  #active({ expiresAt, username }: SmtpCredential): ConnectionCheck {
+    if (expiresAt === null) return { check: 'credential_active', ok: true, detail: `${username} is active and does not expire.` }
+    const until = new Date(expiresAt).toISOString()
+    const ok = expiresAt > this.#options.clock.now()
+    return { check: 'credential_active', ok, detail: ok ? `${username} is active until ${until}.` : `${username} expired at ${until}.` }
+  }
+
+  async #probe(destination: Destination, signal: AbortSignal): Promise<ConnectionCheck[]> {
+    const { secrets, transport } = this.#options
+    const target = toTarget(destination, secrets)
+    if (!target) return [{ check: 'provider_auth', ok: false, detail: 'A stored secret cannot be opened; set it again.' }]
+    const steps = await transport.probe(target, AbortSignal.any([signal, AbortSignal.timeout(probeMs)]))
+    return steps.map(({ step, ok, detail, milliseconds }) => ({ check: `provider_${step}`, ok, detail, milliseconds }))
+  }
+}
+
+function resolves(
+  { defaultDestinationId, environment, projectId }: SmtpCredential,
+  destination: Destination | undefined,
+  { projects, rules }: Policy,
+): ConnectionCheck {
+  const check = 'destination_resolves'
+  if (!destination && environment != null)
+    return { check, ok: false, detail: `No destination has the environment ${environment} any more; name another one.` }
+  if (!destination && defaultDestinationId === null) {
+    const captures = projects.get(projectId)?.noRoutePolicy === 'capture'
+    const hasRules = (rules.get(projectId)?.length ?? 0) > 0
+    const otherwise = captures ? 'captured' : 'refused with 550 5.4.4'
+    const detail = `No default destination is set, so routing rules choose; mail that none of them matches would be ${otherwise}.`
+    return { check, ok: captures || hasRules, detail }
+  }
+  if (!destination) return { check, ok: false, detail: 'The default destination no longer exists; set another one.' }
+  const fate = destination.mode === 'live' ? 'relayed' : 'captured, because it is in sandbox mode'
+  if (environment != null) {
+    const detail = `Of the environment ${environment}, ${destination.name} (${addressOf(destination)}) takes mail now; it would be ${fate}.`
+    return { check, ok: true, detail }
+  }
+  const whose = defaultDestinationId === null ? 'Where no routing rule matches: ' : ''
+  return { check, ok: true, detail: `${whose}${destination.name} (${addressOf(destination)}); mail would be ${fate}.` }
+}

@@ -1,0 +1,39 @@
+/** What an SMTP credential must satisfy to send: it is alive, and its senders are allowed. Pure. */
+import type { SmtpCredential } from '../../access/smtp-credential.ts'
+import type { RateLimit } from '../../access/rate-window.ts'
+import { parseAddress } from '../../addresses.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Policy } from '../../routing/policy.ts'
+
+/** The credential as it is now. Throws `unauthorized` when it was revoked or has expired, or is not the one that logged in any more. */
+export function currentCredential(
+  { credentials }: Pick<Policy, 'credentials'>,
+  id: string,
+  nowMs: number,
+  isSame: (credential: SmtpCredential) => boolean = () => true,
+): SmtpCredential {
+  const credential = credentials.get(id)
+  if (credential && !isExpired(credential, nowMs) && isSame(credential)) return credential
+  throw new Refusal('unauthorized', 'This SMTP credential was revoked, rotated or has expired; log in with a current one.')
+}
+
+export const isExpired = ({ expiresAt }: SmtpCredential, nowMs: number): boolean => expiresAt !== null && expiresAt <= nowMs
+
+/** Messages with the null reverse-path that one credential may send in an hour. */
+export const noticesPerHour: RateLimit = {
+  windowMs: 3_600_000,
+  most: 100,
+  message: 'This SMTP credential sent its 100 bounces of this hour; send the rest later.',
+}
+
+/** Throws `sender_not_allowed` when the whitelist of the credential does not hold the domain of the address; `what` names its place. */
+export function assertAllowedDomain(credential: SmtpCredential, address: string, what: string): void {
+  if (isAllowedDomain(credential, address)) return
+  const { allowedFromDomains } = credential
+  const message = `${what} ${address || '(none)'} is not allowed for this SMTP credential; use an address at ${allowedFromDomains.slice(0, 5).join(', ')}.`
+  throw new Refusal('sender_not_allowed', message)
+}
+
+/** Whether the whitelist of the credential holds the domain of the address; an empty one holds all. */
+export const isAllowedDomain = ({ allowedFromDomains }: SmtpCredential, address: string): boolean =>
+  allowedFromDomains.length === 0 || allowedFromDomains.includes(parseAddress(address)?.domain ?? '')

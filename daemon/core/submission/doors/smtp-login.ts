@@ -1,0 +1,240 @@
+/** The core behind the SMTP door: logins, reverse-path rules, and submission through `accept`. Spec "SMTP relay credential". */
+import { Draft } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import type { LoginGuard } from '../../access/login-guard.ts'
+import type { Scope } from '../../access/scope.ts'
+import { RateWindow } from '../../access/rate-window.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
+import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
+import type { Clock } from '../../clock.ts'
+import { limitsOf } from '../../limits.ts'
+import type { Resolver } from '../../outbound/resolver.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Policies, Policy } from '../../routing/policy.ts'
+import type { TrackingWish } from '../../tracking/tracking.ts'
+import type { Accept } from '../accept/accept.ts'
+import { rfc5322Date } from '../compose/compose.ts'
+import { DoorDraft } from '../accept/draft.ts'
+import { FileScan } from '../accept/file-scan.ts'
+import { glanceAtHeaders, type HeaderGlance } from './headers.ts'
+import { isPostmasterOf, ownsItsName, type Satellite } from './satellite.ts'
+import { assertAllowedDomain, currentCredential, isAllowedDomain, isExpired, noticesPerHour } from './sender-rules.ts'
+import type { SmtpDoor, SmtpLogin, SmtpMessage } from './smtp-door.ts'
+import type { Acceptance, ContentFacts } from '../submission.ts'
+
+export interface SmtpDoorOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly secrets: SecretBox
+  readonly clock: Clock
+  readonly accept: Accept
+  readonly loginGuard: LoginGuard
+  /** For the names that satellites claim. */
+  readonly resolver: Resolver
+  /** Refuses when nothing may be accepted now. */
+  readonly admission: { check(): void }
+  /** Our name in Received. */
+  readonly hostname: string
+  readonly messageBytesMax: number
+}
+
+/** Compared for unknown users, so that the answer takes the same time. */
+const nobodysFingerprint = ''
+const placesMax = 10_000
+
+interface Found {
+  readonly organizationId: string
+  readonly credential: SmtpCredential
+  readonly policy: Policy
+}
+
+export class SubmissionDoor implements SmtpDoor {
+  readonly #options: SmtpDoorOptions
+  /** Bounds the messages with the null reverse-path of each credential. */
+  readonly #notices: RateWindow
+  /** Where the credentials of user names stand. Whether they are still there, the settings of now tell. */
+  readonly #places = new Map<string, { readonly organizationId: string; readonly id: string }>()
+
+  constructor(options: SmtpDoorOptions) {
+    this.#options = options
+    this.#notices = new RateWindow(options.clock, noticesPerHour)
+  }
+
+  checkOpen(): void {
+    this.#options.admission.check()
+  }
+
+  async login(given: string, password: string, remoteAddress: string): Promise<SmtpLogin> {
+    const { secrets, clock, loginGuard } = this.#options
+    // as people copy them: user names are made of small letters and digits
+    const username = given.trim().toLowerCase()
+    loginGuard.check(username, remoteAddress)
+    const found = this.#findAtHand(username) ?? (await this.#find(username))
+    const right = secrets.matches(password, found?.credential.passwordFingerprint ?? nobodysFingerprint)
+    if (!found || !right || isExpired(found.credential, clock.now())) throw loginGuard.failed(username, remoteAddress)
+    loginGuard.succeeded(username, remoteAddress)
+    return new LiveLogin({ ...this.#options, notices: this.#notices }, found.organizationId, found.credential)
+  }
+
+  async #find(username: string): Promise<Found | undefined> {
+    const { database, policies } = this.#options
+    const stored = await database.lookup(smtpCredentials, 'username', [username.slice(0, 256)])
+    if (!stored) return undefined
+    const { organizationId, record } = stored
+    const policy = await policies.of(organizationId)
+    const credential = policy.credentials.get(record.id)
+    if (!credential) return undefined // deleted just now
+    if (this.#places.size >= placesMax) this.#places.clear()
+    this.#places.set(username, { organizationId, id: record.id })
+    return { organizationId, credential, policy }
+  }
+
+  /** Sites that open a connection for each mail log in with each mail. */
+  #findAtHand(username: string): Found | undefined {
+    const place = this.#places.get(username)
+    const policy = place && this.#options.policies.atHand(place.organizationId)
+    const credential = place && policy?.credentials.get(place.id)
+    return place && policy && credential?.username === username ? { organizationId: place.organizationId, credential, policy } : undefined
+  }
+}
+
+type LoginOptions = SmtpDoorOptions & { readonly notices: RateWindow }
+
+class LiveLogin implements SmtpLogin {
+  readonly credentialId: string
+  readonly username: string
+  readonly #options: LoginOptions
+  readonly #organizationId: string
+  readonly #fingerprint: string
+  #credential: SmtpCredential
+
+  constructor(options: LoginOptions, organizationId: string, credential: SmtpCredential) {
+    this.#options = options
+    this.#organizationId = organizationId
+    this.#credential = credential
+    this.#fingerprint = credential.passwordFingerprint
+    this.credentialId = credential.id
+    this.username = credential.username
+  }
+
+  maxMessageBytes(): number {
+    return Math.min(this.#credential.maxMessageBytes ?? Infinity, this.#options.messageBytesMax)
+  }
+
+  checkMailFrom(address: string): void {
+    this.#options.admission.check()
+    const policy = this.#options.policies.atHand(this.#organizationId)
+    if (policy) this.#adopt(policy)
+    // whom a bounce is from stands in its header
+    if (address !== '') this.#checkDomain(address, 'MAIL FROM')
+  }
+
+  openDraft(): DoorDraft {
+    const policy = this.#options.policies.atHand(this.#organizationId)
+    const scan = policy && limitsOf(policy.organization).attachments ? undefined : new FileScan()
+    return new DoorDraft((traceId) => new Draft(this.#options.database, this.#organizationId, traceId), scan)
+  }
+
+  async submit(message: SmtpMessage): Promise<Acceptance> {
+    const { traceId, files } = message.draft as DoorDraft
+    const draft = (message.draft as DoorDraft).submit()
+    try {
+      this.#adopt(await this.#options.policies.of(this.#organizationId))
+      this.checkMailFrom(message.mailFrom)
+      this.#checkSize(draft.size)
+      const glance = glanceAtHeaders(message.head)
+      const isWhole = glance.ended || message.head.length >= draft.size
+      if (message.mailFrom === '') await this.#checkNotice(glance, isWhole, message)
+      else this.#checkHeaderFrom(glance, isWhole)
+      return await this.#options.accept.accept({
+        door: 'smtp',
+        scope: this.#scope(),
+        projectId: this.#credential.projectId,
+        traceId,
+        mailFrom: message.mailFrom,
+        rcptTo: message.rcptTo,
+        facts: this.#facts(message, glance, traceId),
+        draft,
+        attachments: files,
+        destinationId: this.#credential.defaultDestinationId ?? undefined,
+        environment: this.#credential.environment ?? undefined,
+        submittedBy: this.credentialId,
+        ratePerMinute: this.#credential.maxRatePerMin ?? undefined,
+        verp: this.#credential.verpEnabled ? { bounceDomain: this.#credential.verpBounceDomain } : undefined,
+        tracking: trackingOf(this.#credential),
+      })
+    } catch (error) {
+      await draft.discard()
+      throw error
+    }
+  }
+
+  /** Rotation, revocation and new limits act on sessions that are already logged in. */
+  #adopt(policy: Policy): void {
+    const now = this.#options.clock.now()
+    const isSame = ({ passwordFingerprint }: SmtpCredential): boolean => passwordFingerprint === this.#fingerprint
+    this.#credential = currentCredential(policy, this.credentialId, now, isSame)
+  }
+
+  #checkDomain(address: string, what: string): void {
+    assertAllowedDomain(this.#credential, address, what)
+  }
+
+  /** The door knows the limit of the login; it may have been lowered since. */
+  #checkSize(size: number): void {
+    const most = this.maxMessageBytes()
+    if (size > most) throw new Refusal('request_too_large', `The message has ${size} bytes; this SMTP credential may send ${most}.`)
+  }
+
+  /** `whole`: no field stands behind what was looked at. */
+  #checkHeaderFrom({ from, fromFields, otherSenders }: HeaderGlance, whole: boolean): void {
+    if (!this.#credential.enforceHeaderFrom || this.#credential.allowedFromDomains.length === 0) return
+    if (!whole) throw new Refusal('sender_not_allowed', 'The header block is too long to find its From; use a shorter one.')
+    if (fromFields !== 1)
+      throw new Refusal('sender_not_allowed', 'The message needs exactly one From header field for this SMTP credential.')
+    if (from === '') throw new Refusal('sender_not_allowed', 'The header From must hold exactly one address for this SMTP credential.')
+    this.#checkDomain(from, 'The header From')
+    for (const sender of otherSenders) this.#checkDomain(sender, 'A Sender or Resent-From')
+  }
+
+  /** A bounce of a satellite, which has no reverse-path (RFC 5321 §4.5.5). Counted before DNS is asked, so that this is bounded too. */
+  async #checkNotice({ from, otherSenders }: HeaderGlance, whole: boolean, satellite: Satellite): Promise<void> {
+    if (!whole || from === '')
+      throw new Refusal('sender_not_allowed', 'A message with the null reverse-path needs exactly one From header field with one address.')
+    const isOwnDomain = isAllowedDomain(this.#credential, from)
+    if (!isOwnDomain && !isPostmasterOf(from, satellite.helo)) throw this.#foreignNotice(from)
+    for (const sender of otherSenders) if (sender !== from) this.#checkDomain(sender, 'A Sender or Resent-From')
+    this.#options.notices.take(this.credentialId)
+    const { allowedFromDomains: allowedDomains } = this.#credential
+    if (!isOwnDomain && !(await ownsItsName(satellite, { ...this.#options, allowedDomains }))) throw this.#foreignNotice(from)
+  }
+
+  #foreignNotice(from: string): Refusal {
+    const domains = this.#credential.allowedFromDomains.slice(0, 5).join(', ')
+    const message = `A message with the null reverse-path must be from an address at ${domains}, or from the MAILER-DAEMON or postmaster of the name in EHLO, which DNS must know by the address of the client; ${from} is neither.`
+    return new Refusal('sender_not_allowed', message)
+  }
+
+  #facts({ helo, protocol, eightBit }: SmtpMessage, glance: HeaderGlance, traceId: string): ContentFacts {
+    const { hostname, clock } = this.#options
+    const date = rfc5322Date(clock.now())
+    const received = `Received: from ${helo.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'}\r\n\tby ${hostname} (Postern) with ${protocol} id ${traceId};\r\n\t${date}\r\n`
+    const messageId = glance.messageId || `${traceId}@${hostname}`
+    const missing = (glance.messageId ? '' : `Message-ID: <${messageId}>\r\n`) + (glance.hasDate ? '' : `Date: ${date}\r\n`)
+    const { subject, from, addresses, utf8 } = glance
+    return { prefix: received + missing, subject, messageId, headerFrom: from, headerAddresses: addresses, eightBit, utf8Headers: utf8 }
+  }
+
+  #scope(): Scope {
+    return {
+      organizationId: this.#organizationId,
+      projectId: this.#credential.projectId,
+      bound: true,
+      rights: ['api:send'],
+      grantId: this.credentialId,
+    }
+  }
+}
+
+const trackingOf = ({ clickTrackingEnabled: clicks, openTrackingEnabled: opens }: SmtpCredential): TrackingWish | undefined =>
+  clicks || opens ? { clicks, opens } : undefined

@@ -1,0 +1,188 @@
+/**
+ * Carries out replays, one trace at a time: trace, queue entry, budget and the job's counters change in one write, so a
+ * crash leaves no trace counted and not queued, or queued twice. Jobs of an earlier process go on at the start.
+ */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import type { QueueEntry } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { keyName, unpack, within } from '#store/tuple.ts'
+import type { Scope } from '../../access/scope.ts'
+import type { Clock } from '../../clock.ts'
+import { primaryOf } from '../../delivery/failover.ts'
+import type { Policies, Policy } from '../../routing/policy.ts'
+import { readAttempts } from '../../trace/attempt-record.ts'
+import type { TraceReader } from '../../trace/read.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
+import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
+import { requeue } from './requeue.ts'
+import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
+
+export interface ReplayRunnerOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+  readonly traces: TraceReader
+  /** The queue hears of what was queued. */
+  readonly queued: (entry: QueueEntry) => void
+  /** Hears of defects; the job rests until the next start. */
+  readonly onError: (error: unknown, jobId: string) => void
+}
+
+const pageRows = 50
+/** At least a page of them, so that none is counted twice when a page begins again after a crash. */
+const problemsKept = 50
+
+/** What is to become of one trace. */
+type Verdict = { readonly next: Trace } | { readonly skip: true } | { readonly refused: string }
+
+export class ReplayRunner {
+  readonly #options: ReplayRunnerOptions
+  readonly #running = new Map<string, Promise<void>>()
+  #stopping = false
+
+  constructor(options: ReplayRunnerOptions) {
+    this.#options = options
+  }
+
+  /** Takes up the jobs that an earlier process left. */
+  async start(): Promise<void> {
+    for await (const { key } of this.#options.database.kv.range(within(openReplaysKey))) {
+      const [, , organizationId, id] = unpack(key)
+      this.wake(String(organizationId), String(id))
+    }
+  }
+
+  /** Begins a job. */
+  wake(organizationId: string, id: string): void {
+    if (this.#stopping || this.#running.has(id)) return
+    const run = this.#run(organizationId, id)
+      .catch((error: unknown) => this.#options.onError(error, id))
+      .finally(() => this.#running.delete(id))
+    this.#running.set(id, run)
+  }
+
+  /** Ends between two traces; jobs go on with the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await Promise.all(this.#running.values())
+  }
+
+  async #run(organizationId: string, id: string): Promise<void> {
+    const { database } = this.#options
+    for (;;) {
+      const job = await database.get(replayJobs, { organizationId }, id)
+      if (!job || this.#stopping || job.record.status !== 'running') return
+      await this.#page(organizationId, job)
+    }
+  }
+
+  async #page(organizationId: string, { record }: Stored<ReplayJob>): Promise<void> {
+    const scope: Scope = { organizationId, projectId: record.projectId, bound: record.bound, rights: [], grantId: record.requestedBy }
+    const filter = { ...record.filter, status: 'failed' as const }
+    const page = await this.#options.traces.list(scope, filter, pageRows, record.cursor ?? undefined)
+    const counted = { examined: 0, skipped: 0 }
+    for (const trace of page.rows) {
+      if (this.#stopping) return
+      if (trace.replays?.some(({ jobId }) => jobId === record.id)) continue // it failed again since, or a crash came before the page's end
+      const done = await this.#replay(organizationId, record.id, trace.id)
+      if (done === 'ended') return
+      if (done === 'skipped') {
+        counted.examined++
+        counted.skipped++
+      }
+    }
+    await this.#changeJob(organizationId, record.id, (job, change) => {
+      const counters = {
+        ...job.counters,
+        examined: job.counters.examined + counted.examined,
+        skipped: job.counters.skipped + counted.skipped,
+      }
+      if (page.nextCursor !== undefined) return { ...job, counters, cursor: page.nextCursor }
+      change.delete(openReplayKey(organizationId, job.id))
+      return { ...job, counters, cursor: null, status: 'finished' }
+    })
+  }
+
+  /** Queues one trace again, as long as the job runs and nothing else changes the trace meanwhile. */
+  async #replay(organizationId: string, jobId: string, traceId: string): Promise<'counted' | 'skipped' | 'ended'> {
+    const { database, policies, clock, queued } = this.#options
+    for (;;) {
+      const [stored, job] = await Promise.all([
+        database.get(traces, { organizationId }, traceId),
+        database.get(replayJobs, { organizationId }, jobId),
+      ])
+      if (job?.record.status !== 'running') return 'ended'
+      if (!stored) return 'skipped'
+      if (job.record.problems.some((problem) => problem.traceId === traceId)) return 'counted'
+      const policy = await policies.of(organizationId)
+      const attempts = await readAttempts(database, organizationId, traceId)
+      const suppressed = await suppressedSince(database, organizationId, stored.record, clock.now())
+      const verdict = decide(policy, job.record, stored.record, suppressed, (destinationId) =>
+        requeue(stored.record, attempts, { jobId, destinationId, includeUnknown: job.record.includeUnknown, suppressed, now: clock.now() }),
+      )
+      if ('skip' in verdict) return 'skipped'
+      const change = new Change()
+      if ('refused' in verdict) {
+        const problems = [...job.record.problems, { traceId, reason: verdict.refused }].slice(-problemsKept)
+        const next = { ...counting(job.record, 'refused', clock.now()), problems }
+        if ((await database.commit(change.replace(replayJobs, organizationId, job, next))).ok) return 'counted'
+        continue
+      }
+      const now = clock.now()
+      const { limits, entry } = stageAgain(change, { policy, organizationId, by: job.record.requestedBy, now }, stored, verdict.next)
+      change.replace(replayJobs, organizationId, job, counting(job.record, 'replayed', clock.now()))
+      const result = await database.commit(change)
+      if (result.ok) {
+        queued(entry)
+        return 'counted'
+      }
+      if (result.reason === 'limit') {
+        await this.#end(organizationId, jobId, limits.get(keyName(result.key))?.message ?? 'A limit was reached.')
+        return 'ended'
+      }
+    }
+  }
+
+  #end(organizationId: string, jobId: string, because: string): Promise<void> {
+    return this.#changeJob(organizationId, jobId, (job, change) => {
+      change.delete(openReplayKey(organizationId, jobId))
+      return { ...job, status: 'stopped', stoppedBecause: because }
+    })
+  }
+
+  /** Changes the job as long as it runs. */
+  async #changeJob(organizationId: string, id: string, next: (job: ReplayJob, change: Change) => ReplayJob): Promise<void> {
+    const { database, clock } = this.#options
+    for (;;) {
+      const stored = await database.get(replayJobs, { organizationId }, id)
+      if (stored?.record.status !== 'running') return
+      const change = new Change()
+      const job = { ...next(stored.record, change), updatedAt: clock.now() }
+      if ((await database.commit(change.replace(replayJobs, organizationId, stored, job))).ok) return
+    }
+  }
+}
+
+/** Whether the trace can go again, and where to. */
+function decide(
+  policy: Policy,
+  job: ReplayJob,
+  trace: Trace,
+  suppressed: ReadonlySet<string>,
+  again: (destinationId: string) => Trace | undefined,
+): Verdict {
+  if (!policy.projects.has(trace.projectId)) return { skip: true }
+  const id = job.targetDestinationId ?? primaryOf(trace)
+  const obstacle = obstacleOf(policy, trace, id)
+  if (obstacle) return { refused: obstacle.message }
+  if (trace.status !== 'failed') return { skip: true }
+  if (isAllSuppressed(trace, suppressed)) return { refused: allSuppressed.message }
+  const next = again(id)
+  return next ? { next } : { skip: true }
+}
+
+function counting(job: ReplayJob, what: keyof Omit<ReplayCounters, 'examined'>, now: number): ReplayJob {
+  const { counters } = job
+  return { ...job, updatedAt: now, counters: { ...counters, examined: counters.examined + 1, [what]: counters[what] + 1 } }
+}

@@ -1,0 +1,157 @@
+/** Bulk replay: failed messages go again, on request and in the background. Spec "Bulk replay job", "Limits" 14. */
+import type { Database, Page } from '#store/database.ts'
+import { Change } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { recordsOf, type List, type OfProject, type PageQuery } from '../../access/lists.ts'
+import { isOpenTo, reachableProject } from '../../access/project-choice.ts'
+import type { Scope } from '../../access/scope.ts'
+import type { Clock } from '../../clock.ts'
+import { requireIncluded } from '../../limits.ts'
+import { invalid, Refusal } from '../../refusals.ts'
+import type { Policies, Policy } from '../../routing/policy.ts'
+import type { SettingWrites } from '../../setting-writes.ts'
+import type { TraceReader } from '../../trace/read.ts'
+import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
+
+export interface ReplaysOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly writes: SettingWrites
+  readonly clock: Clock
+  readonly traces: TraceReader
+  /** Called when a job was written and may begin. */
+  readonly onJob: (organizationId: string, jobId: string) => void
+}
+
+/** As the caller asks for it. */
+export interface ReplayRequest {
+  readonly filter: Omit<ReplayFilter, 'until'> & { readonly until?: number | undefined }
+  readonly targetDestinationId?: string | undefined
+  readonly includeUnknown: boolean
+}
+
+/** What a replay would look at. */
+export interface ReplayPreview {
+  readonly filter: ReplayFilter
+  readonly matched: number
+  /** False when there are more traces than a preview counts. */
+  readonly complete: boolean
+}
+
+const runningMax = 3
+const previewPage = 200
+/** A preview looks through this many pages of traces at most. */
+const previewPagesMax = 100
+
+export class Replays implements List<OfProject, ReplayJob> {
+  readonly #options: ReplaysOptions
+
+  constructor(options: ReplaysOptions) {
+    this.#options = options
+  }
+
+  /** Counts what would go again, and writes nothing. */
+  async preview(scope: Scope, request: ReplayRequest): Promise<ReplayPreview> {
+    const filter = await this.#check(scope, request)
+    let matched = 0
+    let cursor: string | undefined
+    for (let page = 0; page < previewPagesMax; page++) {
+      const { rows, nextCursor } = await this.#options.traces.list(scope, { ...filter, status: 'failed' }, previewPage, cursor)
+      matched += rows.length
+      if (nextCursor === undefined) return { filter, matched, complete: true }
+      cursor = nextCursor
+    }
+    return { filter, matched, complete: false }
+  }
+
+  /** Writes the job, which then runs by itself. */
+  async create(scope: Scope, request: ReplayRequest): Promise<ReplayJob> {
+    const { database, writes, clock, onJob } = this.#options
+    const job = await writes.run(scope.organizationId, async (change) => {
+      const filter = await this.#check(scope, request) // in the turn of settings, as the project may just be deleted
+      const jobs = await database.all(replayJobs, { organizationId: scope.organizationId })
+      if (jobs.filter(({ record }) => record.status === 'running').length >= runningMax) {
+        const message = `${runningMax} replays are running; wait for one of them to end, or stop it.`
+        throw new Refusal('conflict', message, { nextAction: 'retry_later' })
+      }
+      const made = newJob(scope, request, filter, clock.now())
+      change.insert(replayJobs, scope.organizationId, made).set(openReplayKey(scope.organizationId, made.id))
+      return made
+    })
+    onJob(scope.organizationId, job.id)
+    return job
+  }
+
+  /** Newest first. */
+  async list(scope: Scope, { projectId, limit, cursor }: PageQuery & OfProject): Promise<Page<ReplayJob>> {
+    const { database, policies } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const project = projectId === undefined ? undefined : reachableProject(scope, projects, projectId, 'project')
+    const { rows, nextCursor } = recordsOf(await database.list(replayJobs, scope, { limit, cursor }))
+    return { rows: rows.filter((job) => project === undefined || onlyProjectOf(job) === project), nextCursor }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(scope: Scope, id: string): Promise<ReplayJob> {
+    return (await this.#get(scope, id)).record
+  }
+
+  /** No further message goes again after this; what was queued already is delivered. A job that has ended stays as it is. */
+  async stop(scope: Scope, id: string): Promise<ReplayJob> {
+    const { database, clock } = this.#options
+    for (;;) {
+      const stored = await this.#get(scope, id)
+      if (stored.record.status !== 'running') return stored.record
+      const job: ReplayJob = { ...stored.record, status: 'stopped', stoppedBecause: 'Stopped on request.', updatedAt: clock.now() }
+      const change = new Change().replace(replayJobs, scope.organizationId, stored, job).delete(openReplayKey(scope.organizationId, id))
+      if ((await database.commit(change)).ok) return job // otherwise the job moved on meanwhile, and is read again
+    }
+  }
+
+  async #check(scope: Scope, { filter, targetDestinationId }: ReplayRequest): Promise<ReplayFilter> {
+    const policy = await this.#options.policies.of(scope.organizationId)
+    requireIncluded(policy.organization, 'bulkReplay', { lacks: 'has no bulk replay', instead: 'retry traces one by one' })
+    const now = this.#options.clock.now()
+    const { since, until = Infinity } = filter
+    if (since !== undefined && since >= until) throw invalid([{ path: 'filter.since', message: 'must be before filter.until' }])
+    if (targetDestinationId !== undefined) checkTarget(policy, scope, targetDestinationId)
+    // what fails from now on is not meant
+    return {
+      ...filter,
+      projectId: reachableProject(scope, policy.projects, filter.projectId, 'filter.project_id'),
+      until: Math.min(until, now + 1),
+    }
+  }
+
+  async #get(scope: Scope, id: string): Promise<Stored<ReplayJob>> {
+    const stored = await this.#options.database.get(replayJobs, scope, id)
+    if (!stored) throw new Refusal('not_found', 'No replay has this id.')
+    return stored
+  }
+}
+
+const newJob = (scope: Scope, request: ReplayRequest, filter: ReplayFilter, now: number): ReplayJob => ({
+  id: newId('rpl', now),
+  projectId: scope.projectId,
+  bound: scope.bound,
+  requestedBy: scope.grantId,
+  filter,
+  targetDestinationId: request.targetDestinationId ?? null,
+  includeUnknown: request.includeUnknown,
+  status: 'running',
+  stoppedBecause: null,
+  counters: { examined: 0, replayed: 0, skipped: 0, refused: 0 },
+  problems: [],
+  cursor: null,
+  createdAt: now,
+  updatedAt: now,
+})
+
+function checkTarget({ destinations }: Policy, scope: Scope, id: string): void {
+  const destination = destinations.get(id)
+  const path = 'target_destination_id'
+  if (!destination || (scope.bound && !isOpenTo(destination, scope.projectId)))
+    throw invalid([{ path, message: 'no destination within your reach has this id' }])
+  if (destination.mode !== 'live') throw invalid([{ path, message: 'is in sandbox mode; promote it to live first' }])
+}

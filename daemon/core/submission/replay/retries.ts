@@ -1,0 +1,145 @@
+/** Retry of one trace: what failed goes again, and what waits for its next attempt has it now. Spec "Trace status". */
+import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { keyName } from '#store/tuple.ts'
+import type { Scope } from '../../access/scope.ts'
+import { actorOf, type Audit } from '../../audit.ts'
+import type { Clock } from '../../clock.ts'
+import { primaryOf } from '../../delivery/failover.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Policies } from '../../routing/policy.ts'
+import { readAttempts } from '../../trace/attempt-record.ts'
+import type { TraceStatus } from '../../trace/states.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
+import { waitingEntry } from '../../trace/waiting-entry.ts'
+import type { Limits } from '../accept/gates.ts'
+import { leftUnknown, requeue, withReplay } from './requeue.ts'
+import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
+
+export interface RetriesOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+  readonly audit: Audit
+  /** Called when the message stands in the queue and may be attempted. */
+  readonly queued: (entry: QueueEntry) => void
+}
+
+/** The rest of a decision: the write's limits, and the place in the queue. */
+interface Staged {
+  readonly trace: Trace
+  readonly entry: QueueEntry
+  readonly limits: Limits
+}
+
+/** What else is to be done with a message that cannot be retried. */
+const settled: Partial<Record<TraceStatus, readonly [message: string, nextAction: string]>> = {
+  sent: ['The provider has the message for every recipient; nothing is left to send.', 'read_trace'],
+  delivered: ['The message was delivered; nothing is left to send.', 'read_trace'],
+  bounced: ['The message bounced after the provider had taken it; correct the address and send a new message.', 'send_again'],
+  complained: ['The recipient reported the message as spam; do not send it again.', 'read_trace'],
+  suppressed: ['Every recipient is suppressed; remove the suppression, then send a new message.', 'remove_suppression'],
+  captured: ['The message was captured and not sent; outcome_reason says why. Change that, then send a new message.', 'send_again'],
+  canceled: ['The scheduled send was canceled; send a new message.', 'send_again'],
+  validation_failed: ['The request was refused, and no message was kept; correct it and send again.', 'fix_request'],
+}
+
+export class Retries {
+  readonly #options: RetriesOptions
+
+  constructor(options: RetriesOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Queues the message now for those of its recipients who have not got it, with a whole new schedule of retries; one whose attempt is due or under
+   * way is answered as it is. Counts as a send when it had failed. Throws `not_found`, `conflict` with what to do when there is nothing to retry
+   * or the outcome for all of them is unknown, and the refusals of plan and budget.
+   */
+  async retry(scope: Scope, traceId: string, { includeUnknown }: { readonly includeUnknown: boolean }): Promise<Trace> {
+    const { database, queued } = this.#options
+    for (;;) {
+      const stored = await database.get(traces, scope, traceId)
+      if (!stored) throw new Refusal('not_found', 'No trace has this trace_id.')
+      const change = new Change()
+      const staged = await this.#stage(change, scope, stored, includeUnknown)
+      if (!staged) return stored.record
+      this.#options.audit.record(change, {
+        organizationId: scope.organizationId,
+        actor: actorOf(scope),
+        act: 'trace.retried',
+        target: stored.record.id,
+        projectId: stored.record.projectId,
+        details: {},
+      })
+      const result = await database.commit(change)
+      if (result.ok) {
+        queued(staged.entry)
+        return staged.trace
+      }
+      if (result.reason === 'limit')
+        throw (
+          staged.limits.get(keyName(result.key)) ?? new Refusal('rate_limit_exceeded', 'A limit was reached.', { retryAfterSeconds: 60 })
+        )
+    }
+  }
+
+  /** Undefined when an attempt is due or under way already. */
+  async #stage(change: Change, scope: Scope, stored: Stored<Trace>, includeUnknown: boolean): Promise<Staged | undefined> {
+    const { database, policies, clock } = this.#options
+    const { organizationId } = scope
+    const { record } = stored
+    const now = clock.now()
+    refuseSettled(record)
+    if (record.status === 'queued' && (record.nextAttemptAt ?? 0) <= now) return undefined
+    const attempts = await readAttempts(database, organizationId, record.id)
+    const unknown = includeUnknown ? new Set<string>() : leftUnknown(record, attempts)
+    if (record.status === 'queued') {
+      if (record.recipients.some(({ address, status }) => status === 'queued' && unknown.has(address))) throw unknownOutcome()
+      return this.#bringForward(change, organizationId, stored, now)
+    }
+    const policy = await policies.of(organizationId)
+    const destinationId = primaryOf(record)
+    const suppressed = await suppressedSince(database, organizationId, record, now)
+    const obstacle = obstacleOf(policy, record, destinationId) ?? (isAllSuppressed(record, suppressed) ? allSuppressed : undefined)
+    if (obstacle) throw new Refusal('conflict', obstacle.message, obstacle)
+    const next = requeue(record, attempts, { destinationId, includeUnknown, suppressed, now })
+    if (!next) throw unknownOutcome()
+    return { trace: next, ...stageAgain(change, { policy, organizationId, by: scope.grantId, now }, stored, next) }
+  }
+
+  /** No attempt is under way, as one begins when it is due. */
+  async #bringForward(change: Change, organizationId: string, stored: Stored<Trace>, now: number): Promise<Staged | undefined> {
+    const { record } = stored
+    const recipients = record.recipients.filter(({ status }) => status === 'queued').length
+    const trace = withReplay(
+      { ...record, nextAttemptAt: now, updatedAt: now },
+      { destinationId: record.destinationId ?? '', recipients, now },
+    )
+    const before = change.deletes.length
+    await dequeueIfThere(this.#options.database, change, waitingEntry(organizationId, record))
+    if (change.deletes.length === before) return undefined // it stands elsewhere, and is attempted from there
+    const entry = waitingEntry(organizationId, trace)
+    enqueue(change.rewrite(traces, organizationId, stored, trace), entry)
+    return { trace, entry, limits: new Map() }
+  }
+}
+
+function refuseSettled({ status, sendAt, begunAt }: Trace): void {
+  const known = settled[status]
+  if (known) throw new Refusal('conflict', known[0], { nextAction: known[1] })
+  if (status === 'queued' && sendAt !== undefined && begunAt === undefined) {
+    const at = new Date(sendAt).toISOString()
+    const instead = 'cancel it (DELETE /v1/messages/scheduled/{trace_id}) and send a new message without send_at to have it leave now'
+    throw new Refusal('conflict', `The message leaves at ${at}; ${instead}.`, { nextAction: 'wait_or_cancel' })
+  }
+}
+
+const unknownOutcome = (): Refusal =>
+  new Refusal(
+    'conflict',
+    'The last attempt ended without an answer, so the provider may have the message already; give include_unknown to risk a second copy.',
+    { nextAction: 'include_unknown' },
+  )

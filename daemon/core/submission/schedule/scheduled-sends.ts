@@ -1,0 +1,71 @@
+/** Scheduled sends: those that wait or were canceled, and the cancel. Spec "Scheduled send". */
+import { Change } from '#store/change.ts'
+import type { Database, Page } from '#store/database.ts'
+import { dequeueIfThere } from '#store/queue.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../../access/lists.ts'
+import type { Scope } from '../../access/scope.ts'
+import type { Clock } from '../../clock.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Policies } from '../../routing/policy.ts'
+import { advance } from '../../trace/states.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
+import { waitingEntry } from '../../trace/waiting-entry.ts'
+
+export interface ScheduledSendsOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+}
+
+/** What a list of scheduled sends can be narrowed to. */
+export interface ScheduledFilter extends OfProject {
+  /** Both unless told. */
+  readonly status?: 'queued' | 'canceled' | undefined
+}
+
+export class ScheduledSends implements List<ScheduledFilter, Trace> {
+  readonly #options: ScheduledSendsOptions
+
+  constructor(options: ScheduledSendsOptions) {
+    this.#options = options
+  }
+
+  /** Those that wait and those that were canceled, the earliest first; one that has begun to leave is in the traces only. Throws `not_found`. */
+  list(scope: Scope, { status, ...query }: PageQuery & ScheduledFilter): Promise<Page<Trace>> {
+    const walkOf = (project = '') => ({ index: 'scheduled', values: [project, status ?? ''], ascending: true })
+    return listReachable(this.#options, traces, scope, query, walkOf)
+  }
+
+  /**
+   * Cancels a send that has not begun to leave, and answers its trace; again, it answers the same. Once this resolves, no attempt
+   * begins: both change the trace on condition that the other has not. Throws `not_found`, and `conflict` when it is too late.
+   */
+  async cancel(scope: Scope, traceId: string): Promise<Trace> {
+    const { database, clock } = this.#options
+    for (;;) {
+      const stored = await database.get(traces, scope, traceId)
+      if (!stored || stored.record.sendAt === undefined) throw new Refusal('not_found', 'No scheduled send has this trace_id.')
+      if (stored.record.status === 'canceled') return stored.record
+      refuseTooLate(stored.record)
+      const next = canceledTrace(stored.record, clock.now(), scope.grantId)
+      const change = new Change().replace(traces, scope.organizationId, stored, next)
+      const result = await database.commit(await dequeueIfThere(database, change, waitingEntry(scope.organizationId, stored.record)))
+      if (result.ok) return next
+    }
+  }
+}
+
+function refuseTooLate({ status, begunAt }: Trace): void {
+  if (status === 'captured') throw new Refusal('conflict', 'It is too late: the message has been captured.', { nextAction: 'read_trace' })
+  if (begunAt !== undefined || status !== 'queued')
+    throw new Refusal('conflict', 'It is too late: the message has begun to leave. Its trace tells what became of it.', {
+      nextAction: 'read_trace',
+    })
+}
+
+function canceledTrace(trace: Trace, nowMs: number, by: string): Trace {
+  const recipients = trace.recipients.map((recipient) => ({ ...recipient, status: advance(recipient.status, 'canceled') }))
+  const status = advance(trace.status, 'canceled')
+  const { scheduledAddresses: _, ...kept } = trace
+  return { ...kept, status, recipients, nextAttemptAt: null, updatedAt: nowMs, canceled: { at: nowMs, by } }
+}

@@ -1,0 +1,222 @@
+/** Simulates a send that is described, or one that was made, against the settings of now. Writes nothing. Spec "Routing rule". */
+import type { Database } from '#store/database.ts'
+import { pack } from '#store/tuple.ts'
+import { owningProject } from '../../access/project-choice.ts'
+import type { Scope } from '../../access/scope.ts'
+import type { SmtpCredential } from '../../access/smtp-credential.ts'
+import type { Clock } from '../../clock.ts'
+import { primaryOf, type FailoverHealth } from '../../delivery/failover.ts'
+import { listOf } from '../../feedback/opt-out.ts'
+import { suppressionsAgainst } from '../../feedback/suppressed-recipients.ts'
+import { invalid, Refusal } from '../../refusals.ts'
+import type { Destination } from '../../routing/destination.ts'
+import type { Policies, Policy } from '../../routing/policy.ts'
+import { minuteOf, rateCounter } from '../../tenancy/counters.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
+import { assertAllowedDomain, currentCredential } from '../doors/sender-rules.ts'
+import { defaultFrom } from '../doors/send.ts'
+import { attempt, takeWalk, type Sketch, type Walk } from './simulation.ts'
+
+export interface SimulateOptions {
+  readonly database: Database
+  readonly policies: Policies
+  readonly clock: Clock
+  readonly health: FailoverHealth
+  readonly recipientsMax: number
+  readonly messageBytesMax: number
+}
+
+/** A send by REST, or with a credential by SMTP. */
+export interface SimulationRequest {
+  /** An addr-spec; without one, that of a destination is taken, as for a send by REST. */
+  readonly from: string | undefined
+  readonly rcptTo: readonly string[]
+  readonly projectId: string | undefined
+  readonly destinationId: string | undefined
+  readonly environment?: string | undefined
+  readonly smtpCredentialId: string | undefined
+  /** Octets of the message. */
+  readonly size: number
+  readonly attachments: number
+}
+
+export interface Simulation extends Walk {
+  readonly projectId: string
+  /** That relays, or would have relayed. */
+  readonly destination: Destination | undefined
+}
+
+/** A field that came out differently. */
+export interface Difference {
+  readonly field: 'outcome' | 'route_by' | 'rule_id' | 'destination_id'
+  readonly earlier: string | null
+  readonly now: string | null
+}
+
+export interface TraceSimulation extends Simulation {
+  readonly trace: Trace
+  readonly differences: readonly Difference[]
+}
+
+export class Simulate {
+  readonly #options: SimulateOptions
+
+  constructor(options: SimulateOptions) {
+    this.#options = options
+  }
+
+  /** Throws `not_found` for a project or credential that the caller cannot reach; what would refuse the send is in the answer. */
+  async ofRequest(scope: Scope, request: SimulationRequest): Promise<Simulation> {
+    const { policies, health } = this.#options
+    const policy = await policies.of(scope.organizationId)
+    const walk: Walk = { steps: [] }
+    if (request.smtpCredentialId !== undefined) {
+      const credential = reachableCredential(policy, scope, request.smtpCredentialId, request.projectId)
+      const mailFrom = request.from ?? ''
+      return this.#bySmtp(walk, scope, policy, credential.projectId, {
+        ...request,
+        credentialId: credential.id,
+        mailFrom,
+        headerFrom: mailFrom,
+      })
+    }
+    const projectId = owningProject(scope, policy.projects, request.projectId)
+    const from = request.from ?? attempt(walk, 'sender', () => defaultFrom(policy, projectId, request, health).address)
+    if (from === undefined) return ended(walk, policy, projectId)
+    if (request.from === undefined)
+      walk.steps.push({ step: 'sender', result: 'passed', message: `The message has no From; it gets that of a destination, ${from}.` })
+    return this.#walk(walk, policy, {
+      ...draftOf(request, { scope, projectId, door: 'rest', submittedBy: scope.grantId }),
+      mailFrom: from,
+      facts: { headerFrom: from },
+      destinationId: request.destinationId,
+      environment: request.environment,
+    })
+  }
+
+  /** What a message that was accepted once would get now. Throws `not_found` alike for missing and foreign ids. */
+  async ofTrace(scope: Scope, traceId: string): Promise<TraceSimulation> {
+    const { database, policies } = this.#options
+    const trace = (await database.get(traces, scope, traceId))?.record
+    if (!trace) throw new Refusal('not_found', 'No trace has this id.')
+    const now = await this.#again(scope, await policies.of(scope.organizationId), trace)
+    return { ...now, trace, differences: differencesOf(trace, now) }
+  }
+
+  #again(scope: Scope, policy: Policy, trace: Trace): Promise<Simulation> {
+    const { projectId, mailFrom, headerFrom, submittedBy, content, route } = trace
+    const message = { rcptTo: trace.recipients.map(({ address }) => address), size: content.size, attachments: 0 }
+    const walk: Walk = { steps: [] }
+    if (trace.door === 'smtp')
+      return this.#bySmtp(walk, scope, policy, projectId, { ...message, credentialId: submittedBy, mailFrom, headerFrom })
+    const named = route.by === 'request'
+    const environment = named ? route.environment : undefined
+    if (named && environment === undefined && trace.destinationId === null) {
+      const text =
+        'The destination that the request named was not kept, because an anonymous project captured it; the rules are asked instead.'
+      walk.steps.push({ step: 'named_destination', result: 'passed', message: text })
+    }
+    return this.#walk(walk, policy, {
+      ...draftOf(message, { scope, projectId, door: trace.door, submittedBy }),
+      mailFrom,
+      facts: { headerFrom },
+      destinationId: named && environment === undefined && trace.destinationId !== null ? primaryOf(trace) : undefined,
+      environment,
+      list: listOf(trace),
+    })
+  }
+
+  async #bySmtp(walk: Walk, scope: Scope, policy: Policy, projectId: string, message: SmtpMessage): Promise<Simulation> {
+    const { clock, database, messageBytesMax } = this.#options
+    const nowMs = clock.now()
+    const credential = attempt(walk, 'smtp_credential', () => checkedCredential(policy, message, nowMs))
+    if (!credential) return ended(walk, policy, projectId)
+    walk.steps.push({ step: 'smtp_credential', result: 'passed', message: `The SMTP credential ${credential.username} may send this.` })
+    const before = pack(rateCounter(scope.organizationId, credential.id, minuteOf(nowMs) - 1))
+    const rate = credential.maxRatePerMin ?? undefined
+    const submission: Sketch = {
+      ...draftOf(message, { scope, projectId, door: 'smtp', submittedBy: credential.id }),
+      mailFrom: message.mailFrom,
+      facts: { headerFrom: message.headerFrom },
+      destinationId: credential.defaultDestinationId ?? undefined,
+      environment: credential.environment ?? undefined,
+      ratePerMinute: rate,
+    }
+    return this.#walk(walk, policy, submission, {
+      messageBytesMax: Math.min(credential.maxMessageBytes ?? Infinity, messageBytesMax),
+      previousMinute: rate === undefined ? 0 : await database.kv.counter(before),
+    })
+  }
+
+  async #walk(
+    walk: Walk,
+    policy: Policy,
+    submission: Sketch,
+    limits: { readonly messageBytesMax?: number; readonly previousMinute?: number } = {},
+  ): Promise<Simulation> {
+    const { clock, database, health, recipientsMax, messageBytesMax } = this.#options
+    const project = policy.projects.get(submission.projectId)
+    if (!project) throw new Refusal('not_found', 'The project of this message is gone.')
+    await takeWalk(walk, submission, {
+      policy,
+      project,
+      limits: { nowMs: clock.now(), recipientsMax, messageBytesMax, previousMinute: 0, ...limits },
+      counter: (key) => database.kv.counter(key),
+      suppressionsOf: (addresses) => {
+        const recipients = addresses.map((address) => ({ address, status: 'queued' as const }))
+        const { list, mailFrom, facts, scope } = submission
+        const { headerFrom } = facts
+        return suppressionsAgainst(database, scope.organizationId, { recipients, list, mailFrom, headerFrom }, clock.now())
+      },
+      health,
+    })
+    return ended(walk, policy, project.id)
+  }
+}
+
+/** What a login hands over, as far as it can be told beforehand. */
+interface SmtpMessage {
+  readonly credentialId: string
+  readonly mailFrom: string
+  readonly headerFrom: string
+  readonly rcptTo: readonly string[]
+  readonly size: number
+  readonly attachments: number
+}
+
+const draftOf = (
+  { rcptTo, size, attachments }: Pick<SimulationRequest, 'rcptTo' | 'size' | 'attachments'>,
+  who: Pick<Sketch, 'scope' | 'projectId' | 'door' | 'submittedBy'>,
+) => ({ ...who, rcptTo, attachments, draft: { size } })
+
+const ended = (walk: Walk, { destinations }: Policy, projectId: string): Simulation => ({
+  ...walk,
+  projectId,
+  destination: walk.decision ? destinations.get(walk.decision.destinationId ?? '') : walk.route?.destination,
+})
+
+function reachableCredential(policy: Policy, scope: Scope, id: string, projectId: string | undefined): SmtpCredential {
+  const credential = policy.credentials.get(id)
+  if (!credential || (scope.bound && credential.projectId !== scope.projectId))
+    throw new Refusal('not_found', 'smtp_credential_id: no SMTP credential has this id.')
+  if (projectId !== undefined && projectId !== credential.projectId)
+    throw invalid([{ path: 'project_id', message: 'is not that of the SMTP credential; leave it out' }])
+  return credential
+}
+
+function checkedCredential(policy: Policy, { credentialId, mailFrom, headerFrom }: SmtpMessage, nowMs: number): SmtpCredential {
+  const credential = currentCredential(policy, credentialId, nowMs)
+  if (mailFrom !== '') assertAllowedDomain(credential, mailFrom, 'MAIL FROM')
+  if (credential.enforceHeaderFrom) assertAllowedDomain(credential, headerFrom, 'The header From')
+  return credential
+}
+
+function differencesOf(trace: Trace, { refusal, decision, route }: Simulation): Difference[] {
+  const fields: readonly (readonly [Difference['field'], string | null, string | null | undefined])[] = [
+    ['outcome', trace.outcome, refusal ? null : decision?.outcome],
+    ['route_by', trace.route.by, route?.by],
+    ['rule_id', trace.route.ruleId, route?.ruleId],
+    ['destination_id', primaryOf(trace) || null, decision?.destinationId],
+  ]
+  return fields.flatMap(([field, earlier, now = null]) => (earlier === now ? [] : [{ field, earlier, now }]))
+}

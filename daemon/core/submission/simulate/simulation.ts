@@ -1,0 +1,179 @@
+/**
+ * What a message would get now, and why: the checks that `accept` makes, in its order and by the same functions, each told as
+ * a step. Counters are read and nothing is written. A check that `accept` learns belongs into `walk` too, at the same place.
+ */
+import { Change } from '#store/change.ts'
+import { keyName } from '#store/tuple.ts'
+import { passOver, type FailoverHealth } from '../../delivery/failover.ts'
+import type { MailingList } from '../../feedback/opt-out.ts'
+import type { Hit } from '../../feedback/suppressed-recipients.ts'
+import { Refusal, type RefusalCode } from '../../refusals.ts'
+import { matchRoute, type Route, type RuleLook } from '../../routing/match.ts'
+import { decideOutcome, type Decision } from '../../routing/outcome.ts'
+import type { Policy } from '../../routing/policy.ts'
+import type { Project } from '../../tenancy/organization.ts'
+import type { Outcome } from '../../trace/trace.ts'
+import { passGates, type Candidate, type Sendable } from '../accept/gates.ts'
+import { questionOf, type Routable } from '../submission.ts'
+
+/** One thing that was looked at. `decided` settles the outcome, `refused` ends the walk. */
+export interface SimulationStep {
+  readonly step:
+    | 'smtp_credential'
+    | 'sender'
+    | 'named_destination'
+    | 'rule'
+    | 'project_environment'
+    | 'org_default'
+    | 'project_status'
+    | 'destination_mode'
+    | 'no_route_policy'
+    | 'limits'
+    | 'suppressions'
+    | 'failover'
+  readonly result: 'passed' | RuleLook['found'] | 'decided' | 'refused' | 'withheld' | 'passed_over'
+  /** A sentence for people. */
+  readonly message: string
+  readonly ruleId?: string | undefined
+  readonly destinationId?: string | undefined
+}
+
+/** As much of a message as is looked at. */
+export type Sketch = Routable & Sendable & { readonly list?: MailingList | undefined }
+
+/** The end of a walk; what a refusal kept from being decided is undefined. */
+export interface Walk {
+  readonly steps: SimulationStep[]
+  route?: Route
+  decision?: Decision
+  /** Recipients who would get nothing, by their address, and the entry that keeps mail from each. */
+  suppressed?: ReadonlyMap<string, Hit>
+  /** Where the first delivery attempt would be made, and in how many milliseconds. */
+  firstAttempt?: { readonly destinationId: string; readonly waitMs: number }
+  refusal?: Refusal
+}
+
+/** What the walk must know beside the message. */
+export interface Ground {
+  readonly policy: Policy
+  readonly project: Project
+  readonly limits: Pick<Candidate, 'nowMs' | 'recipientsMax' | 'messageBytesMax' | 'previousMinute'>
+  readonly counter: (key: Uint8Array) => Promise<number>
+  /** The entries in force against these addresses. */
+  readonly suppressionsOf: (addresses: readonly string[]) => Promise<ReadonlyMap<string, Hit>>
+  readonly health: FailoverHealth
+}
+
+/** Which rule of the specification's decision gives an outcome. */
+const decidedBy: Readonly<Record<Outcome, SimulationStep['step']>> = {
+  'captured.anonymous_project': 'project_status',
+  'captured.sandbox_destination': 'destination_mode',
+  relayed: 'destination_mode',
+  'captured.no_route': 'no_route_policy',
+}
+
+/** The counters that can refuse, in words for how much of them is used. */
+const countedAs: Partial<Record<RefusalCode, string>> = {
+  rate_limit_exceeded: 'messages that this SMTP credential may still send in this minute',
+  quota_exhausted_captures: 'captures that the project has in this month',
+  quota_exceeded: 'sends that the plan includes in this day',
+  quota_exhausted: 'sends that the plan has in this day',
+  project_budget_exhausted: "sends of the project's budget of this day",
+}
+
+/** Adds to `walk` until everything was looked at, or something refuses. */
+export async function takeWalk(walk: Walk, submission: Sketch, ground: Ground): Promise<void> {
+  const route = attempt(walk, 'named_destination', () => routeOf(walk, submission, ground))
+  if (!route) return
+  walk.route = route
+  const decision = attempt(walk, 'no_route_policy', () => decideOutcome(ground.project, route))
+  if (!decision) return
+  walk.decision = decision
+  const step = decidedBy[decision.outcome]
+  if (step !== 'project_status') walk.steps.push({ step: 'project_status', result: 'passed', message: 'The project is claimed.' })
+  walk.steps.push({ step, result: 'decided', message: decision.reason, destinationId: decision.destinationId ?? undefined })
+  await lookAtLimits(walk, submission, ground, decision)
+  if (walk.refusal || decision.outcome !== 'relayed') return
+  walk.suppressed = await ground.suppressionsOf(submission.rcptTo)
+  lookAtSuppressions(walk, submission.rcptTo, walk.suppressed)
+  if (submission.rcptTo.some((address) => !walk.suppressed?.has(address))) lookAtFirstAttempt(walk, ground, decision)
+}
+
+/** What the function answers, or undefined after a refusal, which is then the last step. */
+export function attempt<T>(walk: Walk, step: SimulationStep['step'], decide: () => T): T | undefined {
+  try {
+    return decide()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    refuse(walk, step, error)
+    return undefined
+  }
+}
+
+function refuse(walk: Walk, step: SimulationStep['step'], refusal: Refusal): void {
+  walk.refusal = refusal
+  walk.steps.push({ step, result: 'refused', message: refusal.message })
+}
+
+function routeOf({ steps }: Walk, submission: Sketch, { policy, health }: Ground): Route {
+  const route = matchRoute(policy, questionOf(submission), health, ({ rule, found, message, destination }) =>
+    steps.push({ step: 'rule', result: found, message, ruleId: rule.id, destinationId: rule.destinationId ?? destination?.id }),
+  )
+  const { by, reason } = route
+  const destinationId = route.destination?.id
+  if (by === 'request' || by === 'credential') steps.push({ step: 'named_destination', result: 'matched', message: reason, destinationId })
+  if (by === 'project') steps.push({ step: 'project_environment', result: 'matched', message: reason, destinationId })
+  if (by === 'org_default') steps.push({ step: 'org_default', result: 'matched', message: reason, destinationId })
+  if (by === 'none') steps.push({ step: 'org_default', result: 'not_matched', message: 'The organization has no default sender.' })
+  return route
+}
+
+/** The gates on a change that is then thrown away: its bounded counters are compared with what they are now. */
+async function lookAtLimits(walk: Walk, submission: Sketch, ground: Ground, decision: Decision): Promise<void> {
+  const { policy, project, limits, counter } = ground
+  const change = new Change()
+  const { organization } = policy
+  const refusals = attempt(walk, 'limits', () => passGates({ submission, organization, project, decision, ...limits }, change))
+  if (!refusals) return
+  for (const { key, delta, limit } of change.adds) {
+    const refusal = refusals.get(keyName(key))
+    if (limit === undefined || !refusal) continue
+    const used = await counter(key)
+    if (used + delta > limit) return refuse(walk, 'limits', refusal)
+    const message = `${used} of ${limit} ${countedAs[refusal.code] ?? refusal.code} are used.`
+    walk.steps.push({ step: 'limits', result: 'passed', message })
+  }
+  if (walk.steps.at(-1)?.step !== 'limits') walk.steps.push({ step: 'limits', result: 'passed', message: 'No limit is met.' })
+}
+
+function lookAtSuppressions({ steps }: Walk, rcptTo: readonly string[], hits: ReadonlyMap<string, Hit>): void {
+  for (const [address, { source, reason }] of hits) {
+    const why = reason === null ? source : `${source}: ${reason}`
+    const message =
+      source === 'unsubscribe' ? `${address} gets nothing: ${why}` : `${address} is on the suppression list (${why}) and gets nothing.`
+    steps.push({ step: 'suppressions', result: 'withheld', message })
+  }
+  if (hits.size > 0) return
+  const who = rcptTo.length === 1 ? 'The recipient is not' : 'No recipient is'
+  steps.push({ step: 'suppressions', result: 'passed', message: `${who} on the suppression list.` })
+}
+
+/** As before every attempt: a destination that rests or is slow is passed over, or the message waits for it. */
+function lookAtFirstAttempt(walk: Walk, { policy, project, health }: Ground, { destinationId }: Decision): void {
+  const here = policy.destinations.get(destinationId ?? '')
+  if (!here) return
+  const passing = passOver(policy, health, { projectId: project.id, destinationId }, here)
+  if (!passing) {
+    walk.firstAttempt = { destinationId: here.id, waitMs: 0 }
+    walk.steps.push({ step: 'failover', result: 'passed', message: `The destination ${here.name} takes mail now.`, destinationId: here.id })
+  } else if ('detour' in passing) {
+    const { to, note } = passing.detour
+    walk.firstAttempt = { destinationId: to, waitMs: 0 }
+    walk.steps.push({ step: 'failover', result: 'passed_over', message: note.message, destinationId: to })
+  } else {
+    const { to, waitMs } = passing
+    const message = `The circuit breaker of the destination is open, and no fallback takes the message: it waits ${Math.ceil(waitMs / 1000)} seconds.`
+    walk.firstAttempt = { destinationId: to, waitMs }
+    walk.steps.push({ step: 'failover', result: 'passed_over', message, destinationId: to })
+  }
+}
