@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { presetKinds, type SmtpPreset } from '#config/presets.ts'
 import { httpProviderIds, type HttpProvider } from '#config/providers.ts'
-import type { DestinationWarning } from '#core/delivery/probes.ts'
+import type { DestinationWarning } from '#core/delivery/probe/probes.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { securities, tlsPolicies, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import type { DestinationChanges, NewDestination } from '#core/routing/destinations.ts'

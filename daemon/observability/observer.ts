@@ -1,6 +1,6 @@
 /** Turns what happens into log lines and metrics; the core and the protocols only know the small interfaces it implements. */
-import type { AttemptListener } from '#core/delivery/attempt.ts'
-import type { BreakerListener, BreakerView } from '#core/delivery/health-board.ts'
+import type { AttemptListener } from '#core/delivery/attempt/attempt.ts'
+import type { BreakerListener, BreakerView } from '#core/delivery/health/health-board.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import type { Grant } from '#core/oauth/grant.ts'
 import type { TokenEvents } from '#core/oauth/token-endpoint.ts'

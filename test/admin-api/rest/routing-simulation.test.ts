@@ -1,6 +1,6 @@
 /** What a message would get, told before it is sent. Spec "Routing rule", "Relay or capture decision". */
 import test from 'ava'
-import { onDetour } from '#core/delivery/failover.ts'
+import { onDetour } from '#core/delivery/attempt/failover.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import type { RestClient } from '../../support/rest.ts'

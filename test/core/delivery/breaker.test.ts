@@ -1,6 +1,6 @@
 /** The circuit breaker as a state machine: when it opens, how long it rests, and what closes it. */
 import test from 'ava'
-import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker } from '#core/delivery/breaker.ts'
+import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker } from '#core/delivery/health/breaker.ts'
 
 const start = Date.UTC(2030, 0, 1)
 const second = 1000

@@ -1,6 +1,6 @@
 /** What one destination has under way, and what its limits allow. */
 import test from 'ava'
-import { DestinationLoad, type DeliveryLimits } from '#core/delivery/destination-load.ts'
+import { DestinationLoad, type DeliveryLimits } from '#core/delivery/health/destination-load.ts'
 
 const limits: DeliveryLimits = { maxConnections: 3, maxRatePerMin: null }
 

@@ -1,6 +1,6 @@
 /** Which kind of trouble an attempt is, and whether its destination is to blame. */
 import test from 'ava'
-import { effectOf, errorClass, type AttemptEffect, type ErrorClass } from '#core/delivery/error-class.ts'
+import { effectOf, errorClass, type AttemptEffect, type ErrorClass } from '#core/delivery/attempt/error-class.ts'
 import type { RecipientVerdict } from '#core/delivery/transport.ts'
 
 const rows: readonly (readonly [code: string | undefined, verdicts: RecipientVerdict[], ErrorClass | undefined, AttemptEffect])[] = [

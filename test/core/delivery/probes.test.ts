@@ -1,6 +1,6 @@
 /** Rounds of probes: for whom, how often, how many at a time, and what they never do. */
 import test, { type ExecutionContext } from 'ava'
-import { Probes } from '#core/delivery/probes.ts'
+import { Probes } from '#core/delivery/probe/probes.ts'
 import type { ProbeStep } from '#core/delivery/transport.ts'
 import { houseOf, organizationId, quiet, scope, secrets, until, type House } from '../house.ts'
 import { report, ScriptedTransport, take } from '../scripted-transport.ts'

@@ -1,6 +1,6 @@
 /** The figures of the last hour against a list of everything that happened. */
 import test from 'ava'
-import { RollingHour } from '#core/delivery/rolling-hour.ts'
+import { RollingHour } from '#core/delivery/health/rolling-hour.ts'
 
 const minute = 60_000
 

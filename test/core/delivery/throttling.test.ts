@@ -1,6 +1,6 @@
 /** Replies of providers that want fewer messages, told apart from what looks like them. */
 import test from 'ava'
-import { isThrottling, throttlingNoted } from '#core/delivery/throttling.ts'
+import { isThrottling, throttlingNoted } from '#core/delivery/attempt/throttling.ts'
 import type { AttemptReport, PeerReply } from '#core/delivery/transport.ts'
 
 /** `421 4.7.0 words`, also with hyphens as in replies of several lines. */

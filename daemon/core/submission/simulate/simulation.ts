@@ -4,7 +4,7 @@
  */
 import { Change } from '#store/change.ts'
 import { keyName } from '#store/tuple.ts'
-import { passOver, type FailoverHealth } from '../../delivery/failover.ts'
+import { passOver, type FailoverHealth } from '../../delivery/attempt/failover.ts'
 import type { MailingList } from '../../feedback/opt-out.ts'
 import type { Hit } from '../../feedback/suppressed-recipients.ts'
 import { Refusal, type RefusalCode } from '../../refusals.ts'

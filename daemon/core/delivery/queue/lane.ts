@@ -1,6 +1,6 @@
 /** What one destination has to do for one project: what of it is in memory, and from where on it must be read from the store. */
 import type { QueueEntry, QueuePart, QueuePosition } from '#store/queue.ts'
-import type { DestinationLoad } from './destination-load.ts'
+import type { DestinationLoad } from '../health/destination-load.ts'
 
 /** An entry in memory, with its content when that was accepted just now. */
 export interface Ready {

@@ -1,8 +1,8 @@
 /** What a delivery attempt means for the message: the pure part of delivery. RFC 5321 §4.5.4.1, promises 3 and 4. */
-import { advance, worstStatus } from '../trace/states.ts'
-import type { Trace, TraceRecipient } from '../trace/trace.ts'
+import { advance, worstStatus } from '../../trace/states.ts'
+import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 import { nextAttempt, type RetryPolicy } from './backoff.ts'
-import type { AttemptReport, RecipientReport } from './transport.ts'
+import type { AttemptReport, RecipientReport } from '../transport.ts'
 
 /** After so many attempts with unknown outcome a recipient is not tried again, lest a peer that never answers gets copy after copy. */
 const unknownAttemptsMax = 2

@@ -1,8 +1,8 @@
 /** Where a message goes when its destination does not take it: the pure part of failover. Spec "Failover policy". */
-import type { Destination } from '../routing/destination.ts'
-import type { FailoverCause, FailoverPolicy, Failovers } from '../routing/failover-policy.ts'
-import type { FailoverNote } from '../trace/attempt-record.ts'
-import type { Trace } from '../trace/trace.ts'
+import type { Destination } from '../../routing/destination.ts'
+import type { FailoverCause, FailoverPolicy, Failovers } from '../../routing/failover-policy.ts'
+import type { FailoverNote } from '../../trace/attempt-record.ts'
+import type { Trace } from '../../trace/trace.ts'
 import type { ErrorClass } from './error-class.ts'
 
 /** What a decision looks at. */

@@ -2,7 +2,7 @@
  * Whose turn it is to begin an attempt: the project with the fewest under way, and its destinations in turn. The last of all
  * connections are for those that have fewer than an even part, so that destinations that hang leave some to the others.
  */
-import type { DestinationLoad } from './destination-load.ts'
+import type { DestinationLoad } from '../health/destination-load.ts'
 import type { Lane } from './lane.ts'
 
 /** Beyond this share of all connections a destination gets more only up to an even part of the share, among those of its project. */

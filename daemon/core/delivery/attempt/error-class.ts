@@ -1,5 +1,5 @@
 /** What kind of trouble an attempt ran into: the words that failover conditions, breakers and the error rate share. */
-import type { AttemptReport } from './transport.ts'
+import type { AttemptReport } from '../transport.ts'
 
 /**
  * `rate_limited`: the provider asked for fewer messages; `misconfigured`: nothing will work before somebody changes a setting;

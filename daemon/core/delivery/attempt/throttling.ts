@@ -2,7 +2,7 @@
  * Whether a provider asks for fewer messages, by the codes and words of its replies over SMTP. What is about one recipient, such as a
  * mailbox that gets too much mail, is none of it; nor is greylisting, nor the standing of an address or domain.
  */
-import type { AttemptReport, PeerReply, RecipientReport } from './transport.ts'
+import type { AttemptReport, PeerReply, RecipientReport } from '../transport.ts'
 
 /** Transient replies that speak of rates, quotas and connections of the sender. Each with whom it is known from. */
 const words: readonly RegExp[] = [

@@ -2,13 +2,13 @@
  * What this process knows of each destination: its breaker, the figures of its last hour, and when it was last used. Lives in
  * memory alone, so that an idle service writes nothing; after a start every breaker is closed and every window is empty.
  */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../clock.ts'
 import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker, type BreakerPhase } from './breaker.ts'
 import type { BreakerGate } from './destination-load.ts'
-import { effectOf, errorClass } from './error-class.ts'
+import { effectOf, errorClass } from '../attempt/error-class.ts'
 import { RollingHour, type HourFigures } from './rolling-hour.ts'
 import { afterDelivery, afterThrottling, fullSpeed, type SlowDown } from './slow-down.ts'
-import type { AttemptReport } from './transport.ts'
+import type { AttemptReport } from '../transport.ts'
 
 /** A breaker as it is shown. */
 export interface BreakerView {

@@ -4,9 +4,9 @@ import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Signer } from '../domains/signer.ts'
-import type { Policies } from '../routing/policy.ts'
-import { traces, type Trace } from '../trace/trace.ts'
+import type { Signer } from '../../domains/signer.ts'
+import type { Policies } from '../../routing/policy.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
 
 export interface SigningOptions {
   readonly database: Database

@@ -3,9 +3,9 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Clock } from '../clock.ts'
-import { suppressionsAgainst, withoutSuppressed } from '../feedback/suppressed-recipients.ts'
-import { traces, type Trace } from '../trace/trace.ts'
+import type { Clock } from '../../clock.ts'
+import { suppressionsAgainst, withoutSuppressed } from '../../feedback/suppressed-recipients.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
 
 /**
  * Takes the recipients off a queued message that were suppressed since. Answers the message for the others; undefined when

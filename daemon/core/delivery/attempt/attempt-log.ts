@@ -1,7 +1,14 @@
 /** What of an attempt under way is durable: its start, the word of recipients as it becomes known, and its end as a whole. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { dropAttempt, writeAttempt, writeProgress, writeWhole, type AttemptRecord, type RecipientReport } from '../trace/attempt-record.ts'
+import {
+  dropAttempt,
+  writeAttempt,
+  writeProgress,
+  writeWhole,
+  type AttemptRecord,
+  type RecipientReport,
+} from '../../trace/attempt-record.ts'
 
 /** Which attempt it is, and when it began. */
 export type AttemptName = Pick<AttemptRecord, 'number' | 'startedAt'>

@@ -1,15 +1,15 @@
 /** Probes of destinations: the test that somebody asks for, the health snapshot, and the rounds that keep snapshots fresh. */
-import type { Scope } from '../access/scope.ts'
-import type { SecretBox } from '../access/secret-box.ts'
-import type { Clock, Timer } from '../clock.ts'
-import type { Destination } from '../routing/destination.ts'
-import type { TimelineEntry } from '../trace/timeline.ts'
-import type { Trace } from '../trace/trace.ts'
-import { toTarget } from './attempt.ts'
-import type { BreakerView, HealthBoard } from './health-board.ts'
+import type { Scope } from '../../access/scope.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
+import type { Clock, Timer } from '../../clock.ts'
+import type { Destination } from '../../routing/destination.ts'
+import type { TimelineEntry } from '../../trace/timeline.ts'
+import type { Trace } from '../../trace/trace.ts'
+import { toTarget } from '../attempt/attempt.ts'
+import type { BreakerView, HealthBoard } from '../health/health-board.ts'
 import { readSteps, type Aspect } from './probe-reading.ts'
-import type { HourFigures } from './rolling-hour.ts'
-import type { ProbeStep, Transport } from './transport.ts'
+import type { HourFigures } from '../health/rolling-hour.ts'
+import type { ProbeStep, Transport } from '../transport.ts'
 
 export interface ProbeOptions {
   /** Throws `not_found` alike for missing and foreign ids. */

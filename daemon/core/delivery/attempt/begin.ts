@@ -3,7 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { traces, type Trace } from '../trace/trace.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
 
 /**
  * Marks the trace of a scheduled send as begun, on condition that nothing has changed it, and answers it as it stands then:

@@ -3,12 +3,12 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Capture } from '../capture/capture.ts'
-import { takeCapture } from '../capture/take.ts'
-import type { Clock } from '../clock.ts'
-import type { Policy } from '../routing/policy.ts'
-import { advance } from '../trace/states.ts'
-import { traces, type Trace } from '../trace/trace.ts'
+import type { Capture } from '../../capture/capture.ts'
+import { takeCapture } from '../../capture/take.ts'
+import type { Clock } from '../../clock.ts'
+import type { Policy } from '../../routing/policy.ts'
+import { advance } from '../../trace/states.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
 
 /** Hears of a scheduled send that was captured, after it is durable. */
 export type OnCaptured = (capture: Capture) => void

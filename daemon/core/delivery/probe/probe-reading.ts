@@ -1,5 +1,5 @@
 /** The steps of a probe, read as the three questions people ask: is it there, is it safe, does it let us in. */
-import type { ProbeStep } from './transport.ts'
+import type { ProbeStep } from '../transport.ts'
 
 /** `ok` is null where the probe did not come so far, or where there is nothing to check. */
 export interface Aspect {

@@ -3,9 +3,9 @@
  * other. Whoever has a word has it durably before the next copy can be taken, so that a crash leaves one recipient in doubt.
  */
 import { keepsEnvelopeFrom } from '#config/presets.ts'
-import type { Destination } from '../routing/destination.ts'
-import type { Trace } from '../trace/trace.ts'
-import type { AttemptReport, DeliveryJob, RecipientReport } from './transport.ts'
+import type { Destination } from '../../routing/destination.ts'
+import type { Trace } from '../../trace/trace.ts'
+import type { AttemptReport, DeliveryJob, RecipientReport } from '../transport.ts'
 
 /** What a round works with. */
 export interface CopyDealings {
