@@ -1,7 +1,7 @@
 /** What the operations need that take reports in. */
 import type { FeedbackTaker } from '#core/feedback/origin.ts'
-import type { LogIntake } from '#core/feedback/log-intake.ts'
-import type { MailEnableIntake } from '#core/feedback/mailenable-intake.ts'
+import type { LogIntake } from '#core/feedback/intake/log-intake.ts'
+import type { MailEnableIntake } from '#core/feedback/intake/mailenable-intake.ts'
 import type { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
 import type { PostofficeMappings } from '#core/ingest-sources/postoffice-mappings.ts'
 import type { SignedSource, SignedSources } from '#core/ingest-sources/signed-source.ts'

@@ -1,7 +1,7 @@
 /** What an agent beside MailEnable posts: bounces, its installation check, and the SMTP activity log. */
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
-import type { BounceAnswer, ToldBounce } from '#core/feedback/mailenable-intake.ts'
+import type { BounceAnswer, ToldBounce } from '#core/feedback/intake/mailenable-intake.ts'
 import { invalid } from '#core/refusals.ts'
 import { readActivityEnvelope } from '#ingest/mailenable/mailenable-activity.ts'
 import { entryEvents, readBounceEnvelope, type BounceEntry, type BounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'

@@ -1,7 +1,7 @@
 /** Reports that servers and their operators post: webhooks and logs of mail servers, and mails of any program. */
 import * as z from 'zod'
-import { classify } from '#core/feedback/classify.ts'
-import { addCounts, noCounts, takeInSlices, withDomains } from '#core/feedback/log-intake.ts'
+import { classify } from '#core/feedback/apply/classify.ts'
+import { addCounts, noCounts, takeInSlices, withDomains } from '#core/feedback/intake/log-intake.ts'
 import type { FeedbackOutcome } from '#core/feedback/origin.ts'
 import { invalid } from '#core/refusals.ts'
 import { logSources, readLog } from '#ingest/logs/log.ts'

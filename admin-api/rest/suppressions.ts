@@ -1,8 +1,8 @@
 /** Suppressions: the list, its entries, import and export. Spec "Traces, inspect, suppressions". */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import { importRowsMax } from '#core/feedback/suppression-import.ts'
-import type { Placed } from '#core/feedback/place.ts'
+import { importRowsMax } from '#core/feedback/suppression/suppression-import.ts'
+import type { Placed } from '#core/feedback/suppression/place.ts'
 import { invalid } from '#core/refusals.ts'
 import { readCsvRows } from '#ingest/rows/csv-rows.ts'
 import { readJsonRows } from '#ingest/rows/json-rows.ts'

@@ -1,7 +1,7 @@
 /** The page and the one click behind List-Unsubscribe. Following the link changes nothing; only the click does (RFC 8058 §3.2). */
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
-import type { Subscription } from '#core/feedback/unsubscribes.ts'
+import type { Subscription } from '#core/feedback/suppression/unsubscribes.ts'
 import type { Action } from '../actions/action.ts'
 import { resource } from '../actions/resource.ts'
 import { media, type Answer } from '../answer.ts'

@@ -1,8 +1,8 @@
 /** Suppressions on the wire: entries, rows of an import and its report, and the exported CSV. Spec "Suppression". */
 import * as z from 'zod'
-import { rowResults, type ImportReport } from '#core/feedback/suppression-import.ts'
-import { suppressionSources, type Suppression } from '#core/feedback/suppression.ts'
-import type { NewSuppression } from '#core/feedback/suppressions.ts'
+import { rowResults, type ImportReport } from '#core/feedback/suppression/suppression-import.ts'
+import { suppressionSources, type Suppression } from '#core/feedback/suppression/suppression.ts'
+import type { NewSuppression } from '#core/feedback/suppression/suppressions.ts'
 import { csvLine } from '#ingest/rows/csv-cells.ts'
 import { check } from '../validation.ts'
 import { decoder, encoder } from './codec.ts'

@@ -1,6 +1,6 @@
 /** Opt-outs of lists on the wire. */
 import * as z from 'zod'
-import type { OptOut } from '#core/feedback/opt-out.ts'
+import type { OptOut } from '#core/feedback/suppression/opt-out.ts'
 import { encoder } from './codec.ts'
 import { wireTime } from './time.ts'
 

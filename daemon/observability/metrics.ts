@@ -4,7 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { bounceClasses } from '#core/feedback/event.ts'
-import { suppressionSources } from '#core/feedback/suppression.ts'
+import { suppressionSources } from '#core/feedback/suppression/suppression.ts'
 import { recipientVerdicts } from '#core/trace/attempt-record.ts'
 import { attemptEndings } from '#core/webhooks/delivery.ts'
 

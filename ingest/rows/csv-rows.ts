@@ -1,5 +1,5 @@
 /** The rows of a CSV file whose first record names the columns. */
-import type { GivenRow } from '#core/feedback/suppression-import.ts'
+import type { GivenRow } from '#core/feedback/suppression/suppression-import.ts'
 import { restoredCell } from './csv-cells.ts'
 import { readCsv, type CsvRecord } from './csv.ts'
 import { UnreadableRows } from './rows-text.ts'

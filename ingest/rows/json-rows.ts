@@ -1,5 +1,5 @@
 /** The rows of a JSON document, an array or `{"rows": [...]}`, one at a time: the whole is never built. */
-import type { GivenRow } from '#core/feedback/suppression-import.ts'
+import type { GivenRow } from '#core/feedback/suppression/suppression-import.ts'
 import { rowUnitsMax, UnreadableRows, utf8Pieces } from './rows-text.ts'
 
 /** Reads rows, those of a piece together. Throws `UnreadableRows` for what is not such a document. */

@@ -3,7 +3,7 @@
  * that cannot be read waits longer and longer and keeps nobody else waiting.
  */
 import type { Clock, Timer } from '#core/clock.ts'
-import type { MailboxKey } from '#core/feedback/polled-mailboxes.ts'
+import type { MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'
 import { toPollFailure, type PollProblem } from './poll-failure.ts'
 import { pollOnce, type RoundParts, type RoundResult } from './round.ts'
 import { delayAfterFailure, delayAfterSuccess, delayAtStart } from './schedule.ts'

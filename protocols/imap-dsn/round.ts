@@ -1,6 +1,6 @@
 /** One look into a mailbox: a connection of its own, every mail behind the checkpoint in order, each durable before the next. */
 import type { ReportReading } from '#core/feedback/event.ts'
-import type { MailboxKey, PolledMailbox, PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
+import type { MailboxKey, PolledMailbox, PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
 import type { ReportResult } from '#ingest/report/report-reader.ts'
 import { openMailbox, type ImapMailbox, type ImapNetwork } from './mailbox.ts'
 import { PollFailure } from './poll-failure.ts'

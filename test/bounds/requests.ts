@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { importRowsMax } from '#core/feedback/suppression-import.ts'
+import { importRowsMax } from '#core/feedback/suppression/suppression-import.ts'
 import { inflatedMax } from '../../admin-api/signed-body.ts'
 import type { MeasuredDaemon } from './daemon.ts'
 import { fieldBodies, filled, propertiesOf, wholeBodies, type Attack } from './json-attacks.ts'

@@ -2,7 +2,7 @@
 import { pack } from '#store/tuple.ts'
 import type { Scope } from '../access/scope.ts'
 import { parseAddress } from '../addresses.ts'
-import { foldEmail, isInForce, suppressions } from '../feedback/suppression.ts'
+import { foldEmail, isInForce, suppressions } from '../feedback/suppression/suppression.ts'
 import { invalid } from '../refusals.ts'
 import { dayOf, sendCounter, untracedCounter } from '../tenancy/counters.ts'
 import type { Trace } from '../trace/trace.ts'

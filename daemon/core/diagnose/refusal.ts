@@ -1,7 +1,7 @@
 /** The last word that refused a message to one recipient: of our own attempts, or of a report that came later. Pure. */
 import type { RefusalCategory } from '#config/status-codes.ts'
-import { classify, type Classification } from '../feedback/classify.ts'
-import { foldEmail } from '../feedback/suppression.ts'
+import { classify, type Classification } from '../feedback/apply/classify.ts'
+import { foldEmail } from '../feedback/suppression/suppression.ts'
 import type { AttemptRecord, RecipientReport } from '../trace/attempt-record.ts'
 import type { TraceStory } from '../trace/read.ts'
 import type { TraceReport } from '../trace/trace-report.ts'

@@ -1,5 +1,5 @@
 /** What the tests of diagnoses share: questions, and what delivery and later reports would have written. */
-import { afterReport } from '#core/feedback/decide.ts'
+import { afterReport } from '#core/feedback/apply/decide.ts'
 import { reportId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { SecretBox } from '#core/access/secret-box.ts'

@@ -1,5 +1,5 @@
 /** Rows that no request of a tenant makes, put into the store: a webhook delivery, a report with its mail, and an opt-out. */
-import { namedList, optOuts } from '#core/feedback/opt-out.ts'
+import { namedList, optOuts } from '#core/feedback/suppression/opt-out.ts'
 import { keptReportKey } from '#core/trace/kept-report.ts'
 import { reportId, keptMailId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { announce } from '#core/webhooks/announce.ts'

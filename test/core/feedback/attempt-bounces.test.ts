@@ -1,9 +1,9 @@
 /** Recipients that are refused for good while the message is handed over: failed, and a bounce for people. */
 import test, { type ExecutionContext } from 'ava'
-import { bouncesIn } from '#core/feedback/attempt-bounces.ts'
-import { suppressions } from '#core/feedback/suppression.ts'
+import { bouncesIn } from '#core/feedback/apply/attempt-bounces.ts'
+import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { requeue } from '#core/submission/replay/requeue.ts'
-import { Suppressions } from '#core/feedback/suppressions.ts'
+import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import { Audit } from '#core/audit.ts'
 import { Change } from '#store/change.ts'
 import { enqueue } from '#store/queue.ts'

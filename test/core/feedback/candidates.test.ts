@@ -1,6 +1,6 @@
 /** The messages that reports are looked for among: read once for neighbours in a batch, and never all held at a time. */
 import test from 'ava'
-import { Candidates } from '#core/feedback/candidates.ts'
+import { Candidates } from '#core/feedback/apply/candidates.ts'
 import type { Database } from '#store/database.ts'
 
 test('what was read for an address is remembered, and forgotten after a hundred others', async (t) => {

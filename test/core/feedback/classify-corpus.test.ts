@@ -1,6 +1,6 @@
 /** Bounces that were really sent: whether those addresses would be suppressed that should be, and no others. */
 import test from 'ava'
-import { classify } from '#core/feedback/classify.ts'
+import { classify } from '#core/feedback/apply/classify.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'
 import { corpus, octetsOf } from '../../ingest/report/report-fixtures.ts'

@@ -1,8 +1,8 @@
 /** What metrics count of feedback: once, and only what became durable. */
 import test from 'ava'
 import { Audit } from '#core/audit.ts'
-import { tellCounts } from '#core/feedback/counts.ts'
-import { Suppressions } from '#core/feedback/suppressions.ts'
+import { tellCounts } from '#core/feedback/suppression/counts.ts'
+import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import { scope, until, type House } from '../house.ts'
 import { report, take } from '../scripted-transport.ts'
 import { complaint, event, intakeOf, mailed, sendingHouse, signed, switchFlag, tokenOf } from './reports.ts'

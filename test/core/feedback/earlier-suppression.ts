@@ -1,5 +1,5 @@
 /** An unsubscribe as versions of before 2026-11-22 recorded it. */
-import type { Suppression } from '#core/feedback/suppression.ts'
+import type { Suppression } from '#core/feedback/suppression/suppression.ts'
 import { newId } from '#store/ids.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 

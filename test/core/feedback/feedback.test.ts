@@ -1,6 +1,6 @@
 /** What reports make of messages: states, suppressions, duplicates, belief, and reports that come too early. */
 import test from 'ava'
-import { suppressions } from '#core/feedback/suppression.ts'
+import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import type { Change } from '#store/change.ts'
 import { readKeptReport } from '#core/trace/kept-report.ts'

@@ -1,8 +1,8 @@
 /** Reports that come too early, or fit nothing: how long they wait, how many may, and where they are seen in the end. */
 import test, { type ExecutionContext } from 'ava'
-import type { Feedback } from '#core/feedback/feedback.ts'
-import { PendingReports } from '#core/feedback/pending-reports.ts'
-import { WaitingRoom } from '#core/feedback/waiting-room.ts'
+import type { Feedback } from '#core/feedback/intake/feedback.ts'
+import { PendingReports } from '#core/feedback/intake/pending-reports.ts'
+import { WaitingRoom } from '#core/feedback/intake/waiting-room.ts'
 import { unmatchedReports } from '#core/ingest-sources/unmatched-reports.ts'
 import { keptReportBytes, readKeptReport } from '#core/trace/kept-report.ts'
 import { readReports } from '#core/trace/trace-report.ts'

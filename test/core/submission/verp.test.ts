@@ -1,7 +1,7 @@
 /** When a message gets return paths of its own, and how long they lead back to it. */
 import test from 'ava'
 import { integrityChecks } from '#core/integrity.ts'
-import { suppressions } from '#core/feedback/suppression.ts'
+import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { Replays } from '#core/submission/replay/replays.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import type { Submission } from '#core/submission/submission.ts'

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { ingestSources, imapPasswordPlace } from '#core/ingest-sources/ingest-source.ts'
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
-import { PolledMailboxes, type MailboxKey } from '#core/feedback/polled-mailboxes.ts'
+import { PolledMailboxes, type MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'

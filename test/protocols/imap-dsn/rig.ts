@@ -1,7 +1,7 @@
 /** A polled mailbox over a real store: the taking of feedback is a double, the server is whichever a test has. */
 import type { ExecutionContext } from 'ava'
 import { imapPasswordPlace, ingestSources, type ImapConfig, type IngestSource } from '#core/ingest-sources/ingest-source.ts'
-import { PolledMailboxes } from '#core/feedback/polled-mailboxes.ts'
+import { PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
 import { readPoll, type SourcePoll } from '#core/ingest-sources/source-status.ts'
 import type { ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'

@@ -4,7 +4,7 @@ import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Clock } from '../../clock.ts'
-import { suppressionsAgainst, withoutSuppressed } from '../../feedback/suppressed-recipients.ts'
+import { suppressionsAgainst, withoutSuppressed } from '../../feedback/suppression/suppressed-recipients.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 
 /**

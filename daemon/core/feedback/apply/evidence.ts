@@ -2,8 +2,8 @@
  * Which of two reports of the same kind about the same recipient is the better evidence: a total order, so that the best of several is
  * the same in whatever order they come. Pure.
  */
-import { reportProofs, type TraceReport } from '../trace/trace-report.ts'
-import { isComplaint } from './auto-suppression.ts'
+import { reportProofs, type TraceReport } from '../../trace/trace-report.ts'
+import { isComplaint } from '../suppression/auto-suppression.ts'
 
 /** Categories that say that something failed, and not what. */
 const vague: readonly (string | null)[] = ['undetermined', 'expired', 'success', 'policy', 'bounce_unparsed', null]

@@ -1,8 +1,8 @@
 /** Opt-outs: who wants no more mail of a list. Mail without a list, such as receipts and password resets, still goes to them. */
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { foldAddress } from '../addresses.ts'
-import type { Trace } from '../trace/trace.ts'
+import { foldAddress } from '../../addresses.ts'
+import type { Trace } from '../../trace/trace.ts'
 import { foldEmail } from './suppression.ts'
 
 /** A list that a message belongs to, and that its recipient can leave. */

@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { Refusal } from '../refusals.ts'
+import { Refusal } from '../../refusals.ts'
 import { countSuppressions } from './counts.ts'
 import { isEarlierUnsubscribe, optOutOf } from './earlier-unsubscribes.ts'
 import { optOuts } from './opt-out.ts'

@@ -1,11 +1,11 @@
 /** What a report makes of a trace: the report as it is kept, and the trace after it. Pure. */
-import { advance, worstStatus, type TraceEvent } from '../trace/states.ts'
-import { reportId, type ReportType, type TraceReport } from '../trace/trace-report.ts'
-import { bounceOf, type Trace, type TraceRecipient } from '../trace/trace.ts'
+import { advance, worstStatus, type TraceEvent } from '../../trace/states.ts'
+import { reportId, type ReportType, type TraceReport } from '../../trace/trace-report.ts'
+import { bounceOf, type Trace, type TraceRecipient } from '../../trace/trace.ts'
 import type { Attribution } from './attribution.ts'
 import { classify, type Classification } from './classify.ts'
-import type { FeedbackEvent } from './event.ts'
-import { foldEmail } from './suppression.ts'
+import type { FeedbackEvent } from '../event.ts'
+import { foldEmail } from '../suppression/suppression.ts'
 
 export interface Told {
   readonly event: FeedbackEvent & { readonly type: ReportType }

@@ -3,15 +3,15 @@
  * recipient (VERP), a token of ours, the queue id of the next host, the Message-ID.
  */
 import type { Database } from '#store/database.ts'
-import type { SecretBox } from '../access/secret-box.ts'
-import { recipientOfVerp } from '../trace/return-paths.ts'
-import { traceOfServiceRef } from '../trace/trace-token.ts'
-import type { ReportProof } from '../trace/trace-report.ts'
-import { traces, type Trace } from '../trace/trace.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
+import { recipientOfVerp } from '../../trace/return-paths.ts'
+import { traceOfServiceRef } from '../../trace/trace-token.ts'
+import type { ReportProof } from '../../trace/trace-report.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
 import { Candidates } from './candidates.ts'
-import type { FeedbackEvent } from './event.ts'
-import type { FeedbackOrigin } from './origin.ts'
-import { foldEmail } from './suppression.ts'
+import type { FeedbackEvent } from '../event.ts'
+import type { FeedbackOrigin } from '../origin.ts'
+import { foldEmail } from '../suppression/suppression.ts'
 
 export interface AttributionOptions {
   readonly database: Database

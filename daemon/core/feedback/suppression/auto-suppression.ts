@@ -6,7 +6,7 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { pack, unpack, type Element } from '#store/tuple.ts'
-import type { TraceReport } from '../trace/trace-report.ts'
+import type { TraceReport } from '../../trace/trace-report.ts'
 import type { Correction } from './place.ts'
 import { foldEmail, type Suppression } from './suppression.ts'
 

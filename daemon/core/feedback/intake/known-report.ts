@@ -5,8 +5,8 @@
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import type { FeedbackEvent } from './event.ts'
-import type { FeedbackOrigin } from './origin.ts'
+import type { FeedbackEvent } from '../event.ts'
+import type { FeedbackOrigin } from '../origin.ts'
 
 /** A report that came before. */
 export interface KnownReport {

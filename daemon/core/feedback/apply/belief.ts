@@ -1,7 +1,7 @@
 /** How far a report is believed: whether it may change a trace, and whether it may keep mail from somebody. Pure. */
 import type { Attribution } from './attribution.ts'
-import type { FeedbackEvent } from './event.ts'
-import type { FeedbackOrigin } from './origin.ts'
+import type { FeedbackEvent } from '../event.ts'
+import type { FeedbackOrigin } from '../origin.ts'
 
 /** Formats that a server of the operator's own writes; mails can be written by anybody. */
 const ownRecords: readonly FeedbackEvent['format'][] = ['stalwart', 'mailenable', 'postfix']

@@ -4,14 +4,14 @@
  */
 import type { Change } from '#store/change.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { AttemptError, PeerReply, RecipientReport } from '../trace/attempt-record.ts'
-import { reportId, traceReports, type TraceReport } from '../trace/trace-report.ts'
-import type { Trace } from '../trace/trace.ts'
-import { announce } from '../webhooks/announce.ts'
-import type { WebhookEndpoints } from '../webhooks/endpoint.ts'
+import type { AttemptError, PeerReply, RecipientReport } from '../../trace/attempt-record.ts'
+import { reportId, traceReports, type TraceReport } from '../../trace/trace-report.ts'
+import type { Trace } from '../../trace/trace.ts'
+import { announce } from '../../webhooks/announce.ts'
+import type { WebhookEndpoints } from '../../webhooks/endpoint.ts'
 import { classify } from './classify.ts'
-import { countBounce } from './counts.ts'
-import { settleSuppressions, type News, type Settling } from './consequences.ts'
+import { countBounce } from '../suppression/counts.ts'
+import { settleSuppressions, type News, type Settling } from '../suppression/consequences.ts'
 
 /** As much of an attempt as is looked at. */
 export interface AttemptSeen {

@@ -1,7 +1,7 @@
 /** What of feedback is counted for metrics, said in the write that makes it happen: counted when that is durable, and once. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import type { BounceClass } from './event.ts'
+import type { BounceClass } from '../event.ts'
 import type { SuppressionSource } from './suppression.ts'
 
 /** Hears of what became durable. */

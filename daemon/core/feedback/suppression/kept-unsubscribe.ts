@@ -3,7 +3,7 @@ import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
-import type { Trace } from '../trace/trace.ts'
+import type { Trace } from '../../trace/trace.ts'
 import { listOf, senderList, type MailingList } from './opt-out.ts'
 
 /** Whom a link is about, and in whose name. */

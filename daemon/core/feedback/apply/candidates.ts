@@ -6,9 +6,9 @@ import { unpack } from '#store/tuple.ts'
 import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
-import { foldAddress } from '../addresses.ts'
-import { traces, type Trace } from '../trace/trace.ts'
-import type { FeedbackEvent } from './event.ts'
+import { foldAddress } from '../../addresses.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
+import type { FeedbackEvent } from '../event.ts'
 
 const hourMs = 3_600_000
 /** Clocks of logs are often wrong by a time zone. */

@@ -8,7 +8,7 @@ import {
   type RefusalCategory,
   type RefusalMeaning,
 } from '#config/status-codes.ts'
-import type { BounceClass, FeedbackEvent } from './event.ts'
+import type { BounceClass, FeedbackEvent } from '../event.ts'
 import { enhancedCodesIn, linkIn, mailAddressIn, replyText } from './reply-text.ts'
 
 /** What is known of a refusal; a `FeedbackEvent` is such. `remoteMta` is the server that answered. */

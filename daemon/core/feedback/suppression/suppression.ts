@@ -1,7 +1,7 @@
 /** Suppressions: addresses that get no mail from an organization. Spec "Suppression". */
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { foldAddress } from '../addresses.ts'
+import { foldAddress } from '../../addresses.ts'
 
 /** How an entry came about. */
 export const suppressionSources = ['manual', 'import', 'bounce', 'complaint', 'unsubscribe'] as const

@@ -1,7 +1,7 @@
 /** Tries reports again that came too early, while any wait; those of an earlier process too. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import type { Clock, Timer } from '../clock.ts'
+import type { Clock, Timer } from '../../clock.ts'
 import type { Feedback } from './feedback.ts'
 import { patienceMs, pendingKey, pendingReports, type PendingReport } from './pending-report.ts'
 import type { WaitingRoom } from './waiting-room.ts'

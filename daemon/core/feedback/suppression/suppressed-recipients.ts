@@ -1,7 +1,7 @@
 /** Keeps mail from suppressed recipients: the look-up, and what it makes of a trace. Spec "Trace status". */
 import type { Database } from '#store/database.ts'
-import { advance, worstStatus } from '../trace/states.ts'
-import type { RecipientSuppression, Trace, TraceRecipient } from '../trace/trace.ts'
+import { advance, worstStatus } from '../../trace/states.ts'
+import type { RecipientSuppression, Trace, TraceRecipient } from '../../trace/trace.ts'
 import { isEarlierUnsubscribe } from './earlier-unsubscribes.ts'
 import { everyList, listOf, optOuts, type MailingList } from './opt-out.ts'
 import { foldEmail, isInForce, suppressions } from './suppression.ts'
