@@ -1,7 +1,7 @@
 /** `postern login-link`: a sign-in link for an address, from the running daemon, or straight from the store when none runs. */
 import { pagesUrl, type Config } from '#config/load.ts'
 import { systemClock } from '#core/clock.ts'
-import { operatorLink } from '#core/people/operator-link.ts'
+import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { Refusal } from '#core/refusals.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'

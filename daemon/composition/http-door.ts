@@ -2,7 +2,7 @@
 import { publicUrl } from '#config/load.ts'
 import { orRunToken } from '#core/access/run-token.ts'
 import { bearerCheck } from '#core/oauth/bearers.ts'
-import { operatorLink } from '#core/people/operator-link.ts'
+import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { bearerAuthentication, operatorAuthentication } from '../../admin-api/authentication.ts'
 import { claimOperations } from '../../admin-api/pages/agents/claims.ts'
 import { oauthOperations } from '../../admin-api/oauth/operations.ts'

@@ -21,8 +21,8 @@ import {
 } from './first-secrets.ts'
 import { meterHeld } from './held-usage.ts'
 import { addOrganization } from './new-organization.ts'
-import { addFirstLink } from './people/login-link.ts'
-import { hasOwner } from './people/members.ts'
+import { addFirstLink } from './people/sign-in/login-link.ts'
+import { hasOwner } from './people/members/members.ts'
 
 export interface BootstrapOptions {
   readonly database: Database

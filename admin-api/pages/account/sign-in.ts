@@ -1,5 +1,5 @@
 /** Signing in: by a link that is mailed, or by a passkey; and signing out. */
-import { safePath } from '#core/people/login-link.ts'
+import { safePath } from '#core/people/sign-in/login-link.ts'
 import type { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../answer.ts'
 import type { Operation } from '../../operation.ts'

@@ -1,5 +1,5 @@
 /** The bare address: where to sign in and how to send for who comes by, the own organizations for who is signed in, a signpost for programs. */
-import { startPage } from '#core/people/login-link.ts'
+import { startPage } from '#core/people/sign-in/login-link.ts'
 import { answer, type Answer } from '../../answer.ts'
 import { prefersPage, varies } from '../../negotiation.ts'
 import type { Operation } from '../../operation.ts'

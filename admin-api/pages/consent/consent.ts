@@ -2,7 +2,7 @@
 import type { Authorizations, PendingAuthorization } from '#core/oauth/authorizations.ts'
 import type { Consents, Decision } from '#core/consent/consents.ts'
 import { changesSettings, parseScopes } from '#core/oauth/scopes.ts'
-import type { SignedIn } from '#core/people/sessions.ts'
+import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import { Refusal, type FieldProblem } from '#core/refusals.ts'
 import type { Answer } from '../../answer.ts'
 import { redirectTo, type AuthorizationUi, type PageRequest } from '../../oauth/authorize.ts'

@@ -1,6 +1,6 @@
 /** The page behind the link of an invitation. It shows what it is about; only who has signed in with the invited address accepts it. */
-import type { InvitationView } from '#core/people/invitations.ts'
-import type { SignedIn } from '#core/people/sessions.ts'
+import type { InvitationView } from '#core/people/members/invitations.ts'
+import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import type { Answer } from '../../answer.ts'
 import type { Operation } from '../../operation.ts'
 import { csrfField } from '../session/confirm-first.ts'

@@ -1,9 +1,9 @@
 /** How members and invitations are shown, with the forms that the reader may use. */
 import type { ApiKey } from '#core/access/api-key.ts'
 import { roles, type Role, type RoleRights } from '#core/access/role.ts'
-import type { Invitation } from '#core/people/invitation.ts'
-import type { OpenedInvitation } from '#core/people/invitations.ts'
-import type { Person } from '#core/people/members.ts'
+import type { Invitation } from '#core/people/members/invitation.ts'
+import type { OpenedInvitation } from '#core/people/members/invitations.ts'
+import type { Person } from '#core/people/members/members.ts'
 import type { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../answer.ts'
 import { confirmFirst, csrfField } from '../session/confirm-first.ts'

@@ -1,7 +1,7 @@
 /** Members of an organization and invitations to it. */
 import type { Scope } from '#core/access/scope.ts'
 import { roles, type Role } from '#core/access/role.ts'
-import type { OpenedInvitation } from '#core/people/invitations.ts'
+import type { OpenedInvitation } from '#core/people/members/invitations.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../answer.ts'
 import type { Operation } from '../../operation.ts'

@@ -1,8 +1,8 @@
 /** The start page: the organizations of the user, and invitations to others. */
-import type { Membership } from '#core/people/members.ts'
-import type { InvitationView } from '#core/people/invitations.ts'
+import type { Membership } from '#core/people/members/members.ts'
+import type { InvitationView } from '#core/people/members/invitations.ts'
 import { rightsOfRole } from '#core/access/role.ts'
-import { userNameMax } from '#core/people/user.ts'
+import { userNameMax } from '#core/people/users/user.ts'
 import type { Answer } from '../../answer.ts'
 import type { Operation } from '../../operation.ts'
 import { csrfField } from '../session/confirm-first.ts'

@@ -1,7 +1,7 @@
 /** The session of a browser: its cookie in, its cookie out. RFC 6265 §4.1. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { People } from '#core/people/people.ts'
-import { sessionMs, type Browser, type SignedIn } from '#core/people/sessions.ts'
+import { sessionMs, type Browser, type SignedIn } from '#core/people/sign-in/sessions.ts'
 import { Answer } from '../../answer.ts'
 import type { Visitor } from '../layout/layout.ts'
 

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import type { People } from '#core/people/people.ts'
-import type { SignedIn } from '#core/people/sessions.ts'
+import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import { Refusal } from '#core/refusals.ts'
 import { media, raw, type Answer } from '../../answer.ts'
 import { formBody, readForm } from '../../form-body.ts'

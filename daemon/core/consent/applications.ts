@@ -8,7 +8,7 @@ import { isMetadataAddress } from '../oauth/client-metadata-documents.ts'
 import { oauthGrants, type StoredGrant } from '../oauth/grant.ts'
 import type { Grants } from '../oauth/grants.ts'
 import { levelOf, scopesUpTo, surfaces, type OAuthScope } from '../oauth/scopes.ts'
-import type { Members } from '../people/members.ts'
+import type { Members } from '../people/members/members.ts'
 import type { Policies } from '../routing/policy.ts'
 import type { Organization, Project } from '../tenancy/organization.ts'
 

@@ -1,11 +1,11 @@
 /** What users are told by mail about their account; sent after the act, where mail is configured. */
 import type { Database } from '#store/database.ts'
-import type { Background } from './background.ts'
-import { passkeyMail, removedMail, reuseMail, roleMail, sessionsMail, type MailText } from './mail-texts.ts'
-import type { MemberNotices } from './members.ts'
-import type { PasskeyNotices } from './passkeys.ts'
-import type { SystemMail } from './system-mail.ts'
-import { userById, type User } from './user.ts'
+import type { Background } from './users/background.ts'
+import { passkeyMail, removedMail, reuseMail, roleMail, sessionsMail, type MailText } from './mail/mail-texts.ts'
+import type { MemberNotices } from './members/members.ts'
+import type { PasskeyNotices } from './sign-in/passkeys.ts'
+import type { SystemMail } from './mail/system-mail.ts'
+import { userById, type User } from './users/user.ts'
 
 export interface Notices extends MemberNotices, PasskeyNotices {
   sessionsEnded(user: User, count: number): void

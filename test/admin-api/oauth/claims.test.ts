@@ -1,6 +1,6 @@
 /** A sandbox that is claimed, as its agent sees it over REST: progress, tokens before and after, and the end by undo. */
 import test from 'ava'
-import { addUser, type User } from '#core/people/user.ts'
+import { addUser, type User } from '#core/people/users/user.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { lookupPrefix } from '#store/record-kind.ts'

@@ -1,9 +1,9 @@
 /** Clients that ask for access, and members to ask: what tests of consent have in common. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { FetchedDocument } from '#core/outbound/fetch.ts'
-import { members } from '#core/people/member.ts'
+import { members } from '#core/people/members/member.ts'
 import type { Role } from '#core/access/role.ts'
-import { userByEmail } from '#core/people/user.ts'
+import { userByEmail } from '#core/people/users/user.ts'
 import { addOrganization } from '#core/new-organization.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'

@@ -1,8 +1,8 @@
 /** The journeys of people in Chromium, with and without scripts; every page on the way is judged by axe-core at two widths. */
 import type { ExecutionContext } from 'ava'
 import { addAuthenticator, axeFaults, launchBrowser, withoutAutofill, type Browser } from '../../support/browser.ts'
-import { passkeys } from '#core/people/passkey.ts'
-import { userByEmail } from '#core/people/user.ts'
+import { passkeys } from '#core/people/sign-in/passkey.ts'
+import { userByEmail } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
 import { startSite, type Site } from './site.ts'
 import { openTab as openTabIn, titleOf, type Tab, type TabOptions } from './tab.ts'

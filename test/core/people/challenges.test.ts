@@ -1,7 +1,7 @@
 /** Challenges of passkeys: for one purpose, for a quarter of an hour, once. */
 import test from 'ava'
-import { Challenges } from '#core/people/challenges.ts'
-import { relyingPartyOf } from '#core/people/relying-party.ts'
+import { Challenges } from '#core/people/sign-in/challenges.ts'
+import { relyingPartyOf } from '#core/people/sign-in/relying-party.ts'
 import { Change } from '#store/change.ts'
 import { houseOf, secrets } from '../house.ts'
 

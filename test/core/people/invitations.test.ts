@@ -1,7 +1,7 @@
 /** Invitations: for a week, for one address, once. */
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
-import { invitations as invitationRecords } from '#core/people/invitation.ts'
+import { invitations as invitationRecords } from '#core/people/members/invitation.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'

@@ -1,8 +1,8 @@
 /** Sign-in links: single use, short-lived, the same for known and unknown addresses, and read by nobody but their mail's reader. */
 import test, { type ExecutionContext } from 'ava'
-import { loginLinks as linkRecords, safePath } from '#core/people/login-link.ts'
-import { operatorLink } from '#core/people/operator-link.ts'
-import { userByEmail } from '#core/people/user.ts'
+import { loginLinks as linkRecords, safePath } from '#core/people/sign-in/login-link.ts'
+import { operatorLink } from '#core/people/sign-in/operator-link.ts'
+import { userByEmail } from '#core/people/users/user.ts'
 import { Refusal } from '#core/refusals.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { TraceReader } from '#core/trace/read.ts'

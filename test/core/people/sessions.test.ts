@@ -1,7 +1,7 @@
 /** Sessions: they slide, end, are proved anew and never share a secret. */
 import test from 'ava'
 import { Refusal } from '#core/refusals.ts'
-import { sessions as sessionRecords } from '#core/people/session.ts'
+import { sessions as sessionRecords } from '#core/people/sign-in/session.ts'
 import { Change } from '#store/change.ts'
 import { browser, peopleHouse, type PeopleHouse } from './rig.ts'
 

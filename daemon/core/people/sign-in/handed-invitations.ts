@@ -5,15 +5,15 @@
  * others and claims of agents for that address are not theirs until a sign-in link proves it.
  */
 import type { Database } from '#store/database.ts'
-import type { Clock } from '../clock.ts'
-import { Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../setting-writes.ts'
-import type { Invitation } from './invitation.ts'
-import type { Invitations } from './invitations.ts'
+import type { Clock } from '../../clock.ts'
+import { Refusal } from '../../refusals.ts'
+import type { SettingWrites } from '../../setting-writes.ts'
+import type { Invitation } from '../members/invitation.ts'
+import type { Invitations } from '../members/invitations.ts'
 import type { SignUp } from './login-links.ts'
 import type { BegunSession, Browser, Sessions } from './sessions.ts'
-import type { SystemMail } from './system-mail.ts'
-import { addUser, userByEmail } from './user.ts'
+import type { SystemMail } from '../mail/system-mail.ts'
+import { addUser, userByEmail } from '../users/user.ts'
 
 export interface HandedInvitationOptions {
   readonly database: Database

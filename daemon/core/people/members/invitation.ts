@@ -1,8 +1,8 @@
 /** Invitations: an address that may become a member, for a week. */
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { actorKinds, type Actor } from '../audit.ts'
-import { roles, type Role } from '../access/role.ts'
+import { actorKinds, type Actor } from '../../audit.ts'
+import { roles, type Role } from '../../access/role.ts'
 
 /** Gone once accepted or revoked. */
 export interface Invitation {

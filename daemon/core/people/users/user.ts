@@ -4,8 +4,8 @@ import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { defineRecord, type Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { foldAddress, parseAddress } from '../addresses.ts'
-import { invalid, Refusal } from '../refusals.ts'
+import { foldAddress, parseAddress } from '../../addresses.ts'
+import { invalid, Refusal } from '../../refusals.ts'
 import { peoplePartition } from './partition.ts'
 
 export interface User {

@@ -1,11 +1,11 @@
 /** The sign-in link that the operator of the service makes for somebody: the way in without mail, and for the first owner. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import type { Clock } from '../clock.ts'
-import { allOrganizations } from '../tenancy/organization-list.ts'
+import type { Clock } from '../../clock.ts'
+import { allOrganizations } from '../../tenancy/organization-list.ts'
 import { addLoginLink, loginLinkMs, startPage } from './login-link.ts'
-import { hasOwner } from './members.ts'
-import { identityOf } from './user.ts'
+import { hasOwner } from '../members/members.ts'
+import { identityOf } from '../users/user.ts'
 
 /**
  * Answers the path of a link for this address, whether it has an account or not. Whoever uses it becomes the owner of the

@@ -2,8 +2,8 @@
 import type { Change } from '#store/change.ts'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { peoplePartition } from './partition.ts'
-import { hashSecret, newSecret } from './secret-token.ts'
+import { peoplePartition } from '../users/partition.ts'
+import { hashSecret, newSecret } from '../users/secret-token.ts'
 
 export interface LoginLink {
   /** The SHA-256 of the secret in the link. */
