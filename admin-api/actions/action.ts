@@ -51,7 +51,7 @@ export interface ActionFacts {
 }
 
 export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> extends ActionFacts {
-  /** The scope that the principal needs; the scopes of other surfaces follow from it (`core/oauth/scopes.ts`). */
+  /** The scope that the principal needs; the scopes of other surfaces follow from it (`core/oauth/protocol/scopes.ts`). */
   readonly scope: A
   /** One schema for all that the action takes, closed to unknown fields. */
   readonly input: I

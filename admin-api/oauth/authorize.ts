@@ -1,8 +1,8 @@
 /** The authorization endpoint, for people in browsers (RFC 6749 §3.1): checks the request, and lets the pages ask. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
-import type { Authorizations, PendingAuthorization } from '#core/oauth/authorizations.ts'
-import type { OAuthError } from '#core/oauth/oauth-error.ts'
+import type { Authorizations, PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
+import type { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
 import { media, raw, type Answer } from '../answer.ts'
 import { formBody, readForm } from '../form-body.ts'
 import { operation, type Operation, type ErrorRenderer } from '../operation.ts'

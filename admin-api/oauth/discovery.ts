@@ -1,7 +1,7 @@
 /** What clients read first: the metadata of the authorization server and of what it protects, and the keys (RFC 8414, RFC 9728, RFC 7517). */
-import { anonymousBootstrapClientId, clientAuthentications, grantTypes } from '#core/oauth/client.ts'
-import { servedScopes, servedSurfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/scopes.ts'
-import type { SigningKeys } from '#core/oauth/signing-keys.ts'
+import { anonymousBootstrapClientId, clientAuthentications, grantTypes } from '#core/oauth/clients/client.ts'
+import { servedScopes, servedSurfaces, usualScopes, type OAuthUrls, type Surface } from '#core/oauth/protocol/scopes.ts'
+import type { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { media, raw, type Answer } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import { oauthPaths } from './paths.ts'

@@ -1,6 +1,6 @@
 /** Answers of the OAuth endpoints: JSON that nobody keeps, and errors in the form of RFC 6749 §5.2. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { OAuthError, type OAuthErrorCode } from '#core/oauth/oauth-error.ts'
+import { OAuthError, type OAuthErrorCode } from '#core/oauth/protocol/oauth-error.ts'
 import { refusals, type FieldProblem, type Refusal } from '#core/refusals.ts'
 import { answer, raw, type Answer } from '../answer.ts'
 

@@ -1,7 +1,7 @@
 /** The HTTP listener, composed: every operation that is served, who may call it, and within which limits. */
 import { publicUrl } from '#config/load.ts'
 import { orRunToken } from '#core/access/run-token.ts'
-import { bearerCheck } from '#core/oauth/bearers.ts'
+import { bearerCheck } from '#core/oauth/tokens/bearers.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { bearerAuthentication, operatorAuthentication } from '../../admin-api/authentication.ts'
 import { claimOperations } from '../../admin-api/pages/agents/claims.ts'

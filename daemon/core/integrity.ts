@@ -24,7 +24,7 @@ import { inboundMessages, weightOf, type InboundMessage } from './inbound-routes
 import { inboundRoutes } from './inbound-routes/route.ts'
 import { inspectTests, type InspectTest } from './inspect/inspect-test.ts'
 import { checkInspected, contentOfTest, mailContent } from './inspect/integrity.ts'
-import { oauthGrants } from './oauth/grant.ts'
+import { oauthGrants } from './oauth/grants/grant.ts'
 import { invitations } from './people/members/invitation.ts'
 import { loginLinks } from './people/sign-in/login-link.ts'
 import { members } from './people/members/member.ts'

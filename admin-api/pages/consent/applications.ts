@@ -1,7 +1,7 @@
 /** Applications with access to projects of the user, and taking that back. */
 import type { ApiKey } from '#core/access/api-key.ts'
 import type { Application, Applications } from '#core/consent/applications.ts'
-import { changesSettings } from '#core/oauth/scopes.ts'
+import { changesSettings } from '#core/oauth/protocol/scopes.ts'
 import type { Answer } from '../../answer.ts'
 import type { Operation } from '../../operation.ts'
 import { csrfField } from '../session/confirm-first.ts'

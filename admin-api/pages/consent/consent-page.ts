@@ -1,8 +1,8 @@
 /** The page that asks a person about an application: who it is, what it may do, and where. */
-import type { PendingAuthorization } from '#core/oauth/authorizations.ts'
+import type { PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
 import { projectNameMax, suggestedScopes, type Place } from '#core/consent/consents.ts'
-import type { OAuthError } from '#core/oauth/oauth-error.ts'
-import { oauthScopes, ofSurface, type OAuthScope, type Surface } from '#core/oauth/scopes.ts'
+import type { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
+import { oauthScopes, ofSurface, type OAuthScope, type Surface } from '#core/oauth/protocol/scopes.ts'
 import { invalid } from '#core/refusals.ts'
 import type { Project } from '#core/tenancy/organization.ts'
 import type { Answer } from '../../answer.ts'

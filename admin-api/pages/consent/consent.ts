@@ -1,7 +1,7 @@
 /** Consent of people to applications: the `AuthorizationUi` of the authorization endpoint. Who is not signed in does that first. */
-import type { Authorizations, PendingAuthorization } from '#core/oauth/authorizations.ts'
+import type { Authorizations, PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
 import type { Consents, Decision } from '#core/consent/consents.ts'
-import { changesSettings, parseScopes } from '#core/oauth/scopes.ts'
+import { changesSettings, parseScopes } from '#core/oauth/protocol/scopes.ts'
 import type { SignedIn } from '#core/people/sign-in/sessions.ts'
 import { Refusal, type FieldProblem } from '#core/refusals.ts'
 import type { Answer } from '../../answer.ts'

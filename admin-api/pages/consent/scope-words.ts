@@ -1,5 +1,5 @@
 /** What the scopes of applications mean, for people. */
-import { surfaces, surfaceOf, type OAuthScope, type Surface } from '#core/oauth/scopes.ts'
+import { surfaces, surfaceOf, type OAuthScope, type Surface } from '#core/oauth/protocol/scopes.ts'
 
 interface ScopeWords {
   readonly label: string

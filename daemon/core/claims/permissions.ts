@@ -1,5 +1,5 @@
 /** What somebody who takes over a sandbox lets its agent do from then on. Reading is always part of it. */
-import { scopesUpTo, type OAuthScope } from '../oauth/scopes.ts'
+import { scopesUpTo, type OAuthScope } from '../oauth/protocol/scopes.ts'
 
 export const permissions = ['send_sandbox', 'send_live', 'admin'] as const
 export type Permission = (typeof permissions)[number]

@@ -1,8 +1,8 @@
 /** Consent: where a user may let a client in and how far, what they said before, and what they decide. */
 import { requireRight } from '../access/scope.ts'
 import type { Projects } from '../administration/projects.ts'
-import type { Approval, Authorizations, PendingAuthorization } from '../oauth/authorizations.ts'
-import { covers, levelOf, levelOfRights, quietLevel, scopesUpTo, surfaceOf, type OAuthScope } from '../oauth/scopes.ts'
+import type { Approval, Authorizations, PendingAuthorization } from '../oauth/endpoints/authorizations.ts'
+import { covers, levelOf, levelOfRights, quietLevel, scopesUpTo, surfaceOf, type OAuthScope } from '../oauth/protocol/scopes.ts'
 import type { Members } from '../people/members/members.ts'
 import { rightsOfRole, type Role } from '../access/role.ts'
 import { invalid, Refusal } from '../refusals.ts'

@@ -2,7 +2,7 @@
 import { createPublicKey } from 'node:crypto'
 import test from 'ava'
 import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose'
-import { SigningKeys } from '#core/oauth/signing-keys.ts'
+import { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { runCases, type Case } from './outcome.ts'
 import { issuer, mcpResource, restResource, startOAuth, type OAuthRig } from './rig.ts'
 

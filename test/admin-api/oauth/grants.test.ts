@@ -1,9 +1,9 @@
 /** What ends a grant, and that it ends with everything of it: replays, races, revocation. */
 import test from 'ava'
 import { integrityChecks } from '#core/integrity.ts'
-import { oauthGrants } from '#core/oauth/grant.ts'
-import { Parameters } from '#core/oauth/parameters.ts'
-import type { OAuthScope } from '#core/oauth/scopes.ts'
+import { oauthGrants } from '#core/oauth/grants/grant.ts'
+import { Parameters } from '#core/oauth/protocol/parameters.ts'
+import type { OAuthScope } from '#core/oauth/protocol/scopes.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { verify } from '#store/verify.ts'

@@ -1,6 +1,6 @@
 /** Refusals in the words of OAuth, also those that come before an endpoint is asked. */
 import test from 'ava'
-import { OAuthError } from '#core/oauth/oauth-error.ts'
+import { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { challenge } from '../../../admin-api/challenge.ts'
 import { endpointOperations } from '../../../admin-api/oauth/endpoints.ts'

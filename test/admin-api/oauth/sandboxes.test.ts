@@ -2,7 +2,7 @@
 import test from 'ava'
 import { keyUses } from '#core/access/key-uses.ts'
 import { integrityChecks } from '#core/integrity.ts'
-import { Sandboxes } from '#core/oauth/sandboxes.ts'
+import { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'

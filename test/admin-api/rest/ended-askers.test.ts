@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { ApiKeys } from '#core/access/api-keys.ts'
-import { grantStands } from '#core/oauth/grant.ts'
+import { grantStands } from '#core/oauth/grants/grant.ts'
 import { startOAuth, webClientId, type OAuthRig } from '../oauth/rig.ts'
 import { errorOf } from './rig.ts'
 

@@ -5,7 +5,7 @@ import {
   isCodeChallenge,
   useAuthorizationCode,
   verifiesChallenge,
-} from '#core/oauth/authorization-code.ts'
+} from '#core/oauth/grants/authorization-code.ts'
 import { Change } from '#store/change.ts'
 import { houseOf } from '../house.ts'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { ClientMetadataDocuments, isMetadataAddress } from '#core/oauth/client-metadata-documents.ts'
+import { ClientMetadataDocuments, isMetadataAddress } from '#core/oauth/clients/client-metadata-documents.ts'
 import type { FetchedDocument } from '#core/outbound/fetch.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 

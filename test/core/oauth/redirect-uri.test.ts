@@ -1,6 +1,12 @@
 /** The redirect matcher against a naive model that reads addresses as browsers do, over mutated addresses. */
 import test from 'ava'
-import { isLoopbackRedirect, matchesRedirectUri, mayRegisterRedirectUri, redirectHost, withParameters } from '#core/oauth/redirect-uri.ts'
+import {
+  isLoopbackRedirect,
+  matchesRedirectUri,
+  mayRegisterRedirectUri,
+  redirectHost,
+  withParameters,
+} from '#core/oauth/clients/redirect-uri.ts'
 import { Seeded } from '../../support/seeded.ts'
 
 const registered = [

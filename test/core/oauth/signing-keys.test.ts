@@ -1,6 +1,6 @@
 import test from 'ava'
-import { AccessTokens } from '#core/oauth/access-tokens.ts'
-import { SigningKeys } from '#core/oauth/signing-keys.ts'
+import { AccessTokens } from '#core/oauth/tokens/access-tokens.ts'
+import { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { houseOf, secrets } from '../house.ts'
 

@@ -9,7 +9,7 @@ import { requireAdministration, requireRight, requireWholeOrganization, type Sco
 import type { GrantSettingsSource } from '../../access/settings.ts'
 import { actorOf, type Audit } from '../../audit.ts'
 import type { Clock } from '../../clock.ts'
-import { endGrantsOf } from '../../oauth/grant.ts'
+import { endGrantsOf } from '../../oauth/grants/grant.ts'
 import { Refusal } from '../../refusals.ts'
 import type { SettingWrites } from '../../setting-writes.ts'
 import { organizations, type Organization } from '../../tenancy/organization.ts'

@@ -1,8 +1,8 @@
 /** Access tokens: JWTs that say whose they are and what they are for, for one surface each (RFC 9068 §2). */
 import { randomUUID } from 'node:crypto'
 import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
-import type { Clock } from '../clock.ts'
-import { parseScopes, type OAuthScope, type OAuthUrls, type Surface } from './scopes.ts'
+import type { Clock } from '../../clock.ts'
+import { parseScopes, type OAuthScope, type OAuthUrls, type Surface } from '../protocol/scopes.ts'
 import { signingAlgorithm, type SigningKeys } from './signing-keys.ts'
 
 export interface AccessTokenOptions {

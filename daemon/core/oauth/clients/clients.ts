@@ -1,9 +1,9 @@
 /** Which client asks: found by its id, and at the token endpoint proved by its secret where it has one (RFC 6749 §2.3). */
-import type { SecretBox } from '../access/secret-box.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
 import { builtInClients, type Client } from './client.ts'
 import { isMetadataAddress, type ClientMetadataDocuments } from './client-metadata-documents.ts'
-import { OAuthError } from './oauth-error.ts'
-import type { Parameters } from './parameters.ts'
+import { OAuthError } from '../protocol/oauth-error.ts'
+import type { Parameters } from '../protocol/parameters.ts'
 import type { Registrations } from './registrations.ts'
 
 export interface ClientOptions {

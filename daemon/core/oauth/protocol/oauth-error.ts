@@ -1,5 +1,5 @@
 /** Errors of the authorization server, each with the code that its RFC gives it. */
-import { Refusal, type RefusalCode } from '../refusals.ts'
+import { Refusal, type RefusalCode } from '../../refusals.ts'
 
 interface ErrorRow {
   /** Status where the error is the answer itself; errors that travel by redirect have none of their own. */

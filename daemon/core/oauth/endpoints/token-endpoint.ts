@@ -2,17 +2,17 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { recordKey } from '#store/record-kind.ts'
-import type { Clock } from '../clock.ts'
-import type { SettingWrites } from '../setting-writes.ts'
-import { accessTokenSeconds, type AccessTokens } from './access-tokens.ts'
-import { findAuthorizationCode, useAuthorizationCode, verifiesChallenge } from './authorization-code.ts'
-import { anonymousBootstrapClientId } from './client.ts'
-import type { ClientRequest, Clients } from './clients.ts'
-import { oauthGrants, type Grant, type StoredGrant } from './grant.ts'
-import type { Grants } from './grants.ts'
-import { OAuthError } from './oauth-error.ts'
-import type { Parameters } from './parameters.ts'
-import { addRefreshToken, findRefreshToken, grantMs, useRefreshToken } from './refresh-tokens.ts'
+import type { Clock } from '../../clock.ts'
+import type { SettingWrites } from '../../setting-writes.ts'
+import { accessTokenSeconds, type AccessTokens } from '../tokens/access-tokens.ts'
+import { findAuthorizationCode, useAuthorizationCode, verifiesChallenge } from '../grants/authorization-code.ts'
+import { anonymousBootstrapClientId } from '../clients/client.ts'
+import type { ClientRequest, Clients } from '../clients/clients.ts'
+import { oauthGrants, type Grant, type StoredGrant } from '../grants/grant.ts'
+import type { Grants } from '../grants/grants.ts'
+import { OAuthError } from '../protocol/oauth-error.ts'
+import type { Parameters } from '../protocol/parameters.ts'
+import { addRefreshToken, findRefreshToken, grantMs, useRefreshToken } from '../tokens/refresh-tokens.ts'
 import type { Sandboxes } from './sandboxes.ts'
 import {
   capAnonymous,
@@ -25,7 +25,7 @@ import {
   type OAuthScope,
   type OAuthUrls,
   type Surface,
-} from './scopes.ts'
+} from '../protocol/scopes.ts'
 
 /** What happens at the token endpoint that somebody should know of; implementations must not throw. */
 export interface TokenEvents {

@@ -3,7 +3,7 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { defineRecord, type Stored } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { oauthScopes, type OAuthScope } from './scopes.ts'
+import { oauthScopes, type OAuthScope } from '../protocol/scopes.ts'
 
 export interface Grant {
   readonly id: string

@@ -3,7 +3,7 @@ import type { Change } from '#store/change.ts'
 import type { WriteResult } from '#store/kv.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import { clientNetwork } from '../access/client-network.ts'
+import { clientNetwork } from '../../access/client-network.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /** So many in a window that begins at a multiple of its length, UTC. */

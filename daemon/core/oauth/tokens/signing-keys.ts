@@ -7,8 +7,8 @@ import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { within, type Element } from '#store/tuple.ts'
-import type { SealedSecret, SecretBox } from '../access/secret-box.ts'
-import type { Clock } from '../clock.ts'
+import type { SealedSecret, SecretBox } from '../../access/secret-box.ts'
+import type { Clock } from '../../clock.ts'
 
 export const signingAlgorithm = 'ES256'
 

@@ -4,20 +4,20 @@
  */
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import type { Audit } from '../audit.ts'
-import type { Clock } from '../clock.ts'
-import { Refusal } from '../refusals.ts'
-import type { SettingWrites } from '../setting-writes.ts'
-import { projects } from '../tenancy/organization.ts'
-import { addAuthorizationCode, codeMs, isCodeChallenge } from './authorization-code.ts'
-import type { Client } from './client.ts'
-import type { Clients } from './clients.ts'
-import { oauthGrants, type Grant } from './grant.ts'
-import type { Grants } from './grants.ts'
-import { OAuthError, type OAuthErrorCode } from './oauth-error.ts'
-import { Parameters } from './parameters.ts'
-import { isLoopbackRedirect, matchesRedirectUri, redirectHost, withParameters } from './redirect-uri.ts'
-import type { Registrations } from './registrations.ts'
+import type { Audit } from '../../audit.ts'
+import type { Clock } from '../../clock.ts'
+import { Refusal } from '../../refusals.ts'
+import type { SettingWrites } from '../../setting-writes.ts'
+import { projects } from '../../tenancy/organization.ts'
+import { addAuthorizationCode, codeMs, isCodeChallenge } from '../grants/authorization-code.ts'
+import type { Client } from '../clients/client.ts'
+import type { Clients } from '../clients/clients.ts'
+import { oauthGrants, type Grant } from '../grants/grant.ts'
+import type { Grants } from '../grants/grants.ts'
+import { OAuthError, type OAuthErrorCode } from '../protocol/oauth-error.ts'
+import { Parameters } from '../protocol/parameters.ts'
+import { isLoopbackRedirect, matchesRedirectUri, redirectHost, withParameters } from '../clients/redirect-uri.ts'
+import type { Registrations } from '../clients/registrations.ts'
 import {
   ofSurface,
   parseResources,
@@ -28,7 +28,7 @@ import {
   type OAuthScope,
   type OAuthUrls,
   type Surface,
-} from './scopes.ts'
+} from '../protocol/scopes.ts'
 
 export interface AuthorizationOptions {
   readonly database: Database

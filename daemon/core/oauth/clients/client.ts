@@ -1,6 +1,6 @@
 /** OAuth clients: the programs that ask for tokens, and what they say of themselves (RFC 7591 §2). */
 import * as z from 'zod'
-import { OAuthError } from './oauth-error.ts'
+import { OAuthError } from '../protocol/oauth-error.ts'
 import { mayRegisterRedirectUri } from './redirect-uri.ts'
 
 export const clientAuthentications = ['none', 'client_secret_basic', 'client_secret_post'] as const

@@ -1,10 +1,10 @@
 /** The revocation endpoint: any token of a grant, given by its own client, ends the whole grant (RFC 7009 §2). */
 import type { Database } from '#store/database.ts'
-import type { AccessTokens } from './access-tokens.ts'
-import type { ClientRequest, Clients } from './clients.ts'
-import type { Grants } from './grants.ts'
-import { findRefreshToken, isRefreshToken } from './refresh-tokens.ts'
-import { surfaces } from './scopes.ts'
+import type { AccessTokens } from '../tokens/access-tokens.ts'
+import type { ClientRequest, Clients } from '../clients/clients.ts'
+import type { Grants } from '../grants/grants.ts'
+import { findRefreshToken, isRefreshToken } from '../tokens/refresh-tokens.ts'
+import { surfaces } from '../protocol/scopes.ts'
 
 export interface RevocationOptions {
   readonly database: Database

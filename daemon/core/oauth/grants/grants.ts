@@ -1,15 +1,15 @@
 /** Finding grants and ending them. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import type { KeyFates } from '../access/minted-keys.ts'
-import type { RightsOfMember } from '../access/members.ts'
-import type { GrantSettingsSource } from '../access/settings.ts'
-import type { Actor, Audit } from '../audit.ts'
-import type { Clock } from '../clock.ts'
-import type { SettingWrites } from '../setting-writes.ts'
+import type { KeyFates } from '../../access/minted-keys.ts'
+import type { RightsOfMember } from '../../access/members.ts'
+import type { GrantSettingsSource } from '../../access/settings.ts'
+import type { Actor, Audit } from '../../audit.ts'
+import type { Clock } from '../../clock.ts'
+import type { SettingWrites } from '../../setting-writes.ts'
 import { endGrant, type GrantEnding } from './end-grant.ts'
 import { oauthGrants, type Grant, type StoredGrant } from './grant.ts'
-import { levelOf, levelOfAnonymous, levelOfRights, scopesUpTo, type OAuthScope, type Surface } from './scopes.ts'
+import { levelOf, levelOfAnonymous, levelOfRights, scopesUpTo, type OAuthScope, type Surface } from '../protocol/scopes.ts'
 
 export interface GrantOptions {
   readonly database: Database

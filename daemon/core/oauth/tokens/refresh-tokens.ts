@@ -3,9 +3,9 @@ import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import type { Grant } from './grant.ts'
-import { hashOpaqueToken, newOpaqueToken } from './opaque-token.ts'
-import type { Surface } from './scopes.ts'
+import type { Grant } from '../grants/grant.ts'
+import { hashOpaqueToken, newOpaqueToken } from '../protocol/opaque-token.ts'
+import type { Surface } from '../protocol/scopes.ts'
 
 /** What is stored of a refresh token, by its hash. It goes by itself when the token would have expired. */
 export interface RefreshToken {

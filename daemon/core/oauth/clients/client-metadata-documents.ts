@@ -1,9 +1,9 @@
 /** Clients that describe themselves in a document on the web, whose address is their id: nobody has to register them. */
-import { clientNetwork } from '../access/client-network.ts'
-import type { Clock } from '../clock.ts'
-import { FetchFailed, type Fetch, type FetchedDocument } from '../outbound/fetch.ts'
+import { clientNetwork } from '../../access/client-network.ts'
+import type { Clock } from '../../clock.ts'
+import { FetchFailed, type Fetch, type FetchedDocument } from '../../outbound/fetch.ts'
 import { clientMetadata, readMetadata, type Client } from './client.ts'
-import { OAuthError } from './oauth-error.ts'
+import { OAuthError } from '../protocol/oauth-error.ts'
 
 export interface MetadataDocumentOptions {
   readonly fetch: Fetch

@@ -1,14 +1,14 @@
 /** The check of a presented access token: ours, for this surface, not expired, and its grant still stands. */
 import { hash } from 'node:crypto'
-import type { RightsOfMember } from '../access/members.ts'
-import type { Scope, TokenHolder } from '../access/scope.ts'
-import { rightsInOrder } from '../access/scope.ts'
-import type { Clock } from '../clock.ts'
-import { Refusal } from '../refusals.ts'
+import type { RightsOfMember } from '../../access/members.ts'
+import type { Scope, TokenHolder } from '../../access/scope.ts'
+import { rightsInOrder } from '../../access/scope.ts'
+import type { Clock } from '../../clock.ts'
+import { Refusal } from '../../refusals.ts'
 import type { AccessTokens, ReadAccessToken } from './access-tokens.ts'
-import type { StoredGrant } from './grant.ts'
-import type { Grants } from './grants.ts'
-import type { OAuthScope, Surface } from './scopes.ts'
+import type { StoredGrant } from '../grants/grant.ts'
+import type { Grants } from '../grants/grants.ts'
+import type { OAuthScope, Surface } from '../protocol/scopes.ts'
 
 export interface TokenCheckOptions {
   /** Grows with every change of settings of an organization; see `Database.generation`. */

@@ -4,7 +4,7 @@ import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import { hashOpaqueToken, newOpaqueToken } from './opaque-token.ts'
+import { hashOpaqueToken, newOpaqueToken } from '../protocol/opaque-token.ts'
 
 /** How a client gets to what a person approved, until it fetches its tokens. */
 export interface AuthorizationCode {
