@@ -1,7 +1,7 @@
 /** The `webhooks` section of the OpenAPI document: what receivers of events get, as the core writes it. Spec "Outbound event webhooks". */
 import { inboundEventShape } from '#core/inbound-routes/webhook-body.ts'
 import { webhookEventTypes, type WebhookEventType } from '#core/webhooks/endpoint.ts'
-import { webhookEventShape } from '#core/webhooks/event-body.ts'
+import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import type { Json, SchemaCollection } from './openapi-schemas.ts'
 
 const summaries: Readonly<Record<WebhookEventType, string>> = {

@@ -48,9 +48,9 @@ import type { Organization } from '#core/tenancy/organization.ts'
 import type { TraceReader } from '#core/trace/read.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { IngestCore } from './ingest-core.ts'
-import type { Deliveries } from '#core/webhooks/deliveries.ts'
-import type { TestDeliveries } from '#core/webhooks/test-delivery.ts'
-import type { Webhooks } from '#core/webhooks/webhooks.ts'
+import type { Deliveries } from '#core/webhooks/sending/deliveries.ts'
+import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
+import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
 
 /** Keys in web pages, and what sends with them. */
 export interface PublishableCore {

@@ -1,10 +1,10 @@
 /** Webhook endpoints and their deliveries on the wire. Spec "Outbound webhook endpoint and attempt". */
 import * as z from 'zod'
-import type { DeliverySeen, DeliveryWithAttempts } from '#core/webhooks/deliveries.ts'
+import type { DeliverySeen, DeliveryWithAttempts } from '#core/webhooks/sending/deliveries.ts'
 import { deliveryStatuses, deliveryTypes, type LoggedAttempt } from '#core/webhooks/delivery.ts'
 import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint.ts'
-import type { TestResult } from '#core/webhooks/test-delivery.ts'
-import type { MintedEndpoint } from '#core/webhooks/webhooks.ts'
+import type { TestResult } from '#core/webhooks/endpoints/test-delivery.ts'
+import type { MintedEndpoint } from '#core/webhooks/endpoints/webhooks.ts'
 import { encoder } from './codec.ts'
 import { id, nameLine } from './text.ts'
 import { orNull, wireTime } from './time.ts'

@@ -6,7 +6,7 @@ import type { InboundRoutes } from '../inbound-routes/inbound-routes.ts'
 import type { FieldProblem } from '../refusals.ts'
 import type { Destinations } from '../routing/destinations.ts'
 import type { Templates } from '../templates/templates.ts'
-import type { Webhooks } from '../webhooks/webhooks.ts'
+import type { Webhooks } from '../webhooks/endpoints/webhooks.ts'
 
 export interface MoveOptions {
   readonly destinations: Destinations

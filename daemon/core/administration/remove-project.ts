@@ -26,7 +26,7 @@ import { projectCounters } from '../tenancy/counters.ts'
 import { projects } from '../tenancy/organization.ts'
 import { traces } from '../trace/trace.ts'
 import { webhookEndpoints } from '../webhooks/endpoint.ts'
-import { removeDeliveries } from '../webhooks/leftovers.ts'
+import { removeDeliveries } from '../webhooks/sending/leftovers.ts'
 
 /** What a removal works with. `stopping` is asked between two writes. */
 export interface RemovalWork {

@@ -2,7 +2,7 @@
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { SealedSecret } from '../access/secret-box.ts'
-import type { TargetSource } from '../webhooks/target.ts'
+import type { TargetSource } from '../webhooks/sending/target.ts'
 import { nameOf } from './pattern.ts'
 
 export interface InboundRoute {

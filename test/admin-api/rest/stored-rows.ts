@@ -2,7 +2,7 @@
 import { namedList, optOuts } from '#core/feedback/suppression/opt-out.ts'
 import { keptReportKey } from '#core/trace/kept-report.ts'
 import { reportId, keptMailId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
-import { announce } from '#core/webhooks/announce.ts'
+import { announce } from '#core/webhooks/events/announce.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change } from '#store/change.ts'

@@ -1,9 +1,9 @@
 /** Webhook endpoints and their attempts by REST, with real receivers on loopback. Spec "POST /v1/webhooks". */
 import { createHmac } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
-import { announce } from '#core/webhooks/announce.ts'
+import { announce } from '#core/webhooks/events/announce.ts'
 import { webhookEndpoints, webhookEventTypes, type WebhookEventType } from '#core/webhooks/endpoint.ts'
-import { webhookEventShape } from '#core/webhooks/event-body.ts'
+import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import { goodCertificate } from '../../protocols/relay/certificates.ts'

@@ -1,6 +1,6 @@
 /** Events become deliveries in the write that makes them happen, or not at all. */
 import test from 'ava'
-import { webhookEventShape } from '#core/webhooks/event-body.ts'
+import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { organizationId, projectId, quiet, until } from '../house.ts'

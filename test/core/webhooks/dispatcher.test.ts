@@ -1,7 +1,7 @@
 /** Receivers that hang, fail or are flooded take nothing from others. */
 import test from 'ava'
-import type { AttemptResult } from '#core/webhooks/attempts.ts'
-import { Dispatcher, type DispatcherOptions } from '#core/webhooks/dispatcher.ts'
+import type { AttemptResult } from '#core/webhooks/sending/attempts.ts'
+import { Dispatcher, type DispatcherOptions } from '#core/webhooks/sending/dispatcher.ts'
 import type { DueRow } from '#core/webhooks/delivery.ts'
 import { addDue } from '#core/webhooks/delivery.ts'
 import { Change } from '#store/change.ts'

@@ -1,6 +1,6 @@
 /** A lane is held as long as its endpoint has anything waiting, however that went, and no longer. */
 import test from 'ava'
-import { Lane } from '#core/webhooks/lane.ts'
+import { Lane } from '#core/webhooks/sending/lane.ts'
 
 const row = (dueMs: number) => ({ endpointId: 'whk_1', dueMs, id: 'wha_1', organizationId: 'org_1' })
 

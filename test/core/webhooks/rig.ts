@@ -1,9 +1,9 @@
 /** Event webhooks over a real store and real HTTP receivers on loopback; time and mail providers are played. */
 import type { ExecutionContext } from 'ava'
 import { webhookDeliveries, type WebhookDelivery } from '#core/webhooks/delivery.ts'
-import { announce } from '#core/webhooks/announce.ts'
+import { announce } from '#core/webhooks/events/announce.ts'
 import type { WebhookEventType } from '#core/webhooks/endpoint.ts'
-import type { WebhookRequest } from '#core/webhooks/webhooks.ts'
+import type { WebhookRequest } from '#core/webhooks/endpoints/webhooks.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'

@@ -2,11 +2,11 @@
 import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { listReachable, type List, type OfProject, type PageQuery } from '../access/lists.ts'
-import type { Scope } from '../access/scope.ts'
-import { actorOf, type Audit } from '../audit.ts'
-import type { Clock } from '../clock.ts'
-import { Refusal } from '../refusals.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../../access/lists.ts'
+import type { Scope } from '../../access/scope.ts'
+import { actorOf, type Audit } from '../../audit.ts'
+import type { Clock } from '../../clock.ts'
+import { Refusal } from '../../refusals.ts'
 import {
   addDue,
   loggedAttempts,
@@ -15,9 +15,9 @@ import {
   type DeliveryStatus,
   type LoggedAttempt,
   type WebhookDelivery,
-} from './delivery.ts'
+} from '../delivery.ts'
 import { begunAgain } from './schedule.ts'
-import type { WebhookSettingsSource } from './settings.ts'
+import type { WebhookSettingsSource } from '../settings.ts'
 import { findTarget, type TargetSource } from './target.ts'
 
 export interface DeliveriesOptions {

@@ -1,9 +1,9 @@
 /** Tells webhook endpoints of events, as rows of the write that makes them happen (transactional outbox). */
 import type { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
-import type { Trace } from '../trace/trace.ts'
+import type { Trace } from '../../trace/trace.ts'
 import { addDelivery } from './add-delivery.ts'
-import type { WebhookEndpoints } from './endpoint.ts'
+import type { WebhookEndpoints } from '../endpoint.ts'
 import { eventBody, type WebhookEvent } from './event-body.ts'
 
 /**

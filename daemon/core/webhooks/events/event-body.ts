@@ -1,8 +1,8 @@
 /** The body of a webhook delivery. This one schema writes it and describes it in the OpenAPI document. Spec "Events". */
 import * as z from 'zod'
-import { traceStatuses } from '../trace/states.ts'
-import type { Trace } from '../trace/trace.ts'
-import { webhookEventTypes, type WebhookEventType } from './endpoint.ts'
+import { traceStatuses } from '../../trace/states.ts'
+import type { Trace } from '../../trace/trace.ts'
+import { webhookEventTypes, type WebhookEventType } from '../endpoint.ts'
 
 /** A reply of the receiving server, verbatim. */
 const replyShape = z

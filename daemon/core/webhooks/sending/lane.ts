@@ -1,5 +1,5 @@
 /** What one endpoint has to be sent now, how many at a time it gets, and how it has been taking them. */
-import type { DueRow } from './delivery.ts'
+import type { DueRow } from '../delivery.ts'
 
 /** So many at a time for an endpoint that answers well; a new one begins with fewer. */
 const widthMax = 10

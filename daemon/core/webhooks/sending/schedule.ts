@@ -1,5 +1,5 @@
 /** When a delivery is tried again, and when no more. Pure. Spec "Events" 5, "Webhook attempt status". */
-import type { DeliveryStatus, WebhookDelivery } from './delivery.ts'
+import type { DeliveryStatus, WebhookDelivery } from '../delivery.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -5,9 +5,9 @@
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
-import type { Clock, Timer } from '../clock.ts'
+import type { Clock, Timer } from '../../clock.ts'
 import type { DeliveryAttempts } from './attempts.ts'
-import { deliveryWork, dueKey, resumedWork, toDueRow, type DueRow } from './delivery.ts'
+import { deliveryWork, dueKey, resumedWork, toDueRow, type DueRow } from '../delivery.ts'
 import { Lane } from './lane.ts'
 import { leftoverWork, removeLeftovers } from './leftovers.ts'
 

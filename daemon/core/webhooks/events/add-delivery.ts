@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
-import { addDue, webhookDeliveries, type WebhookDelivery } from './delivery.ts'
+import { addDue, webhookDeliveries, type WebhookDelivery } from '../delivery.ts'
 
 export type NewDelivery = Pick<WebhookDelivery, 'eventId' | 'eventType' | 'endpointId' | 'projectId' | 'traceId' | 'body'> & {
   /** When it is announced, in milliseconds since 1970. */

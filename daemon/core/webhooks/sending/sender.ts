@@ -1,7 +1,7 @@
 /** Sends a delivery once and says what the receiver said. */
-import type { SecretBox } from '../access/secret-box.ts'
-import type { Clock } from '../clock.ts'
-import type { Post, PostLimits, PostOutcome } from '../outbound/post.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
+import type { Clock } from '../../clock.ts'
+import type { Post, PostLimits, PostOutcome } from '../../outbound/post.ts'
 import { signatureHeaders } from './signature.ts'
 import type { DeliveryTarget } from './target.ts'
 

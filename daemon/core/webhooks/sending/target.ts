@@ -1,8 +1,8 @@
 /** Where deliveries go: an endpoint, or something of a noun above that has an address and a secret too. */
 import type { Feature } from '#config/features.ts'
 import type { Database, Reach } from '#store/database.ts'
-import type { SealedSecret } from '../access/secret-box.ts'
-import { secretPlace, webhookEndpoints } from './endpoint.ts'
+import type { SealedSecret } from '../../access/secret-box.ts'
+import { secretPlace, webhookEndpoints } from '../endpoint.ts'
 
 export interface DeliveryTarget {
   readonly projectId: string

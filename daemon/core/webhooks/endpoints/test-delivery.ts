@@ -1,13 +1,13 @@
 /** A test: a made-up event is sent to an endpoint at once, and what the receiver said is told. Nothing of it is kept. */
 import { randomUUID } from 'node:crypto'
 import { newId } from '#store/ids.ts'
-import type { Scope } from '../access/scope.ts'
-import type { Clock } from '../clock.ts'
-import { Refusal } from '../refusals.ts'
-import type { TraceRecipient } from '../trace/trace.ts'
-import { secretPlace, type WebhookEndpoint, type WebhookEventType } from './endpoint.ts'
-import { eventBody, type WebhookEvent } from './event-body.ts'
-import type { Sender, Sent } from './sender.ts'
+import type { Scope } from '../../access/scope.ts'
+import type { Clock } from '../../clock.ts'
+import { Refusal } from '../../refusals.ts'
+import type { TraceRecipient } from '../../trace/trace.ts'
+import { secretPlace, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
+import { eventBody, type WebhookEvent } from '../events/event-body.ts'
+import type { Sender, Sent } from '../sending/sender.ts'
 import type { Webhooks } from './webhooks.ts'
 
 export interface TestOptions {

@@ -2,8 +2,8 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Clock } from '../clock.ts'
-import { isSwitchedOn } from '../features.ts'
+import type { Clock } from '../../clock.ts'
+import { isSwitchedOn } from '../../features.ts'
 import {
   addDue,
   dueKey,
@@ -14,10 +14,10 @@ import {
   type DueRow,
   type AttemptEnding,
   type WebhookDelivery,
-} from './delivery.ts'
+} from '../delivery.ts'
 import { afterAttempt, besideNewSchedule } from './schedule.ts'
 import { unsent, type Sender, type Sent } from './sender.ts'
-import type { WebhookSettingsSource } from './settings.ts'
+import type { WebhookSettingsSource } from '../settings.ts'
 import { findTarget, type DeliveryTarget, type TargetSource } from './target.ts'
 
 export interface AttemptOptions {

@@ -3,7 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey, indexPrefix } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
-import { removeDelivery, webhookDeliveries, type WebhookDelivery } from './delivery.ts'
+import { removeDelivery, webhookDeliveries, type WebhookDelivery } from '../delivery.ts'
 
 /** What the removal works with. `stopping` is asked between two writes. */
 interface LeftoverWork {

@@ -1,7 +1,7 @@
 /** Where an endpoint may be: checked when it is set, and at every connection again by whoever connects. */
-import { isPublicAddress, type AddressGuard } from '../outbound/address-guard.ts'
-import { addressesIfAny, type Resolver } from '../outbound/resolver.ts'
-import { invalid } from '../refusals.ts'
+import { isPublicAddress, type AddressGuard } from '../../outbound/address-guard.ts'
+import { addressesIfAny, type Resolver } from '../../outbound/resolver.ts'
+import { invalid } from '../../refusals.ts'
 
 export interface TargetGuards {
   readonly guard: AddressGuard
