@@ -1,6 +1,6 @@
 /** Diagnoses: why a message bounced, and why one did not arrive. */
 import * as z from 'zod'
-import { searchMax } from '#core/diagnose/find-message.ts'
+import { searchMax } from '#core/diagnose/search/find-message.ts'
 import { action, type Action } from '../actions/action.ts'
 import { bounceDiagnosis, missingDiagnosis, type NothingFound } from '../wire/diagnose.ts'
 import { filledLine } from '../wire/text.ts'

@@ -1,9 +1,9 @@
 /** Diagnoses on the wire: why a message bounced, and why one did not arrive. */
 import * as z from 'zod'
 import { refusalCategories } from '#config/status-codes.ts'
-import { missingVerdicts, type BounceDiagnosis, type Hypothesis, type MissingDiagnosis } from '#core/diagnose/diagnosis.ts'
-import type { Related } from '#core/diagnose/related.ts'
-import { bounceStages } from '#core/diagnose/refusal.ts'
+import { missingVerdicts, type BounceDiagnosis, type Hypothesis, type MissingDiagnosis } from '#core/diagnose/search/diagnosis.ts'
+import type { Related } from '#core/diagnose/search/related.ts'
+import { bounceStages } from '#core/diagnose/search/refusal.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder, encoderOf } from './codec.ts'

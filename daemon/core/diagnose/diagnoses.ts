@@ -1,9 +1,9 @@
 /** Diagnoses for people and agents: why a message bounced, and why one did not arrive. They read what is stored and change nothing. */
 import type { Scope } from '../access/scope.ts'
-import { diagnoseBounce, type BounceRequest } from './bounce.ts'
-import type { BounceDiagnosis, MissingDiagnosis } from './diagnosis.ts'
-import type { MissingOptions } from './context.ts'
-import { diagnoseMissing, type MissingRequest } from './missing.ts'
+import { diagnoseBounce, type BounceRequest } from './bounce/bounce.ts'
+import type { BounceDiagnosis, MissingDiagnosis } from './search/diagnosis.ts'
+import type { MissingOptions } from './missing/context.ts'
+import { diagnoseMissing, type MissingRequest } from './missing/missing.ts'
 
 export class Diagnoses {
   readonly #options: MissingOptions

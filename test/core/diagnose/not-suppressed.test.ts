@@ -1,6 +1,6 @@
 /** Advice that was not followed by itself says why. */
 import test from 'ava'
-import { whyNotSuppressed } from '#core/diagnose/not-suppressed.ts'
+import { whyNotSuppressed } from '#core/diagnose/bounce/not-suppressed.ts'
 import type { TraceReport } from '#core/trace/trace-report.ts'
 
 const advice = { recommended: true, done: false, flag: true, report: undefined, recipients: 1 }

@@ -1,10 +1,10 @@
 /** The pure parts of diagnoses: windows, typing mistakes, queue ids, and what makes two replies the same. */
 import test from 'ava'
-import { editDistance } from '#core/diagnose/edit-distance.ts'
-import { nearness } from '#core/diagnose/near-misses.ts'
-import { isQueueIdIn, queueIdForms, queueIdIn } from '#core/diagnose/queue-id.ts'
-import { fingerprint } from '#core/diagnose/related.ts'
-import { readWindow } from '#core/diagnose/window.ts'
+import { editDistance } from '#core/diagnose/missing/edit-distance.ts'
+import { nearness } from '#core/diagnose/missing/near-misses.ts'
+import { isQueueIdIn, queueIdForms, queueIdIn } from '#core/diagnose/search/queue-id.ts'
+import { fingerprint } from '#core/diagnose/search/related.ts'
+import { readWindow } from '#core/diagnose/search/window.ts'
 import { Seeded } from '../../support/seeded.ts'
 
 test('readWindow() takes durations back from now and two times, and says what is wrong otherwise', (t) => {

@@ -1,7 +1,7 @@
 /** The shapes of answers: why a message bounced, and why one did not arrive. */
 import type { RefusalCategory } from '#config/status-codes.ts'
-import type { BounceClass } from '../feedback/event.ts'
-import type { TraceStatus } from '../trace/states.ts'
+import type { BounceClass } from '../../feedback/event.ts'
+import type { TraceStatus } from '../../trace/states.ts'
 import type { Related } from './related.ts'
 import type { BounceStage, RefusalReply } from './refusal.ts'
 import type { Window } from './window.ts'

@@ -1,12 +1,12 @@
 /** What the parts of the search for a missing message share. */
-import type { Scope } from '../access/scope.ts'
-import type { Suppression } from '../feedback/suppression/suppression.ts'
-import type { Policy } from '../routing/policy.ts'
-import type { TimelineEntry } from '../trace/timeline.ts'
-import type { Trace } from '../trace/trace.ts'
-import type { BounceOptions } from './bounce.ts'
-import type { DomainFinding } from './look-ups.ts'
-import type { KeptWindow } from './window.ts'
+import type { Scope } from '../../access/scope.ts'
+import type { Suppression } from '../../feedback/suppression/suppression.ts'
+import type { Policy } from '../../routing/policy.ts'
+import type { TimelineEntry } from '../../trace/timeline.ts'
+import type { Trace } from '../../trace/trace.ts'
+import type { BounceOptions } from '../bounce/bounce.ts'
+import type { DomainFinding } from '../search/look-ups.ts'
+import type { KeptWindow } from '../search/window.ts'
 
 export interface MissingOptions extends BounceOptions {
   /** Why a queued message rests because of its destination, where it does. */

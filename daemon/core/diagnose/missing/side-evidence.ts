@@ -1,13 +1,13 @@
 /** Explanations from around a message: what was not sent at all, and what may have become of mail that was taken. Pure. */
-import type { RecordCheck } from '../domains/sending-domain.ts'
-import type { Project } from '../tenancy/organization.ts'
-import type { TraceReport } from '../trace/trace-report.ts'
-import type { Trace } from '../trace/trace.ts'
+import type { RecordCheck } from '../../domains/sending-domain.ts'
+import type { Project } from '../../tenancy/organization.ts'
+import type { TraceReport } from '../../trace/trace-report.ts'
+import type { Trace } from '../../trace/trace.ts'
 import type { Context } from './context.ts'
-import type { Hypothesis, MissingDiagnosis } from './diagnosis.ts'
+import type { Hypothesis, MissingDiagnosis } from '../search/diagnosis.ts'
 import type { NearMiss } from './near-misses.ts'
-import { domainOf } from './related.ts'
-import { textOf } from './window.ts'
+import { domainOf } from '../search/related.ts'
+import { textOf } from '../search/window.ts'
 
 /** No message to the recipient is there. */
 export function nothingSent({ address, window, scope }: Context, isAlone: boolean, before: Trace | undefined): Hypothesis {

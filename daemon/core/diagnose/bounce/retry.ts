@@ -1,9 +1,9 @@
 /** Whether sending again can work, and when. Pure. */
 import type { RefusalCategory } from '#config/status-codes.ts'
-import type { Trace } from '../trace/trace.ts'
-import type { BounceDiagnosis } from './diagnosis.ts'
-import type { RefusalSeen } from './refusal.ts'
-import { textOf } from './window.ts'
+import type { Trace } from '../../trace/trace.ts'
+import type { BounceDiagnosis } from '../search/diagnosis.ts'
+import type { RefusalSeen } from '../search/refusal.ts'
+import { textOf } from '../search/window.ts'
 
 type Retry = BounceDiagnosis['retry']
 

@@ -2,9 +2,9 @@
 import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, type Element } from '#store/tuple.ts'
-import type { Scope } from '../access/scope.ts'
-import { foldAddress } from '../addresses.ts'
-import { traces, type Trace } from '../trace/trace.ts'
+import type { Scope } from '../../access/scope.ts'
+import { foldAddress } from '../../addresses.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
 import type { Window } from './window.ts'
 
 /** Shows traces of the window that the scope reaches, the latest first, until `visit` answers true. False when there are more than `max`. */

@@ -1,8 +1,8 @@
 /** Which DNS records of the sender a refusal is about. Pure. */
-import { domainOf } from './related.ts'
-import type { RefusalSeen } from './refusal.ts'
-import type { SenderRecord } from './look-ups.ts'
-import type { Trace, TraceRecipient } from '../trace/trace.ts'
+import { domainOf } from '../search/related.ts'
+import type { RefusalSeen } from '../search/refusal.ts'
+import type { SenderRecord } from '../search/look-ups.ts'
+import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 
 /** By the code, or by the word in the reply; a refusal that names none of them may be about any. RFC 7372, RFC 7489. */
 const signs = {

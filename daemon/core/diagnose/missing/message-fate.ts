@@ -1,13 +1,13 @@
 /** What became of one message for one recipient, as a hypothesis of why it did not arrive. Pure. */
-import { keptEvents } from '../trace/engagement.ts'
-import type { TimelineEntry } from '../trace/timeline.ts'
-import type { TraceStory } from '../trace/read.ts'
-import type { Trace, TraceRecipient } from '../trace/trace.ts'
-import type { Evidence, Hypothesis, NextAction } from './diagnosis.ts'
-import { queueIdIn } from './queue-id.ts'
-import { refusalOf, type RefusalSeen } from './refusal.ts'
-import { domainOf } from './related.ts'
-import { textOf } from './window.ts'
+import { keptEvents } from '../../trace/engagement.ts'
+import type { TimelineEntry } from '../../trace/timeline.ts'
+import type { TraceStory } from '../../trace/read.ts'
+import type { Trace, TraceRecipient } from '../../trace/trace.ts'
+import type { Evidence, Hypothesis, NextAction } from '../search/diagnosis.ts'
+import { queueIdIn } from '../search/queue-id.ts'
+import { refusalOf, type RefusalSeen } from '../search/refusal.ts'
+import { domainOf } from '../search/related.ts'
+import { textOf } from '../search/window.ts'
 
 /** One message to the recipient, and what is known around it. */
 export interface MessageSeen {

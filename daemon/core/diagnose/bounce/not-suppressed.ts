@@ -1,6 +1,6 @@
 /** Why a recipient who should be on the suppression list is not on it. Pure. */
-import type { TraceReport } from '../trace/trace-report.ts'
-import type { BounceDiagnosis } from './diagnosis.ts'
+import type { TraceReport } from '../../trace/trace-report.ts'
+import type { BounceDiagnosis } from '../search/diagnosis.ts'
 
 export interface NotSuppressed extends Pick<BounceDiagnosis['suppress'], 'recommended' | 'done' | 'flag'> {
   /** What speaks for it; undefined where nobody refused this recipient by SMTP and no report came. */

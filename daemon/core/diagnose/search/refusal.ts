@@ -1,11 +1,11 @@
 /** The last word that refused a message to one recipient: of our own attempts, or of a report that came later. Pure. */
 import type { RefusalCategory } from '#config/status-codes.ts'
-import { classify, type Classification } from '../feedback/apply/classify.ts'
-import { foldEmail } from '../feedback/suppression/suppression.ts'
-import type { AttemptRecord, RecipientReport } from '../trace/attempt-record.ts'
-import type { TraceStory } from '../trace/read.ts'
-import type { TraceReport } from '../trace/trace-report.ts'
-import type { TraceRecipient } from '../trace/trace.ts'
+import { classify, type Classification } from '../../feedback/apply/classify.ts'
+import { foldEmail } from '../../feedback/suppression/suppression.ts'
+import type { AttemptRecord, RecipientReport } from '../../trace/attempt-record.ts'
+import type { TraceStory } from '../../trace/read.ts'
+import type { TraceReport } from '../../trace/trace-report.ts'
+import type { TraceRecipient } from '../../trace/trace.ts'
 
 export const bounceStages = ['connect', 'ehlo', 'mail', 'rcpt', 'data', 'after_acceptance'] as const
 export type BounceStage = (typeof bounceStages)[number]
