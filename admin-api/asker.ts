@@ -1,5 +1,5 @@
 /** Who makes a request, and whether they may: by the credential that it carries, as it is good at the moment. */
-import { requireRight, type Scope } from '#core/access/scope.ts'
+import { requireRight, type Scope } from '#core/access/scope/scope.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Authenticate } from './authentication.ts'
 import type { Credential, CredentialRequest } from './credentials.ts'

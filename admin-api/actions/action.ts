@@ -5,7 +5,7 @@
  */
 import * as z from 'zod'
 import type { Feature } from '#config/features.ts'
-import type { Scope } from '#core/access/scope.ts'
+import type { Scope } from '#core/access/scope/scope.ts'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Access } from '../operation.ts'
 import { decoder, type Decoded, type Encoder, type Written } from '../wire/codec.ts'

@@ -1,8 +1,8 @@
 /** What the REST operations need of the core, and what they must know of the service. */
-import type { ApiKeys } from '#core/access/api-keys.ts'
+import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Feature } from '#config/features.ts'
-import { reachableProject } from '#core/access/project-choice.ts'
-import type { Scope } from '#core/access/scope.ts'
+import { reachableProject } from '#core/access/scope/project-choice.ts'
+import type { Scope } from '#core/access/scope/scope.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { Audit } from '#core/audit.ts'
 import type { Invoices } from '#core/billing/invoice.ts'

@@ -1,6 +1,6 @@
 /** Traces: list, read, and the public redacted view. Spec "Traces, inspect, suppressions". */
 import * as z from 'zod'
-import type { Scope } from '#core/access/scope.ts'
+import type { Scope } from '#core/access/scope/scope.ts'
 import type { TraceFilter } from '#core/trace/read.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import type { Action } from '../actions/action.ts'

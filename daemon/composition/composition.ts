@@ -5,7 +5,7 @@
 import 'reflect-metadata' // tsyringe refuses to load without it
 import { container as root, instanceCachingFactory as once, type DependencyContainer, type InjectionToken } from 'tsyringe'
 import { pagesUrl, publicUrl } from '#config/load.ts'
-import { ApiKeys } from '#core/access/api-keys.ts'
+import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { tellCounts } from '#core/feedback/suppression/counts.ts'
 import { LoginGuard } from '#core/access/login-guard.ts'
 import { Audit } from '#core/audit.ts'

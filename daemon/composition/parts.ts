@@ -1,7 +1,7 @@
 /** What a daemon is made of: what it is built from, the parts that are started and stopped, and the token of each part. */
 import type { InjectionToken } from 'tsyringe'
 import type { Config } from '#config/load.ts'
-import type { ApiKeys } from '#core/access/api-keys.ts'
+import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Removals } from '#core/administration/removals.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'

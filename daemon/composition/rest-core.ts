@@ -1,6 +1,6 @@
 /** The core as the REST operations see it, from the parts that the composition root has. */
 import { publicUrl, type Config } from '#config/load.ts'
-import type { ApiKeys } from '#core/access/api-keys.ts'
+import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { Claims } from '#core/claims/claims.ts'

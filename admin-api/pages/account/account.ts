@@ -2,7 +2,7 @@
 import type { Membership } from '#core/people/members/members.ts'
 import type { Passkey } from '#core/people/sign-in/passkey.ts'
 import type { RelyingParty } from '#core/people/sign-in/relying-party.ts'
-import { rightsOfRole } from '#core/access/role.ts'
+import { rightsOfRole } from '#core/access/scope/role.ts'
 import type { Session } from '#core/people/sign-in/session.ts'
 import { userNameMax } from '#core/people/users/user.ts'
 import type { Answer } from '../../answer.ts'

@@ -1,5 +1,5 @@
 /** Taking over a sandbox: open claims and the field for a code, the page that asks, and the way back. */
-import type { ApiKey } from '#core/access/api-key.ts'
+import type { ApiKey } from '#core/access/keys/api-key.ts'
 import type { Claim } from '#core/claims/claim.ts'
 import type { Claims, ClaimView } from '#core/claims/claims.ts'
 import { permissions, type Permission } from '#core/claims/permissions.ts'

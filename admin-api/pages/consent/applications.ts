@@ -1,5 +1,5 @@
 /** Applications with access to projects of the user, and taking that back. */
-import type { ApiKey } from '#core/access/api-key.ts'
+import type { ApiKey } from '#core/access/keys/api-key.ts'
 import type { Application, Applications } from '#core/consent/applications.ts'
 import { changesSettings } from '#core/oauth/protocol/scopes.ts'
 import type { Answer } from '../../answer.ts'

@@ -1,5 +1,5 @@
 /** The API keys that end with what a form removes, each to be kept by a tick. */
-import type { ApiKey } from '#core/access/api-key.ts'
+import type { ApiKey } from '#core/access/keys/api-key.ts'
 import { html, type Html } from './html.ts'
 
 const field = 'keep_key'

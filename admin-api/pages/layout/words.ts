@@ -1,5 +1,5 @@
 /** Words that several pages use: times, browsers, roles, and what has just been done. */
-import type { Role } from '#core/access/role.ts'
+import type { Role } from '#core/access/scope/role.ts'
 import { html, type Html } from './html.ts'
 
 export const roleWords: Readonly<Record<Role, { readonly label: string; readonly meaning: string }>> = {

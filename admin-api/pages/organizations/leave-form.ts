@@ -1,5 +1,5 @@
 /** The way out of an organization, on the pages of members and of usage. */
-import type { ApiKey } from '#core/access/api-key.ts'
+import type { ApiKey } from '#core/access/keys/api-key.ts'
 import { html, type Html } from '../layout/html.ts'
 import { keyChoice } from '../layout/key-choice.ts'
 

@@ -1,6 +1,6 @@
 /** How members and invitations are shown, with the forms that the reader may use. */
-import type { ApiKey } from '#core/access/api-key.ts'
-import { roles, type Role, type RoleRights } from '#core/access/role.ts'
+import type { ApiKey } from '#core/access/keys/api-key.ts'
+import { roles, type Role, type RoleRights } from '#core/access/scope/role.ts'
 import type { Invitation } from '#core/people/members/invitation.ts'
 import type { OpenedInvitation } from '#core/people/members/invitations.ts'
 import type { Person } from '#core/people/members/members.ts'

@@ -1,6 +1,6 @@
 /** Members of an organization and invitations to it. */
-import type { Scope } from '#core/access/scope.ts'
-import { roles, type Role } from '#core/access/role.ts'
+import type { Scope } from '#core/access/scope/scope.ts'
+import { roles, type Role } from '#core/access/scope/role.ts'
 import type { OpenedInvitation } from '#core/people/members/invitations.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../answer.ts'

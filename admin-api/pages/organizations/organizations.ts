@@ -1,7 +1,7 @@
 /** The start page: the organizations of the user, and invitations to others. */
 import type { Membership } from '#core/people/members/members.ts'
 import type { InvitationView } from '#core/people/members/invitations.ts'
-import { rightsOfRole } from '#core/access/role.ts'
+import { rightsOfRole } from '#core/access/scope/role.ts'
 import { userNameMax } from '#core/people/users/user.ts'
 import type { Answer } from '../../answer.ts'
 import type { Operation } from '../../operation.ts'

@@ -1,7 +1,7 @@
 /** Usage and the invoice of a month, for owners, admins and the role for billing. */
 import type { Invoice, Invoices } from '#core/billing/invoice.ts'
 import type { LimitUse, ProjectUsage, Usage } from '#core/billing/usage.ts'
-import type { RoleRights } from '#core/access/role.ts'
+import type { RoleRights } from '#core/access/scope/role.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../answer.ts'
 import type { Operation } from '../../operation.ts'

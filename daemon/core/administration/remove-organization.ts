@@ -1,8 +1,8 @@
 /** Removes everything of a deleted organization when its time of grace is over, in small writes; the organization itself goes last. */
 import { Change } from '#store/change.ts'
 import { recordKey } from '#store/record-kind.ts'
-import { apiKeys } from '../access/api-key.ts'
-import { keyUses } from '../access/key-uses.ts'
+import { apiKeys } from '../access/keys/api-key.ts'
+import { keyUses } from '../access/keys/key-uses.ts'
 import { claims } from '../claims/claim.ts'
 import { ingestSources } from '../ingest-sources/ingest-source.ts'
 import { invitations } from '../people/members/invitation.ts'

@@ -4,7 +4,7 @@
  */
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import { hasRight, type Scope } from '../access/scope.ts'
+import { hasRight, type Scope } from '../access/scope/scope.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import type { Post, PostLimits, PostOutcome } from '../outbound/post.ts'

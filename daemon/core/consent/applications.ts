@@ -1,8 +1,8 @@
 /** Applications with access: what a user allowed, shown as one for each client and project, and taken back. */
 import type { Database } from '#store/database.ts'
-import type { ApiKey } from '../access/api-key.ts'
-import { keysFollowing, noKeys, type KeyFates, type KeysToKeep } from '../access/minted-keys.ts'
-import type { Minter } from '../access/minter.ts'
+import type { ApiKey } from '../access/keys/api-key.ts'
+import { keysFollowing, noKeys, type KeyFates, type KeysToKeep } from '../access/keys/minted-keys.ts'
+import type { Minter } from '../access/scope/minter.ts'
 import type { Clock } from '../clock.ts'
 import { isMetadataAddress } from '../oauth/clients/client-metadata-documents.ts'
 import { oauthGrants, type StoredGrant } from '../oauth/grants/grant.ts'

@@ -2,7 +2,7 @@
 import { readWholeContent } from '#store/content.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { SecretBox } from '../access/secret-box.ts'
-import type { Scope } from '../access/scope.ts'
+import type { Scope } from '../access/scope/scope.ts'
 import { KeptReadings } from '../capture/kept-readings.ts'
 import type { MessageReader, ReadAttachment, ReadResult, WaitingMessage } from '../capture/message-reader.ts'
 import type { Clock } from '../clock.ts'

@@ -1,6 +1,6 @@
 /** Makes snippets out of reveal links, so that a token goes into its page without anybody having seen it. */
 import type { Database } from '#store/database.ts'
-import type { Scope } from '../access/scope.ts'
+import type { Scope } from '../access/scope/scope.ts'
 import { foldAddress, parseAddress, parseMailbox, type Mailbox } from '../addresses.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
 import { covers } from './gates.ts'

@@ -1,6 +1,6 @@
 /** What a door hands to the core when it submits a message, and what it gets back. */
 import type { Element } from '#store/tuple.ts'
-import type { Scope } from '../access/scope.ts'
+import type { Scope } from '../access/scope/scope.ts'
 import type { MailingList } from '../feedback/suppression/opt-out.ts'
 import type { LinkReach } from '../feedback/suppression/unsubscribes.ts'
 import type { Window } from '../publishable/windows.ts'

@@ -1,6 +1,6 @@
 /** Sandboxes of nobody in particular: what they may do, how many there may be, and that they go. */
 import test from 'ava'
-import { keyUses } from '#core/access/key-uses.ts'
+import { keyUses } from '#core/access/keys/key-uses.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'

@@ -1,6 +1,6 @@
 /** The pages of a daemon at an address that browsers take for secure; time stands still unless moved, and mail is read instead of delivered. */
 import type { ExecutionContext } from 'ava'
-import type { ApiKeys } from '#core/access/api-keys.ts'
+import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Projects } from '#core/administration/projects.ts'
 import type { Removals } from '#core/administration/removals.ts'
 import type { Claims } from '#core/claims/claims.ts'

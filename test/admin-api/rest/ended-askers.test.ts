@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
-import { ApiKeys } from '#core/access/api-keys.ts'
+import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { grantStands } from '#core/oauth/grants/grant.ts'
 import { startOAuth, webClientId, type OAuthRig } from '../oauth/rig.ts'
 import { errorOf } from './rig.ts'

@@ -3,7 +3,7 @@
  * keys that are no good. They are refused, and the rows of the owner stay as they are to the byte.
  */
 import test from 'ava'
-import { keyUses } from '#core/access/key-uses.ts'
+import { keyUses } from '#core/access/keys/key-uses.ts'
 import { organizationCounters, projectCounters } from '#core/tenancy/counters.ts'
 import { pack, within } from '#store/tuple.ts'
 import type { Operation } from '../../../admin-api/operation.ts'

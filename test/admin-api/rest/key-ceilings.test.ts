@@ -1,6 +1,6 @@
 /** Keys that members and their applications mint: how far they reach, and when they end. */
 import test, { type ExecutionContext } from 'ava'
-import type { Role } from '#core/access/role.ts'
+import type { Role } from '#core/access/scope/role.ts'
 import type { RestClient } from '../../support/rest.ts'
 import { startOAuth, type OAuthRig } from '../oauth/rig.ts'
 import { errorOf, loopback, objectOf } from './rig.ts'

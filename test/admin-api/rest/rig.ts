@@ -1,9 +1,9 @@
 /** The REST side of a daemon in this process; only time, DNS and providers are played. */
 import type { ExecutionContext } from 'ava'
-import { apiKeys, hashApiKey, previewApiKey } from '#core/access/api-key.ts'
-import { newApiKey } from '#core/access/api-keys.ts'
-import type { Role } from '#core/access/role.ts'
-import type { Right } from '#core/access/scope.ts'
+import { apiKeys, hashApiKey, previewApiKey } from '#core/access/keys/api-key.ts'
+import { newApiKey } from '#core/access/keys/api-keys.ts'
+import type { Role } from '#core/access/scope/role.ts'
+import type { Right } from '#core/access/scope/scope.ts'
 import type { Removals } from '#core/administration/removals.ts'
 import type { CaptureBell } from '#core/capture/bell.ts'
 import { inboxes } from '#core/capture/capture.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { ApiKeys } from '#core/access/api-keys.ts'
+import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { bootstrap } from '#core/bootstrap.ts'
 import { Policies } from '#core/routing/policy.ts'

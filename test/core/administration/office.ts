@@ -1,8 +1,8 @@
 /** Projects with something of everything in them, and what is left of them in the store. */
 import type { ExecutionContext } from 'ava'
-import { apiKeys } from '#core/access/api-key.ts'
-import { newKeyRecord } from '#core/access/api-keys.ts'
-import type { Scope } from '#core/access/scope.ts'
+import { apiKeys } from '#core/access/keys/api-key.ts'
+import { newKeyRecord } from '#core/access/keys/api-keys.ts'
+import type { Scope } from '#core/access/scope/scope.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { inboxes } from '#core/capture/capture.ts'
 import { failoverPolicies } from '#core/routing/failover-policy.ts'

@@ -1,6 +1,6 @@
 /** A deleted project leaves nothing behind and takes nothing else along, wherever the process ends meanwhile. */
 import test from 'ava'
-import type { Scope } from '#core/access/scope.ts'
+import type { Scope } from '#core/access/scope/scope.ts'
 import { parseMailbox } from '#core/addresses.ts'
 import { Refusal } from '#core/refusals.ts'
 import { destinations } from '#core/routing/destination.ts'

@@ -1,5 +1,5 @@
 /** Probes of destinations: the test that somebody asks for, the health snapshot, and the rounds that keep snapshots fresh. */
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock, Timer } from '../../clock.ts'
 import type { Destination } from '../../routing/destination.ts'

@@ -1,6 +1,6 @@
 /** Why a message bounced: one refusal, told with whose fault it is, what to change, and whether others got the same. */
 import type { Database } from '#store/database.ts'
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { isSwitchedOn } from '../../features.ts'
 import type { Fault } from '../../feedback/apply/classify.ts'

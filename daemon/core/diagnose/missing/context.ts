@@ -1,5 +1,5 @@
 /** What the parts of the search for a missing message share. */
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import type { Suppression } from '../../feedback/suppression/suppression.ts'
 import type { Policy } from '../../routing/policy.ts'
 import type { TimelineEntry } from '../../trace/timeline.ts'

@@ -1,6 +1,6 @@
 /** Why a message did not arrive: every explanation that what is stored allows, the most certain one first. */
 import { pack } from '#store/tuple.ts'
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import { parseAddress } from '../../addresses.ts'
 import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'
 import { invalid } from '../../refusals.ts'

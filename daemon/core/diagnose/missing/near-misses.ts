@@ -1,6 +1,6 @@
 /** Addresses that mail went to and that look like the one asked for: other plus tags, and typing mistakes. */
 import type { Database } from '#store/database.ts'
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { editDistance } from './edit-distance.ts'

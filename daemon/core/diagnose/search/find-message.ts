@@ -1,7 +1,7 @@
 /** The message that somebody means by an id: of the trace, of the message itself, or of a queue at the next host. */
 import type { Database } from '#store/database.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import { recipientOfVerp } from '../../trace/return-paths.ts'
 import { traceOfServiceRef } from '../../trace/trace-token.ts'
 import { traces, type Trace } from '../../trace/trace.ts'

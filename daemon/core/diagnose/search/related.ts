@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack } from '#store/tuple.ts'
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import { traceReports, type TraceReport } from '../../trace/trace-report.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'

@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { indexPrefix } from '#store/record-kind.ts'
 import { pack, unpack, type Element } from '#store/tuple.ts'
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import { foldAddress } from '../../addresses.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import type { Window } from './window.ts'

@@ -1,9 +1,9 @@
 /** The end of a grant, whoever ends it: no token of it works afterwards, and the keys that it minted end in the same write. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import type { ApiKey } from '../../access/api-key.ts'
-import { endKeys, keysFollowing, keyWithoutApplication, type KeyFates, type KeysToKeep } from '../../access/minted-keys.ts'
-import type { Minter } from '../../access/minter.ts'
+import type { ApiKey } from '../../access/keys/api-key.ts'
+import { endKeys, keysFollowing, keyWithoutApplication, type KeyFates, type KeysToKeep } from '../../access/keys/minted-keys.ts'
+import type { Minter } from '../../access/scope/minter.ts'
 import type { Actor, Audit } from '../../audit.ts'
 import { oauthGrants, type StoredGrant } from './grant.ts'
 

@@ -1,9 +1,9 @@
 /** Finding grants and ending them. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import type { KeyFates } from '../../access/minted-keys.ts'
-import type { RightsOfMember } from '../../access/members.ts'
-import type { GrantSettingsSource } from '../../access/settings.ts'
+import type { KeyFates } from '../../access/keys/minted-keys.ts'
+import type { RightsOfMember } from '../../access/scope/members.ts'
+import type { GrantSettingsSource } from '../../access/scope/settings.ts'
 import type { Actor, Audit } from '../../audit.ts'
 import type { Clock } from '../../clock.ts'
 import type { SettingWrites } from '../../setting-writes.ts'

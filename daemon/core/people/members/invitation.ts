@@ -2,7 +2,7 @@
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { actorKinds, type Actor } from '../../audit.ts'
-import { roles, type Role } from '../../access/role.ts'
+import { roles, type Role } from '../../access/scope/role.ts'
 
 /** Gone once accepted or revoked. */
 export interface Invitation {

@@ -4,7 +4,7 @@ import { decode } from '#store/change.ts'
 import { defineRecord, lookupPrefix } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import * as z from 'zod'
-import { roles, type Role } from '../../access/role.ts'
+import { roles, type Role } from '../../access/scope/role.ts'
 
 export interface Member {
   /** The id of the user. */

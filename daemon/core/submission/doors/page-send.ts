@@ -1,6 +1,6 @@
 /** Sends a message for a web page: the gates of its publishable key, in the order of the specification, and then like any other send. */
 import { hash } from 'node:crypto'
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import { Captchas, captchaTokenMax, failed as captchaFailed, type CaptchaOptions } from '../../publishable/captcha.ts'
 import { passPageGates } from '../../publishable/gates.ts'

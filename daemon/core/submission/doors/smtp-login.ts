@@ -2,7 +2,7 @@
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { LoginGuard } from '../../access/login-guard.ts'
-import type { Scope } from '../../access/scope.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import { RateWindow } from '../../access/rate-window.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'

@@ -1,8 +1,8 @@
 /** Simulates a send that is described, or one that was made, against the settings of now. Writes nothing. Spec "Routing rule". */
 import type { Database } from '#store/database.ts'
 import { pack } from '#store/tuple.ts'
-import { owningProject } from '../../access/project-choice.ts'
-import type { Scope } from '../../access/scope.ts'
+import { owningProject } from '../../access/scope/project-choice.ts'
+import type { Scope } from '../../access/scope/scope.ts'
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import type { Clock } from '../../clock.ts'
 import { primaryOf, type FailoverHealth } from '../../delivery/attempt/failover.ts'

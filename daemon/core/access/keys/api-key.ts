@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { minterSchema, type Minter } from './minter.ts'
-import { rightsInOrder, type Right } from './scope.ts'
+import { minterSchema, type Minter } from '../scope/minter.ts'
+import { rightsInOrder, type Right } from '../scope/scope.ts'
 
 export const apiKeyPrefix = 'svckey_'
 /** The prefix and at least 32 random bytes in base64url. */

@@ -1,5 +1,5 @@
 /** Which project a request is about. Spec "Project rules" 1 to 3. */
-import { invalid, Refusal } from '../refusals.ts'
+import { invalid, Refusal } from '../../refusals.ts'
 import type { Scope } from './scope.ts'
 
 /**

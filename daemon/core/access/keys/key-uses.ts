@@ -3,7 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../clock.ts'
 
 /** Beside the key and not in it: a use is no change of settings, and nothing for the audit log. */
 export interface KeyUse {

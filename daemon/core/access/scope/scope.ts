@@ -1,5 +1,5 @@
 /** Through a scope alone are records reachable: it is the first part of every key, so a foreign id cannot be addressed. */
-import { Refusal } from '../refusals.ts'
+import { Refusal } from '../../refusals.ts'
 import type { GrantedApplication, Minter } from './minter.ts'
 import { rightsInOrder, type Right } from './right.ts'
 

@@ -2,11 +2,11 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import type { Actor, Audit } from '../audit.ts'
-import { invalid } from '../refusals.ts'
+import type { Actor, Audit } from '../../audit.ts'
+import { invalid } from '../../refusals.ts'
 import { apiKeys, type ApiKey } from './api-key.ts'
-import { ceilingOf, followsMinter, type Minter } from './minter.ts'
-import type { Role } from './role.ts'
+import { ceilingOf, followsMinter, type Minter } from '../scope/minter.ts'
+import type { Role } from '../scope/role.ts'
 
 /** Ids of the keys to keep. */
 export type KeysToKeep = readonly string[]
