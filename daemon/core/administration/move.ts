@@ -4,7 +4,7 @@ import type { SmtpCredentials } from '../access/smtp-credentials.ts'
 import type { InboxSettings } from '../capture/inbox-settings.ts'
 import type { InboundRoutes } from '../inbound-routes/inbound-routes.ts'
 import type { FieldProblem } from '../refusals.ts'
-import type { Destinations } from '../routing/destinations.ts'
+import type { Destinations } from '../routing/destinations/destinations.ts'
 import type { Templates } from '../templates/templates.ts'
 import type { Webhooks } from '../webhooks/endpoints/webhooks.ts'
 

@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { queueHead } from '#store/queue.ts'
 import { Refusal } from '../refusals.ts'
-import type { Policy } from '../routing/policy.ts'
+import type { Policy } from '../routing/policy/policy.ts'
 import { noDestination } from '../trace/waiting-entry.ts'
 
 /** Throws `conflict` when mail of one of these projects is queued, also when it only waits to be captured. `what` is what would be deleted, in one word. */

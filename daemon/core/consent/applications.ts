@@ -9,7 +9,7 @@ import { oauthGrants, type StoredGrant } from '../oauth/grants/grant.ts'
 import type { Grants } from '../oauth/grants/grants.ts'
 import { levelOf, scopesUpTo, surfaces, type OAuthScope } from '../oauth/protocol/scopes.ts'
 import type { Members } from '../people/members/members.ts'
-import type { Policies } from '../routing/policy.ts'
+import type { Policies } from '../routing/policy/policy.ts'
 import type { Organization, Project } from '../tenancy/organization.ts'
 
 export interface ApplicationOptions {

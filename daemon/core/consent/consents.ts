@@ -6,7 +6,7 @@ import { covers, levelOf, levelOfRights, quietLevel, scopesUpTo, surfaceOf, type
 import type { Members } from '../people/members/members.ts'
 import { rightsOfRole, type Role } from '../access/scope/role.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import type { Policies } from '../routing/policy.ts'
+import type { Policies } from '../routing/policy/policy.ts'
 import type { Organization, Project } from '../tenancy/organization.ts'
 import type { Applications } from './applications.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import type { HttpProvider } from '#config/providers.ts'
-import type { OAuth2Grant } from '../routing/oauth2.ts'
+import type { OAuth2Grant } from '../routing/destinations/oauth2.ts'
 import type { AttemptError, PeerReply, RecipientReport } from '../trace/attempt-record.ts'
 
 export type { AttemptError, PeerReply, RecipientReport, RecipientVerdict } from '../trace/attempt-record.ts'

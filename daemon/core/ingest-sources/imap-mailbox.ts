@@ -4,7 +4,7 @@ import { parseDomain } from '../addresses.ts'
 import { isPublicAddress } from '../outbound/address-guard.ts'
 import { addressesIfAny } from '../outbound/resolver.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
-import type { EndpointGuards } from '../routing/endpoint.ts'
+import type { EndpointGuards } from '../routing/destinations/endpoint.ts'
 import { polledProviders, type ImapConfig, type IngestProvider } from './ingest-source.ts'
 
 /** As the caller gives it. */

@@ -6,7 +6,7 @@ import type { SecretBox } from '../access/secret-box.ts'
 import type { Clock } from '../clock.ts'
 import { requireFlag } from '../features.ts'
 import { Refusal } from '../refusals.ts'
-import type { Policies } from '../routing/policy.ts'
+import type { Policies } from '../routing/policy/policy.ts'
 import { ingestSources, openHmacSecret, type IngestSource } from './ingest-source.ts'
 import { readSeen, writeSeen } from './source-status.ts'
 

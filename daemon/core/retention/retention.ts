@@ -12,7 +12,7 @@ import { moveEarlierUnsubscribes } from '../feedback/suppression/move-unsubscrib
 import { sweepInbound } from '../inbound-routes/leftovers.ts'
 import { billsOverage, limitsOf } from '../limits.ts'
 import { sweepInspectTests } from '../inspect/sweep-tests.ts'
-import { systemOrganizationId } from '../routing/system-policy.ts'
+import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import type { Organization } from '../tenancy/organization.ts'

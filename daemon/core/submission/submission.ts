@@ -5,7 +5,7 @@ import type { MailingList } from '../feedback/suppression/opt-out.ts'
 import type { LinkReach } from '../feedback/suppression/unsubscribes.ts'
 import type { Window } from '../publishable/windows.ts'
 import type { Refusal } from '../refusals.ts'
-import type { RouteQuestion } from '../routing/match.ts'
+import type { RouteQuestion } from '../routing/match/match.ts'
 import type { Door, Outcome, Trace } from '../trace/trace.ts'
 import type { TrackingWish } from '../tracking/tracking.ts'
 

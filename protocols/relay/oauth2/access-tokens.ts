@@ -1,7 +1,7 @@
 /** Access tokens for AUTH XOAUTH2: fetched when they are needed, kept until shortly before they expire, one fetch at a time for each grant. */
 import { createHash } from 'node:crypto'
 import type { Clock } from '#core/clock.ts'
-import type { OAuth2Grant } from '#core/routing/oauth2.ts'
+import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
 import type { SecureNetwork } from '../../outbound/connection.ts'
 import { OutboundFailure } from '../../outbound/failure.ts'
 import { request, type HttpAnswer } from '../../outbound/request.ts'

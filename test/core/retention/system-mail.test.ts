@@ -1,7 +1,7 @@
 /** Mail of the service itself goes after a week, once it is settled. */
 import test from 'ava'
 import { Retention } from '#core/retention/retention.ts'
-import { systemOrganizationId } from '#core/routing/system-policy.ts'
+import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { peopleHouse } from '../people/rig.ts'

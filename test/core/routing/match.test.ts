@@ -1,8 +1,8 @@
 /** Which destination takes a message, and what is then done with it. */
 import test from 'ava'
 import { destinations, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
-import { matchRoute, orderRules, type RouteQuestion } from '#core/routing/match.ts'
-import { decideOutcome } from '#core/routing/outcome.ts'
+import { matchRoute, orderRules, type RouteQuestion } from '#core/routing/match/match.ts'
+import { decideOutcome } from '#core/routing/match/outcome.ts'
 import type { RoutingRule, RuleMatch } from '#core/routing/rule.ts'
 import { noRoutePolicies, type Project } from '#core/tenancy/organization.ts'
 import { houseOf, organizationId, projectId } from '../house.ts'

@@ -4,8 +4,8 @@
  */
 import test from 'ava'
 import { destinations, type Destination } from '#core/routing/destination.ts'
-import { matchRoute, orderRules } from '#core/routing/match.ts'
-import { decideOutcome } from '#core/routing/outcome.ts'
+import { matchRoute, orderRules } from '#core/routing/match/match.ts'
+import { decideOutcome } from '#core/routing/match/outcome.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
 import { Simulate } from '#core/submission/simulate/simulate.ts'
 import { projects, type Project } from '#core/tenancy/organization.ts'

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { AttemptReport, SmtpTarget } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
-import type { OAuth2Grant } from '#core/routing/oauth2.ts'
+import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { jobOf, targetOf, testSink, testTransport } from './rig.ts'
 import type { SinkOptions } from '../../support/sink-script.ts'

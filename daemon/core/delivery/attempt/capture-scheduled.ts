@@ -6,7 +6,7 @@ import type { Stored } from '#store/record-kind.ts'
 import type { Capture } from '../../capture/capture.ts'
 import { takeCapture } from '../../capture/take.ts'
 import type { Clock } from '../../clock.ts'
-import type { Policy } from '../../routing/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 

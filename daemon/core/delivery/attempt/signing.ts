@@ -5,7 +5,7 @@ import type { Database } from '#store/database.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Signer } from '../../domains/signer.ts'
-import type { Policies } from '../../routing/policy.ts'
+import type { Policies } from '../../routing/policy/policy.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 
 export interface SigningOptions {

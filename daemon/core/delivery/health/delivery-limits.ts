@@ -1,5 +1,5 @@
 /** What the queue must know of a destination now: its limits, and what its circuit breaker lets through. */
-import type { Policies } from '../../routing/policy.ts'
+import type { Policies } from '../../routing/policy/policy.ts'
 import type { DeliveryLimits } from './destination-load.ts'
 import type { HealthBoard } from './health-board.ts'
 

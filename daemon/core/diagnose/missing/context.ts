@@ -1,7 +1,7 @@
 /** What the parts of the search for a missing message share. */
 import type { Scope } from '../../access/scope/scope.ts'
 import type { Suppression } from '../../feedback/suppression/suppression.ts'
-import type { Policy } from '../../routing/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import type { TimelineEntry } from '../../trace/timeline.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { BounceOptions } from '../bounce/bounce.ts'

@@ -10,7 +10,7 @@ import { newRefusals, type RefusedLine } from '../../ingest-sources/refused-reci
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
 import { tenantsOf, type Tenant, type Tenants } from '../../ingest-sources/tenants.ts'
 import type { Turns } from '../../ingest-sources/turns.ts'
-import type { Policies } from '../../routing/policy.ts'
+import type { Policies } from '../../routing/policy/policy.ts'
 import type { FeedbackEvent } from '../event.ts'
 import { takeInSlices } from './log-intake.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../origin.ts'

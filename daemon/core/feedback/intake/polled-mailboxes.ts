@@ -12,7 +12,7 @@ import { isSwitchedOn } from '../../features.ts'
 import type { ReportReading } from '../event.ts'
 import type { FeedbackTaker } from '../origin.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Policies } from '../../routing/policy.ts'
+import type { Policies } from '../../routing/policy/policy.ts'
 import { ingestSources, mailboxWork, openImapPassword, type ImapConfig, type IngestSource } from '../../ingest-sources/ingest-source.ts'
 import { readPoll, writePoll, type Checkpoint, type SourcePoll } from '../../ingest-sources/source-status.ts'
 

@@ -9,7 +9,7 @@ import { foldAddress, parseAddress } from '../../addresses.ts'
 import type { Audit } from '../../audit.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import type { Policies } from '../../routing/policy.ts'
+import type { Policies } from '../../routing/policy/policy.ts'
 import { placeSuppressions, type Placed } from './place.ts'
 import { foldEmail, isAutomatic, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
 

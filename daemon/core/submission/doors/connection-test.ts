@@ -9,8 +9,8 @@ import type { Clock } from '../../clock.ts'
 import { toTarget } from '../../delivery/attempt/attempt.ts'
 import type { Transport } from '../../delivery/transport.ts'
 import { addressOf, type Destination } from '../../routing/destination.ts'
-import { chooseInEnvironment, type DestinationHealth } from '../../routing/environment.ts'
-import type { Policies, Policy } from '../../routing/policy.ts'
+import { chooseInEnvironment, type DestinationHealth } from '../../routing/match/environment.ts'
+import type { Policies, Policy } from '../../routing/policy/policy.ts'
 
 export interface ConnectionTestOptions {
   readonly policies: Policies

@@ -3,7 +3,7 @@ import type { SmtpCredential } from '../../access/smtp-credential.ts'
 import type { RateLimit } from '../../access/rate-window.ts'
 import { parseAddress } from '../../addresses.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Policy } from '../../routing/policy.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 
 /** The credential as it is now. Throws `unauthorized` when it was revoked or has expired, or is not the one that logged in any more. */
 export function currentCredential(

@@ -6,7 +6,7 @@ import { listReachable, type List, type OfProject, type PageQuery } from '../../
 import type { Scope } from '../../access/scope/scope.ts'
 import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Policies } from '../../routing/policy.ts'
+import type { Policies } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'

@@ -1,7 +1,7 @@
 /** RFC 4954 AUTH with PLAIN (RFC 4616) or LOGIN, whichever the peer offers, or with XOAUTH2 where access tokens stand in place of a password. */
 import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
 import type { PeerReply, SmtpTarget } from '#core/delivery/transport.ts'
-import type { OAuth2Grant } from '#core/routing/oauth2.ts'
+import type { OAuth2Grant } from '#core/routing/destinations/oauth2.ts'
 import { Failure } from './failure.ts'
 import type { Link } from './link.ts'
 

@@ -1,6 +1,6 @@
 /** A change of a destination's endpoint: what is left out stays, but a stored password never moves to another host. */
-import { invalid } from '../refusals.ts'
-import type { SmtpDestination } from './destination.ts'
+import { invalid } from '../../refusals.ts'
+import type { SmtpDestination } from '../destination.ts'
 import type { Endpoint, EndpointRequest } from './endpoint.ts'
 import type { OAuth2Request } from './oauth2.ts'
 

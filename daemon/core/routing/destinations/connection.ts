@@ -1,7 +1,7 @@
 /** How a destination's provider is reached and signed in to, as it is kept: made from a request, or changed by one. */
 import type { HttpProvider } from '#config/providers.ts'
-import type { SecretBox } from '../access/secret-box.ts'
-import { invalid, Refusal } from '../refusals.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
+import { invalid, Refusal } from '../../refusals.ts'
 import {
   oauth2Place,
   passwordPlace,
@@ -10,7 +10,7 @@ import {
   type DestinationSettings,
   type HttpDestination,
   type SmtpDestination,
-} from './destination.ts'
+} from '../destination.ts'
 import { assertPasswordStays, mergeEndpoint, type EndpointChanges } from './endpoint-changes.ts'
 import { checkEndpoint, type Endpoint, type EndpointGuards, type EndpointRequest } from './endpoint.ts'
 import { checkCredentials, type CheckedCredentials, type CredentialChanges } from './http-credentials.ts'

@@ -1,11 +1,11 @@
 /** Where a destination's server is and how it is spoken to: filled in from a preset, and checked before it is kept. */
 import { isIP } from 'node:net'
 import { findPreset, presetIds } from '#config/presets.ts'
-import { parseDomain } from '../addresses.ts'
-import { isLoopbackAddress, isPublicAddress, type AddressGuard } from '../outbound/address-guard.ts'
-import { addressesIfAny, type Resolver } from '../outbound/resolver.ts'
-import { invalid, type FieldProblem } from '../refusals.ts'
-import type { SmtpDestination } from './destination.ts'
+import { parseDomain } from '../../addresses.ts'
+import { isLoopbackAddress, isPublicAddress, type AddressGuard } from '../../outbound/address-guard.ts'
+import { addressesIfAny, type Resolver } from '../../outbound/resolver.ts'
+import { invalid, type FieldProblem } from '../../refusals.ts'
+import type { SmtpDestination } from '../destination.ts'
 import { checkOAuth2, type OAuth2Grant, type OAuth2Request } from './oauth2.ts'
 
 /** As the caller gives it; what a preset knows can be left out. */

@@ -1,14 +1,14 @@
 /** Failover policies: setting, listing and deleting them. Spec "Failover policy". */
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../access/scope/lists.ts'
-import { isOpenTo, owningProject, reachableProject } from '../access/scope/project-choice.ts'
-import type { Scope } from '../access/scope/scope.ts'
-import type { Clock } from '../clock.ts'
-import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
-import type { SettingWrites } from '../setting-writes.ts'
-import { failoverPolicies, fallbacksMax, type FailoverCause, type FailoverPolicy } from './failover-policy.ts'
-import type { Policies, Policy } from './policy.ts'
+import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
+import { isOpenTo, owningProject, reachableProject } from '../../access/scope/project-choice.ts'
+import type { Scope } from '../../access/scope/scope.ts'
+import type { Clock } from '../../clock.ts'
+import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
+import type { SettingWrites } from '../../setting-writes.ts'
+import { failoverPolicies, fallbacksMax, type FailoverCause, type FailoverPolicy } from '../failover-policy.ts'
+import type { Policies, Policy } from '../policy/policy.ts'
 
 export interface FailoverOptions {
   readonly database: Database

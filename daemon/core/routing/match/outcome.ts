@@ -1,7 +1,7 @@
 /** Relay or capture, and why. Spec "Relay or capture decision" 1 to 4. */
-import { Refusal } from '../refusals.ts'
-import type { Project } from '../tenancy/organization.ts'
-import type { Outcome } from '../trace/trace.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Project } from '../../tenancy/organization.ts'
+import type { Outcome } from '../../trace/trace.ts'
 import type { Route } from './match.ts'
 
 /** The decision; `destinationId` is the destination that relays, or that would have relayed. */

@@ -1,5 +1,5 @@
 /** What names a destination, so that it is not taken away from under it. */
-import { Refusal } from '../refusals.ts'
+import { Refusal } from '../../refusals.ts'
 import type { Policy } from './policy.ts'
 
 /** Throws `conflict` with a list of what names the destination, as far as it is of a project that counts. */

@@ -2,8 +2,8 @@
  * The settings by which mail of the service itself goes out: one project of its own and the one destination that the operator
  * chose among those of the first organization. Nothing of this is stored.
  */
-import type { Destination } from './destination.ts'
-import { Failovers } from './failover-policy.ts'
+import type { Destination } from '../destination.ts'
+import { Failovers } from '../failover-policy.ts'
 
 /** The partition of traces of the service's own mail; no key and no member belongs to it. */
 export const systemOrganizationId = 'system'

@@ -2,10 +2,10 @@
 import { isIP } from 'node:net'
 import { closest } from '#config/closest.ts'
 import { credentialFields, type CredentialField, type HttpProvider } from '#config/providers.ts'
-import { isPublicAddress } from '../outbound/address-guard.ts'
-import { invalid, type FieldProblem } from '../refusals.ts'
-import type { HttpDestination } from './destination.ts'
-import { addressesIfAny } from '../outbound/resolver.ts'
+import { isPublicAddress } from '../../outbound/address-guard.ts'
+import { invalid, type FieldProblem } from '../../refusals.ts'
+import type { HttpDestination } from '../destination.ts'
+import { addressesIfAny } from '../../outbound/resolver.ts'
 import type { EndpointGuards } from './endpoint.ts'
 
 /** By the provider's names, and `base_url`. Null clears; what is left out stays. */

@@ -1,6 +1,6 @@
 /** Which destination of an environment takes a message: live before sandboxed, healthy before down, the smallest priority, the older. Pure. */
-import { isOpenTo } from '../access/scope/project-choice.ts'
-import type { Destination } from './destination.ts'
+import { isOpenTo } from '../../access/scope/project-choice.ts'
+import type { Destination } from '../destination.ts'
 
 /** How destinations are now. */
 export interface DestinationHealth {

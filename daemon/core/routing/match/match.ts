@@ -1,10 +1,10 @@
 /** Which destination takes a message, and why. Pure; the caller supplies the settings. */
-import { isOpenTo, requireEnvironment } from '../access/scope/project-choice.ts'
-import { foldAddress, parseDomain } from '../addresses.ts'
-import { Refusal } from '../refusals.ts'
-import type { Destination } from './destination.ts'
+import { isOpenTo, requireEnvironment } from '../../access/scope/project-choice.ts'
+import { foldAddress, parseDomain } from '../../addresses.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Destination } from '../destination.ts'
 import { chooseInEnvironment, describeChoice, type DestinationHealth } from './environment.ts'
-import type { RoutingRule, RuleMatch } from './rule.ts'
+import type { RoutingRule, RuleMatch } from '../rule.ts'
 
 /** The answer of routing. `reason` is a sentence for the trace. */
 export interface Route {
