@@ -1,7 +1,7 @@
 /** Traces: list, read, and the public redacted view. Spec "Traces, inspect, suppressions". */
 import * as z from 'zod'
 import type { Scope } from '#core/access/scope/scope.ts'
-import type { TraceFilter } from '#core/trace/read.ts'
+import type { TraceFilter } from '#core/trace/story/read.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import type { Action } from '../actions/action.ts'
 import { resource } from '../actions/resource.ts'

@@ -1,5 +1,5 @@
 /** The public view of a trace as a page: what became of a message, without anything that belongs to its sender alone. */
-import type { SharedTrace } from '#core/trace/redact.ts'
+import type { SharedTrace } from '#core/trace/story/redact.ts'
 import type { Answer } from '../../answer.ts'
 import { varies } from '../../negotiation.ts'
 import { html } from '../layout/html.ts'

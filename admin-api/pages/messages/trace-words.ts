@@ -1,6 +1,6 @@
 /** How traces are told to people: a label and a tone for each status, a line for each event of a timeline. */
 import type { TraceStatus } from '#core/trace/states.ts'
-import type { TimelineEntry } from '#core/trace/timeline.ts'
+import type { TimelineEntry } from '#core/trace/story/timeline.ts'
 import { html, type Html } from '../layout/html.ts'
 
 /** What a tone stands for: a good end, a bad end, under way, kept, something to look at, or nothing of these. */

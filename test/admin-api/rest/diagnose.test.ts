@@ -1,7 +1,7 @@
 /** Why mail did not arrive, at the door: every verdict that needs no delivery, DNS, windows, and who sees what. */
 import test from 'ava'
 import { destinations } from '#core/routing/destination.ts'
-import { engagements } from '#core/trace/engagement.ts'
+import { engagements } from '#core/trace/story/engagement.ts'
 import { traces } from '#core/trace/trace.ts'
 import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'

@@ -1,6 +1,6 @@
 /** Rows that no request of a tenant makes, put into the store: a webhook delivery, a report with its mail, and an opt-out. */
 import { namedList, optOuts } from '#core/feedback/suppression/opt-out.ts'
-import { keptReportKey } from '#core/trace/kept-report.ts'
+import { keptReportKey } from '#core/trace/story/kept-report.ts'
 import { reportId, keptMailId, traceReports, type TraceReport } from '#core/trace/trace-report.ts'
 import { announce } from '#core/webhooks/events/announce.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'

@@ -1,6 +1,6 @@
 /** Finding traces: one, lists by filter with a steady cursor, and the public view. */
 import test from 'ava'
-import type { TraceFilter } from '#core/trace/read.ts'
+import type { TraceFilter } from '#core/trace/story/read.ts'
 import type { Scope } from '#core/access/scope/scope.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { newTraceId } from '#store/ids.ts'

@@ -1,9 +1,9 @@
 /** The table of trace states, and what its timeline and its public view tell. */
 import test from 'ava'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
-import { maskAddress, redactTrace } from '#core/trace/redact.ts'
+import { maskAddress, redactTrace } from '#core/trace/story/redact.ts'
 import { advance, traceStatuses, worstStatus, type TraceEvent, type TraceStatus } from '#core/trace/states.ts'
-import { timelineOf } from '#core/trace/timeline.ts'
+import { timelineOf } from '#core/trace/story/timeline.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
 import { integrityChecks } from '#core/integrity.ts'
-import { engagements, keptEvents } from '#core/trace/engagement.ts'
+import { engagements, keptEvents } from '#core/trace/story/engagement.ts'
 import { traceToken } from '#core/trace/trace-token.ts'
 import { traces } from '#core/trace/trace.ts'
 import { clickToken } from '#core/tracking/click-token.ts'

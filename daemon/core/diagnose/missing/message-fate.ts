@@ -1,7 +1,7 @@
 /** What became of one message for one recipient, as a hypothesis of why it did not arrive. Pure. */
-import { keptEvents } from '../../trace/engagement.ts'
-import type { TimelineEntry } from '../../trace/timeline.ts'
-import type { TraceStory } from '../../trace/read.ts'
+import { keptEvents } from '../../trace/story/engagement.ts'
+import type { TimelineEntry } from '../../trace/story/timeline.ts'
+import type { TraceStory } from '../../trace/story/read.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 import type { Evidence, Hypothesis, NextAction } from '../search/diagnosis.ts'
 import { queueIdIn } from '../search/queue-id.ts'

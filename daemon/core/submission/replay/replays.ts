@@ -11,7 +11,7 @@ import { requireIncluded } from '../../limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import type { SettingWrites } from '../../setting-writes.ts'
-import type { TraceReader } from '../../trace/read.ts'
+import type { TraceReader } from '../../trace/story/read.ts'
 import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
 
 export interface ReplaysOptions {

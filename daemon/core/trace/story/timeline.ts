@@ -1,7 +1,7 @@
 /** The story of a send, told from its trace and its attempts: every decision with its reason. Spec "Trace". */
-import type { AttemptRecord } from './attempt-record.ts'
-import type { TraceStatus } from './states.ts'
-import type { Trace, TraceFailover, TraceReplay } from './trace.ts'
+import type { AttemptRecord } from '../attempt-record.ts'
+import type { TraceStatus } from '../states.ts'
+import type { Trace, TraceFailover, TraceReplay } from '../trace.ts'
 
 /** One entry of a timeline. `detail` holds what belongs to the event; keys are wire names. */
 export interface TimelineEntry {

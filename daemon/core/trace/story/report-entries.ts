@@ -1,8 +1,8 @@
 /** What reports add to the timeline of a trace: what became of the message after it left, and why. */
-import type { AttemptRecord } from './attempt-record.ts'
+import type { AttemptRecord } from '../attempt-record.ts'
 import { inOrder, type TimelineEntry } from './timeline.ts'
-import type { Trace } from './trace.ts'
-import { keptMailId, type TraceReport } from './trace-report.ts'
+import type { Trace } from '../trace.ts'
+import { keptMailId, type TraceReport } from '../trace-report.ts'
 
 /** In order of time. Of an automatic suppression only where it took place. */
 export function reportEntries({ createdAt }: Trace, [first]: readonly AttemptRecord[], reports: readonly TraceReport[]): TimelineEntry[] {

@@ -5,8 +5,8 @@
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { TimelineEntry } from './timeline.ts'
-import type { Trace } from './trace.ts'
-import { untrackedReasons, type TraceTracking } from './tracking.ts'
+import type { Trace } from '../trace.ts'
+import { untrackedReasons, type TraceTracking } from '../tracking.ts'
 
 /** A click that is told in full. */
 export interface SeenClick {

@@ -1,9 +1,9 @@
 /** What the public share link of a trace shows: an allow list, so that a new field is private until it is named here. */
-import type { AttemptRecord } from './attempt-record.ts'
+import type { AttemptRecord } from '../attempt-record.ts'
 import { reportEntries } from './report-entries.ts'
-import type { TraceStatus } from './states.ts'
-import type { Trace } from './trace.ts'
-import type { TraceReport } from './trace-report.ts'
+import type { TraceStatus } from '../states.ts'
+import type { Trace } from '../trace.ts'
+import type { TraceReport } from '../trace-report.ts'
 import { inOrder, timelineOf } from './timeline.ts'
 
 /** A trace as anybody with the link sees it: no content, subject, identifiers of the owner, replies or addresses in full. */

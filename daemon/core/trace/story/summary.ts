@@ -1,6 +1,6 @@
 /** A message of several recipients in a few words: its status is that of the worst, and some may have got it all the same. Pure. */
-import { traceStatuses, type TraceStatus } from './states.ts'
-import { bounceOf, type RecipientReported, type Trace } from './trace.ts'
+import { traceStatuses, type TraceStatus } from '../states.ts'
+import { bounceOf, type RecipientReported, type Trace } from '../trace.ts'
 
 type Fates = Pick<Trace, 'recipients'>
 

@@ -3,7 +3,7 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import { traceReports, type TraceReport } from './trace-report.ts'
+import { traceReports, type TraceReport } from '../trace-report.ts'
 
 /** Reports tell what matters at their beginning; the returned message comes after it. */
 export const keptReportBytes = 65_536
