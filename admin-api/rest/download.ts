@@ -1,6 +1,6 @@
 /** Files that strangers wrote: always saved, never shown as part of this site. */
 import * as z from 'zod'
-import type { ReadAttachment } from '#core/capture/message-reader.ts'
+import type { ReadAttachment } from '#core/capture/reading/message-reader.ts'
 import { raw, type Answer, type AnswerBody } from '../answer.ts'
 
 /** The place of an attachment in its message, as a path has it. */

@@ -1,8 +1,8 @@
 /** Virtual inboxes and captured messages on the wire. Spec "Virtual inbox", "Captured message". */
 import * as z from 'zod'
 import { captureReasons, type Inbox } from '#core/capture/capture.ts'
-import type { CapturedMessage, CaptureSummary, Since } from '#core/capture/inboxes.ts'
-import type { LastNotify } from '#core/capture/last-notify.ts'
+import type { CapturedMessage, CaptureSummary, Since } from '#core/capture/inboxes/inboxes.ts'
+import type { LastNotify } from '#core/capture/notify/last-notify.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder } from './codec.ts'
 import { contentsOf } from './reading.ts'

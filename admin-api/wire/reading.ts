@@ -1,5 +1,5 @@
 /** What a reader makes of a message, with the addresses of its parts. */
-import type { ReadMessage, ReadResult } from '#core/capture/message-reader.ts'
+import type { ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
 
 /** The contents of a message. One that could not be read has none, and keeps the subject that is known from elsewhere. */
 interface MessageContents extends Pick<ReadMessage, 'headers' | 'text' | 'html'>, Partial<Pick<ReadMessage, 'subject'>> {

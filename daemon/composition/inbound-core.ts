@@ -1,7 +1,7 @@
 /** Inbound routes, composed: the routes, who takes mail for them, what is made of it, and the mail for its owners. */
 import { publicUrl, type Config } from '#config/load.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
-import type { MessageReader } from '#core/capture/message-reader.ts'
+import type { MessageReader } from '#core/capture/reading/message-reader.ts'
 import type { Clock } from '#core/clock.ts'
 import { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
 import { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'

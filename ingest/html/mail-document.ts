@@ -1,6 +1,6 @@
 /** The HTML of a message as a document of its own: its content, its style sheets, and what its `html` and `body` elements say. */
 import { Parser } from 'htmlparser2'
-import type { MailDocument } from '#core/capture/message-reader.ts'
+import type { MailDocument } from '#core/capture/reading/message-reader.ts'
 import { safeDeclarations, safeStylesheet } from './mail-styles.ts'
 import { documentHtml, readablePart } from './sanitize-html.ts'
 

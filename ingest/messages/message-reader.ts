@@ -1,5 +1,5 @@
 /** Reads messages for people outside the main thread (see `MessageReader`): organizations take turns. */
-import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/message-reader.ts'
+import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import type { Clock } from '#core/clock.ts'
 import { ParserPool, usualLimits, type ParserPoolLimits, type Turn } from '../threads/parser-pool.ts'
 

@@ -1,6 +1,6 @@
 /** One parsing thread: asked one thing at a time, under a limit of processor time and of memory, started again after it failed. */
 import { Worker } from 'node:worker_threads'
-import type { ReadMessage } from '#core/capture/message-reader.ts'
+import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
 import type { Clock, Timer } from '#core/clock.ts'
 import type { ReportReading } from '#core/feedback/event.ts'
 import type { UntrackedReason } from '#core/trace/tracking.ts'

@@ -1,5 +1,5 @@
 /** Stand where a test needs no parser of messages. */
-import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/message-reader.ts'
+import type { MessageReader, ReadResult, WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
 import { SecretBox } from '#core/access/secret-box.ts'

@@ -1,7 +1,7 @@
 /** The virtual inboxes of an organization, the messages of one, and the traces that they lead to; for members. */
 import type { Projects } from '#core/administration/projects.ts'
 import type { Scope } from '#core/access/scope/scope.ts'
-import type { CaptureSummary, Inboxes } from '#core/capture/inboxes.ts'
+import type { CaptureSummary, Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import type { Inbox } from '#core/capture/capture.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import { Refusal } from '#core/refusals.ts'

@@ -1,6 +1,6 @@
 /** A captured message for people: as HTML in a sandboxed frame, as text, its headers, its source and its files. Works without scripts. */
-import type { CapturedMessage } from '#core/capture/inboxes.ts'
-import type { ReadAddress, ReadMessage } from '#core/capture/message-reader.ts'
+import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
+import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import type { Answer } from '../../answer.ts'
 import { html, type Html } from '../layout/html.ts'

@@ -1,6 +1,6 @@
 /** What the webhook of an inbound route gets. This one schema writes it and describes it in the OpenAPI document. Spec "Inbound routes". */
 import * as z from 'zod'
-import type { ReadAddress, ReadResult } from '../capture/message-reader.ts'
+import type { ReadAddress, ReadResult } from '../capture/reading/message-reader.ts'
 import type { Authentication } from './authentication.ts'
 import type { LinkedPart } from './links.ts'
 import type { InboundMessage } from './message.ts'

@@ -2,7 +2,7 @@
 import type { Database } from '#store/database.ts'
 import { captures, inboxes, type Inbox } from '../capture/capture.ts'
 import { catchAll, patternsOf } from '../capture/pattern.ts'
-import { retainedFrom } from '../capture/retained.ts'
+import { retainedFrom } from '../capture/inboxes/retained.ts'
 import { removeTrace } from './remove-trace.ts'
 
 const batch = 100

@@ -1,7 +1,7 @@
 /** Bodies of captures are read for addresses after the acknowledgement, each once, and through crashes. */
 import test from 'ava'
 import { captures } from '#core/capture/capture.ts'
-import { pendingReadKey } from '#core/capture/pending-read.ts'
+import { pendingReadKey } from '#core/capture/reading/pending-read.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { houseOf, organizationId, projectId, quiet, scope, until, type House } from '../house.ts'

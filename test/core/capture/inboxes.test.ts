@@ -1,7 +1,7 @@
 /** Virtual inboxes over real captures: lists, one message in full, and the long poll. */
 import test from 'ava'
 import { inboxes } from '#core/capture/capture.ts'
-import type { CapturedMessage } from '#core/capture/inboxes.ts'
+import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
 import type { Scope } from '#core/access/scope/scope.ts'
 import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'

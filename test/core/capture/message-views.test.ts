@@ -1,6 +1,6 @@
 /** Links to captured messages and the images that views ask for, where no browser is needed. */
 import test from 'ava'
-import { MessageViews } from '#core/capture/message-views.ts'
+import { MessageViews } from '#core/capture/reading/message-views.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { secrets } from '../house.ts'
 

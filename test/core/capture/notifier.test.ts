@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import Stripe from 'stripe'
 import { inboxes } from '#core/capture/capture.ts'
-import { readLastNotify } from '#core/capture/last-notify.ts'
+import { readLastNotify } from '#core/capture/notify/last-notify.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import type { Post, PostOutcome, PostRequest } from '#core/outbound/post.ts'

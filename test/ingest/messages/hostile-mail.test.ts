@@ -1,7 +1,7 @@
 /** Every hostile message is answered, by the real thread, and so is the one behind it. */
 import test from 'ava'
 import { systemClock } from '#core/clock.ts'
-import { messageInMemory } from '#core/capture/message-reader.ts'
+import { messageInMemory } from '#core/capture/reading/message-reader.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { hostileMail } from './hostile-mail.ts'
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
 import type { Clock } from '#core/clock.ts'
 import { systemClock } from '#core/clock.ts'
-import { messageInMemory, type WaitingMessage } from '#core/capture/message-reader.ts'
+import { messageInMemory, type WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { wallFactor } from '#ingest/threads/thread-time.ts'
 

@@ -1,10 +1,10 @@
 /** The capture of a message: its row, and the reading of its body that follows. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { foldAddress } from '../addresses.ts'
-import type { Trace } from '../trace/trace.ts'
-import { captures, type Capture, type CaptureReason } from './capture.ts'
-import { pendingReadKey } from './pending-read.ts'
+import { foldAddress } from '../../addresses.ts'
+import type { Trace } from '../../trace/trace.ts'
+import { captures, type Capture, type CaptureReason } from '../capture.ts'
+import { pendingReadKey } from '../reading/pending-read.ts'
 
 /**
  * Adds the capture to the change, which is to be committed at once: it is made and timed just before it is written, so that

@@ -2,7 +2,7 @@
 import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import { inboxes } from './capture.ts'
+import { inboxes } from '../capture.ts'
 
 export interface LastNotify {
   readonly captureId: string

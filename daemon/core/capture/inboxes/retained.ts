@@ -1,5 +1,5 @@
 /** How long a message stays in a virtual inbox. */
-import type { Inbox } from './capture.ts'
+import type { Inbox } from '../capture.ts'
 
 const dayMs = 86_400_000
 

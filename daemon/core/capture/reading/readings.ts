@@ -4,8 +4,8 @@
  */
 import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import type { Clock } from '../clock.ts'
-import type { Trace } from '../trace/trace.ts'
+import type { Clock } from '../../clock.ts'
+import type { Trace } from '../../trace/trace.ts'
 import { KeptReadings } from './kept-readings.ts'
 import type { MessageReader, ReadResult, WaitingMessage } from './message-reader.ts'
 

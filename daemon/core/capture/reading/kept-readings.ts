@@ -1,5 +1,5 @@
 /** Messages as they were read, in memory: who looks at a message again does not have it read again. */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../clock.ts'
 import type { ReadMessage, ReadResult } from './message-reader.ts'
 
 /** Octets of all that is kept, of one organization, and of one message. */

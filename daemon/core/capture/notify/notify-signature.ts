@@ -1,6 +1,6 @@
 /** How notifications of virtual inboxes are signed: `t=<seconds>,v1=<hex>`, as Stripe does. Spec "Virtual-inbox notifications". */
 import { createHmac } from 'node:crypto'
-import type { SecretBox } from '../access/secret-box.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
 
 /** Derived, so that nothing is stored and the key stays the same. All of the text is the key. */
 export const notifySecret = (secrets: SecretBox, inboxId: string): string =>
