@@ -1,9 +1,9 @@
 /** Addresses that mail went to and that look like the one asked for: other plus tags, and typing mistakes. */
+import { editDistance } from '#config/edit-distance.ts'
 import type { Database } from '#store/database.ts'
 import type { Scope } from '../../access/scope/scope.ts'
 import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import type { Trace } from '../../trace/trace.ts'
-import { editDistance } from './edit-distance.ts'
 import { walkTraces } from '../search/walk.ts'
 import type { Window } from '../search/window.ts'
 
