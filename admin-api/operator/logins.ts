@@ -1,6 +1,6 @@
 /** The operator's view of SMTP logins that failed: who is locked out, from where, and as whom they tried. */
 import * as z from 'zod'
-import type { FailedLogin } from '#core/access/login-guard.ts'
+import type { FailedLogin } from '#core/visitors/login-guard.ts'
 import { action, type Action } from '../actions/action.ts'
 import { encoder, encoderOf } from '../wire/codec.ts'
 import { noInput } from '../wire/text.ts'

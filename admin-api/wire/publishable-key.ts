@@ -1,9 +1,10 @@
 /** Publishable keys on the wire. Spec "Publishable key". */
 import * as z from 'zod'
-import { captchaProviders, ratePresets, ratesOf, type PublishableKey, type Rates } from '#core/publishable/publishable-key.ts'
+import { ratePresets, ratesOf, type PublishableKey, type Rates } from '#core/publishable/publishable-key.ts'
 import type { MintedPublishableKey, RevealablePublishableKey } from '#core/publishable/publishable-keys.ts'
 import { fieldTypes, snippetStyles } from '#core/publishable/snippet.ts'
 import type { Snippet } from '#core/publishable/snippets.ts'
+import { captchaProviders } from '#core/visitors/captcha.ts'
 import { decoder, encoder } from './codec.ts'
 import { filledLine, id, line, nullAsAbsent } from './text.ts'
 import { wireTime } from './time.ts'

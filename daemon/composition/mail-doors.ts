@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigInvalid, type Config } from '#config/load.ts'
-import type { LoginGuard } from '#core/access/login-guard.ts'
+import type { LoginGuard } from '#core/visitors/login-guard.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import type { Clock } from '#core/clock.ts'
 import type { FeedbackTaker } from '#core/feedback/origin.ts'

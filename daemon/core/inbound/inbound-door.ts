@@ -1,7 +1,7 @@
 /** What the MX door asks of the core: who is at an address, and take this mail. Spec "Bounce and complaint ingestion". */
 import type { SecretBox } from '../access/secret-box.ts'
 import { clientNetwork } from '../access/client-network.ts'
-import { RateWindow } from '../access/rate-window.ts'
+import { RateWindow } from '../visitors/rate-window.ts'
 import type { Clock } from '../clock.ts'
 import type { ReportReading } from '../feedback/event.ts'
 import type { FeedbackResult, FeedbackTaker } from '../feedback/origin.ts'

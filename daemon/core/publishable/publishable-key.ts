@@ -1,7 +1,7 @@
 /** Publishable keys: bearer tokens that stand in web pages, and what each of them may send. Spec "Publishable key". */
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
-import type { SealedSecret } from '../access/secret-box.ts'
+import { captchaProviders, type Asker, type Captcha } from '../visitors/captcha.ts'
 
 export const ratePresets = ['normal', 'loose', 'strict'] as const
 export type RatePreset = (typeof ratePresets)[number]
@@ -12,17 +12,6 @@ export interface Rates {
   readonly perRecipientHour: number
   readonly perKeyHour: number
   readonly perKeyDay: number
-}
-
-export const captchaProviders = ['turnstile', 'hcaptcha'] as const
-export type CaptchaProvider = (typeof captchaProviders)[number]
-
-/** A challenge that visitors solve; the provider says whether they did. */
-export interface Captcha {
-  readonly provider: CaptchaProvider
-  readonly sealedSecret: SealedSecret
-  /** What pages show the challenge by; public. */
-  readonly siteKey: string | null
 }
 
 export interface PublishableKey {
@@ -91,4 +80,10 @@ const presets: Readonly<Record<RatePreset, Rates>> = {
 export const ratesOf = ({ ratePreset, rates }: Pick<PublishableKey, 'ratePreset' | 'rates'>): Rates => ({
   ...presets[ratePreset],
   ...rates,
+})
+
+/** As it asks visitors for a captcha. */
+export const askerOf = ({ id, captcha }: Pick<PublishableKey, 'id' | 'captcha'>): Asker => ({
+  ...{ id, captcha, noun: 'key' },
+  place: captchaPlace(id),
 })

@@ -1,8 +1,9 @@
 /** What a publishable key is made of, checked and brought into the one form in which it is kept. */
 import { parseDomain, parseMailbox } from '../addresses.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
-import { pageOrigin } from './origin.ts'
-import type { CaptchaProvider, PublishableKey, RatePreset, Rates } from './publishable-key.ts'
+import type { CaptchaProvider } from '../visitors/captcha.ts'
+import { pageOrigin } from '../visitors/origin.ts'
+import type { PublishableKey, RatePreset, Rates } from './publishable-key.ts'
 
 export interface NewPublishableKey {
   readonly name: string

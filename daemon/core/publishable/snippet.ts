@@ -1,7 +1,8 @@
 /** A contact form for any web page, as HTML to paste: it sends with a publishable key, and tells visitors what came of it. */
 import type { Mailbox } from '../addresses.ts'
+import type { Captcha, CaptchaProvider } from '../visitors/captcha.ts'
+import { honeypot, honeypotHtml } from '../visitors/honeypot.ts'
 import { markName, snippetScript, type SnippetSettings } from './snippet-script.ts'
-import type { Captcha, CaptchaProvider } from './publishable-key.ts'
 
 export const snippetStyles = ['minimal', 'tailwind'] as const
 export type SnippetStyle = (typeof snippetStyles)[number]
@@ -33,9 +34,6 @@ export const usualFields: readonly SnippetField[] = [
   { name: 'email', label: 'Email', type: 'email', required: true },
   { name: 'message', label: 'Message', type: 'textarea', required: true },
 ]
-
-/** The field that people do not see and programs fill in. */
-export const honeypot = 'website_url'
 
 /** How each provider is put into a page, and where it leaves its token. */
 const widgets: Readonly<Record<CaptchaProvider, { readonly className: string; readonly script: string; readonly field: string }>> = {
@@ -96,9 +94,7 @@ export function renderSnippet(options: SnippetOptions): string {
   }
   return `${style === 'minimal' ? minimalStyle : ''}<form ${markName}="${mark}"${classOf(look.form)} method="post" action="#">
 ${rows.join('\n')}
-  <div aria-hidden="true" style="position: absolute; left: -10000px">
-    <label>Leave this empty <input name="${honeypot}" tabindex="-1" autocomplete="off" /></label>
-  </div>
+  ${honeypotHtml}
 ${widget ? `  <div class="${widget.className}" data-sitekey="${escape(widget.siteKey)}"></div>\n` : ''}  <button type="submit" disabled${classOf(look.button)}>Send</button>
   <p role="status"${classOf(look.status)}></p>
   <noscript>This form needs JavaScript.</noscript>

@@ -3,10 +3,11 @@ import type { Database } from '#store/database.ts'
 import type { Scope } from '../access/scope/scope.ts'
 import { foldAddress, parseAddress, parseMailbox, type Mailbox } from '../addresses.ts'
 import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
+import { honeypot } from '../visitors/honeypot.ts'
 import { covers } from './gates.ts'
 import { publishableKeys, type PublishableKey } from './publishable-key.ts'
 import type { Reveals } from './reveals.ts'
-import { honeypot, renderSnippet, usualFields, type SnippetField, type SnippetStyle } from './snippet.ts'
+import { renderSnippet, usualFields, type SnippetField, type SnippetStyle } from './snippet.ts'
 
 export interface SnippetRequest {
   readonly revealUrl: string

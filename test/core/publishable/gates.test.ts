@@ -2,7 +2,7 @@
 import test from 'ava'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
 import { passPageGates, type PageSend } from '#core/publishable/gates.ts'
-import { pageOrigin } from '#core/publishable/origin.ts'
+import { pageOrigin } from '#core/visitors/origin.ts'
 import { Refusal } from '#core/refusals.ts'
 
 const key = {

@@ -4,7 +4,7 @@ import type { Scope } from '../../access/scope/scope.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import { Captchas, captchaTokenMax, failed as captchaFailed, type CaptchaOptions } from '../../publishable/captcha.ts'
 import { passPageGates } from '../../publishable/gates.ts'
-import type { PublishableKey } from '../../publishable/publishable-key.ts'
+import { type PublishableKey, askerOf } from '../../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
 import { KeyWindows, type Counted } from '../../publishable/windows.ts'
 import { invalid } from '../../refusals.ts'
@@ -66,7 +66,7 @@ export class PageSends {
     const { organizationId } = scope
     const counted: Counted = { remoteAddress: visit.remoteAddress, recipients: recipients.map(({ address }) => address) }
     await this.#windows.check(organizationId, key, counted)
-    await this.#captchas.verify(key, { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
+    await this.#captchas.verify(askerOf(key), { token: visit.captchaToken, remoteAddress: visit.remoteAddress })
     await keys.ofBearer(scope) // it can have ended during the wait for the provider
     const once = this.#once(scope, key, visit)
     return this.#windows.during(organizationId, key, counted, (windows) => sendMessages.send(scope, order, { windows, once }))

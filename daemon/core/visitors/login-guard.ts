@@ -3,9 +3,10 @@
  * can share an address, so an address that failed too often is told to wait, but a right login from it is let in all the same:
  * passwords are 160 random bits, and what the limit spares is not their secrecy but the log.
  */
+import { clientNetwork } from '../access/client-network.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
-import { clientNetwork } from './client-network.ts'
+import { RecentTries } from './recent-tries.ts'
 
 export interface LoginLimits {
   readonly windowMs: number
@@ -27,8 +28,6 @@ export interface FailedLogin {
 }
 
 const defaultLoginLimits: LoginLimits = { windowMs: 15 * 60_000, failuresPerUser: 20, failuresPerAddress: 50 }
-/** Beyond this many keys the oldest are forgotten, so that a flood cannot fill the memory. */
-const keysMax = 50_000
 /** Rows of the list for the operator; the latest stay. */
 const listedMax = 1000
 const shownCharacters = 64
@@ -39,9 +38,7 @@ const welcomeMax = 8
 export class LoginGuard {
   readonly #clock: Clock
   readonly #limits: LoginLimits
-  // two generations, so that forgetting the oldest costs nothing
-  #young = new Map<string, number[]>()
-  #old = new Map<string, number[]>()
+  readonly #failures: RecentTries
   /** Where users last logged in from; only real users get in here, so they are few. */
   readonly #welcome = new Map<string, readonly string[]>()
   /** By address and user, the latest last. */
@@ -50,11 +47,12 @@ export class LoginGuard {
   constructor(clock: Clock, limits: LoginLimits = defaultLoginLimits) {
     this.#clock = clock
     this.#limits = limits
+    this.#failures = new RecentTries(clock, limits.windowMs)
   }
 
   /** Throws `rate_limit_exceeded` when the user failed too often, unless the user has logged in from this address before. */
   check(username: string, address: string): void {
-    if (this.#recent(userKey(username)).length < this.#limits.failuresPerUser) return
+    if (this.#failures.of(userKey(username)).length < this.#limits.failuresPerUser) return
     if (this.#welcome.get(username)?.includes(clientNetwork(address))) return
     this.#list(username, address, 'user')
     throw this.#tooMany()
@@ -64,9 +62,9 @@ export class LoginGuard {
   failed(username: string, address: string): Refusal {
     const { failuresPerUser, failuresPerAddress } = this.#limits
     const key = addressKey(address)
-    const isCrowded = this.#recent(key).length >= failuresPerAddress
-    this.#count(userKey(username), failuresPerUser)
-    this.#count(key, failuresPerAddress)
+    const isCrowded = this.#failures.of(key).length >= failuresPerAddress
+    this.#failures.add(userKey(username), failuresPerUser)
+    this.#failures.add(key, failuresPerAddress)
     this.#list(username, address, isCrowded ? 'address' : null)
     if (isCrowded) return this.#tooMany()
     return new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')
@@ -80,8 +78,7 @@ export class LoginGuard {
     const network = clientNetwork(address)
     const others = (this.#welcome.get(username) ?? []).filter((known) => known !== network)
     this.#welcome.set(username, [network, ...others].slice(0, welcomeMax))
-    this.#young.delete(userKey(username))
-    this.#old.delete(userKey(username))
+    this.#failures.clear(userKey(username))
   }
 
   /** The failures of this window, the latest first; at most 1,000 pairs of address and user. */
@@ -109,19 +106,6 @@ export class LoginGuard {
     this.#listed.set(key, { ...row, failures: (isRecent ? before.failures : 0) + 1, lastAt: this.#clock.now(), blocked, monotonic })
     const [oldest] = this.#listed.keys()
     if (this.#listed.size > listedMax && oldest !== undefined) this.#listed.delete(oldest)
-  }
-
-  /** Only the failures that matter for the limit are kept. */
-  #count(key: string, limit: number): void {
-    this.#young.set(key, [...this.#recent(key), this.#clock.monotonic()].slice(-limit))
-    if (this.#young.size < keysMax / 2) return
-    this.#old = this.#young
-    this.#young = new Map()
-  }
-
-  #recent(key: string): number[] {
-    const since = this.#clock.monotonic() - this.#limits.windowMs
-    return (this.#young.get(key) ?? this.#old.get(key) ?? []).filter((at) => at > since)
   }
 }
 

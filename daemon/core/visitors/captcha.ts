@@ -1,8 +1,28 @@
-/** Whether a visitor solved the captcha of a key, as its provider says (Turnstile and hCaptcha, whose verification is alike). */
-import type { SecretBox } from '../access/secret-box.ts'
+/** Whether a visitor solved a captcha, as its provider says (Turnstile and hCaptcha, whose verification is alike). */
+import type { SealedSecret, SecretBox } from '../access/secret-box.ts'
 import type { Post, PostOutcome } from '../outbound/post.ts'
 import { Refusal } from '../refusals.ts'
-import { captchaPlace, type CaptchaProvider, type PublishableKey } from './publishable-key.ts'
+
+export const captchaProviders = ['turnstile', 'hcaptcha'] as const
+export type CaptchaProvider = (typeof captchaProviders)[number]
+
+/** A challenge that visitors solve; the provider says whether they did. */
+export interface Captcha {
+  readonly provider: CaptchaProvider
+  readonly sealedSecret: SealedSecret
+  /** What pages show the challenge by; public. */
+  readonly siteKey: string | null
+}
+
+/** What asks its visitors for a captcha. */
+export interface Asker {
+  readonly id: string
+  readonly captcha: Captcha | null
+  /** Where the secret is sealed for. */
+  readonly place: string
+  /** What it is called in refusals. */
+  readonly noun: 'key'
+}
 
 export interface CaptchaOptions {
   readonly secrets: Pick<SecretBox, 'open'>
@@ -23,8 +43,8 @@ const limits = { deadlineMs: 8000, answerBytesMax: 16_384 }
 /** The longest token of either provider has room in it twice. */
 export const captchaTokenMax = 8192
 
-/** Sends that wait for a provider at one time, of one key and altogether: a provider that hangs must not use up our connections. */
-const waitingMax = { ofKey: 32, altogether: 512 }
+/** Visitors who wait for a provider at one time, of one asker and altogether: a provider that hangs must not use up our connections. */
+const waitingMax = { ofAsker: 32, altogether: 512 }
 
 export class Captchas {
   readonly #options: CaptchaOptions
@@ -36,23 +56,26 @@ export class Captchas {
   }
 
   /** Throws `captcha_required`, `captcha_failed`, `captcha_unavailable` or `captcha_not_configured`. */
-  async verify({ id, captcha }: Pick<PublishableKey, 'id' | 'captcha'>, { token, remoteAddress }: Solution): Promise<void> {
+  async verify({ id, captcha, place, noun }: Asker, { token, remoteAddress }: Solution): Promise<void> {
     if (captcha === null) return
     if (token === undefined || token === '')
-      throw new Refusal('captcha_required', 'This key asks visitors for a captcha; send its token in the header X-Service-Captcha-Token.')
+      throw new Refusal(
+        'captcha_required',
+        `This ${noun} asks visitors for a captcha; send its token in the header X-Service-Captcha-Token.`,
+      )
     if (token.length > captchaTokenMax) throw failed()
-    const secret = this.#options.secrets.open(captcha.sealedSecret, captchaPlace(id))
-    if (secret === undefined) throw notConfigured('cannot be opened on this service')
+    const secret = this.#options.secrets.open(captcha.sealedSecret, place)
+    if (secret === undefined) throw notConfigured(noun, 'cannot be opened on this service')
     const fields = { secret, response: token, ...(remoteAddress !== '' && { remoteip: remoteAddress }) }
     const siteKey = captcha.provider === 'hcaptcha' && captcha.siteKey !== null ? { sitekey: captcha.siteKey } : {}
-    judge(await this.#ask(id, captcha.provider, { ...fields, ...siteKey }))
+    judge(noun, await this.#ask(id, captcha.provider, { ...fields, ...siteKey }))
   }
 
-  async #ask(keyId: string, provider: CaptchaProvider, fields: Readonly<Record<string, string>>): Promise<PostOutcome> {
+  async #ask(askerId: string, provider: CaptchaProvider, fields: Readonly<Record<string, string>>): Promise<PostOutcome> {
     const { post, verifyUrls } = this.#options
-    const before = this.#waiting.get(keyId) ?? 0
-    if (before >= waitingMax.ofKey || this.#waitingAltogether >= waitingMax.altogether) throw unavailable(5)
-    this.#waiting.set(keyId, before + 1)
+    const before = this.#waiting.get(askerId) ?? 0
+    if (before >= waitingMax.ofAsker || this.#waitingAltogether >= waitingMax.altogether) throw unavailable(5)
+    this.#waiting.set(askerId, before + 1)
     this.#waitingAltogether++
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', 'user-agent': 'Postern' }
     const body = Buffer.from(new URLSearchParams(fields).toString())
@@ -60,9 +83,9 @@ export class Captchas {
       return await post({ url: verifyUrls[provider], headers, body }, limits, new AbortController().signal)
     } finally {
       this.#waitingAltogether--
-      const others = (this.#waiting.get(keyId) ?? 1) - 1
-      if (others > 0) this.#waiting.set(keyId, others)
-      else this.#waiting.delete(keyId)
+      const others = (this.#waiting.get(askerId) ?? 1) - 1
+      if (others > 0) this.#waiting.set(askerId, others)
+      else this.#waiting.delete(askerId)
     }
   }
 }
@@ -70,11 +93,11 @@ export class Captchas {
 /** Codes of both providers that blame the secret, and so whoever has set it. */
 const faultsOfSecret = ['missing-input-secret', 'invalid-input-secret', 'sitekey-secret-mismatch', 'not-using-dummy-passcode']
 
-function judge(outcome: PostOutcome): void {
+function judge(noun: Asker['noun'], outcome: PostOutcome): void {
   const verdict = 'status' in outcome ? readVerdict(outcome) : undefined
   if (!verdict || verdict.codes.includes('internal-error')) throw unavailable(60)
   if (verdict.success) return
-  if (faultsOfSecret.some((code) => verdict.codes.includes(code))) throw notConfigured('is not the one that its provider knows')
+  if (faultsOfSecret.some((code) => verdict.codes.includes(code))) throw notConfigured(noun, 'is not the one that its provider knows')
   throw failed()
 }
 
@@ -108,5 +131,5 @@ export const failed = (): Refusal =>
 const unavailable = (retryAfterSeconds: number): Refusal =>
   new Refusal('captcha_unavailable', 'The captcha provider cannot be asked at the moment; send again in a minute.', { retryAfterSeconds })
 
-const notConfigured = (why: string): Refusal =>
-  new Refusal('captcha_not_configured', `The captcha secret of this key ${why}; whoever runs the page has to set it anew.`)
+const notConfigured = (noun: Asker['noun'], why: string): Refusal =>
+  new Refusal('captcha_not_configured', `The captcha secret of this ${noun} ${why}; whoever runs the page has to set it anew.`)

@@ -1,6 +1,6 @@
 /** Brute force on SMTP AUTH: who is held off, for how long, and who is not. */
 import test from 'ava'
-import { LoginGuard } from '#core/access/login-guard.ts'
+import { LoginGuard } from '#core/visitors/login-guard.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const limits = { windowMs: 60_000, failuresPerUser: 3, failuresPerAddress: 5 }

@@ -1,0 +1,40 @@
+/** The window in memory: it slides, keeps what matters, and forgets the oldest keys of a flood. */
+import test from 'ava'
+import { RateWindow } from '#core/visitors/rate-window.ts'
+import { RecentTries } from '#core/visitors/recent-tries.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+test('RecentTries tells the tries of the window, of each key the last ones', (t) => {
+  const clock = new FakeClock()
+  const tries = new RecentTries(clock, 1000)
+  for (let n = 0; n < 5; n++) {
+    tries.add('a', 3)
+    clock.advance(100)
+  }
+  t.is(tries.of('a').length, 3)
+  clock.advance(850)
+  t.is(tries.of('a').length, 1, 'those before slid out')
+  tries.clear('a')
+  t.deepEqual(tries.of('a'), [])
+})
+
+test('RecentTries forgets the oldest of 50,000 keys and keeps the latest', (t) => {
+  const tries = new RecentTries(new FakeClock(), 1000)
+  for (let n = 0; n < 60_000; n++) tries.add(`key ${n}`, 1)
+  t.deepEqual(tries.of('key 0'), [])
+  t.is(tries.of('key 59999').length, 1)
+  t.is(tries.of('key 40000').length, 1)
+})
+
+test('RateWindow refuses what is too often, says for how long, and counts no refusal', (t) => {
+  const clock = new FakeClock()
+  const window = new RateWindow(clock, { windowMs: 10_000, most: 2, message: 'Wait.' })
+  window.take('a')
+  clock.advance(4000)
+  window.take('a')
+  const refused = t.throws(() => window.take('a'), { message: 'Wait.' })
+  t.like(refused, { code: 'rate_limit_exceeded', retryAfterSeconds: 6 })
+  t.notThrows(() => window.take('b'))
+  clock.advance(6000)
+  t.notThrows(() => window.take('a'))
+})
