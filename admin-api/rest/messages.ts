@@ -1,6 +1,6 @@
 /** `POST /v1/messages`. Spec "POST /v1/messages". */
 import { publishablePrefix } from '#core/publishable/key-token.ts'
-import { anyOrigin } from '#core/publishable/origin.ts'
+import { anyOrigin } from '#core/visitors/origin.ts'
 import type { Scope } from '#core/access/scope/scope.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { action, type Action } from '../actions/action.ts'

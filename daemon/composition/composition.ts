@@ -7,7 +7,7 @@ import { container as root, instanceCachingFactory as once, type DependencyConta
 import { pagesUrl, publicUrl } from '#config/load.ts'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { tellCounts } from '#core/feedback/suppression/counts.ts'
-import { LoginGuard } from '#core/access/login-guard.ts'
+import { LoginGuard } from '#core/visitors/login-guard.ts'
 import { Audit } from '#core/audit.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'

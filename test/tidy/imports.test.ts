@@ -65,7 +65,7 @@ test('importDirection() sees re-exports, side effects, mixed, dynamic and type i
     "export * from '#core/a.ts'",
     "export { c } from '#core/a.ts'",
     "const d = await import('#core/a.ts')",
-    "type E = import('../daemon/main.ts').E",
+    "type E = import('../../daemon/main.ts').E",
   ]
   for (const line of code) t.is(importDirection([parseSource('ingest/dsn.ts', line)]).length, 1, line)
 })
@@ -103,7 +103,7 @@ test('nounCycles() finds nouns of the core that know each other through differen
   const sources = [
     parseSource('daemon/core/trace/a.ts', "import { b } from '../access/b.ts'"),
     parseSource('daemon/core/access/c.ts', "import { d } from '../trace/d.ts'"),
-    parseSource('daemon/core/access/b.ts', "import { c } from './c.ts'\nimport { r } from '../refusals.ts'"),
+    parseSource('daemon/core/access/b.ts', "import { c } from './c.ts'\nimport { r } from '../../daemon/core/refusals.ts'"),
     parseSource('daemon/core/refusals.ts', ''),
   ]
   t.deepEqual(nounCycles(sources), ['trace -> access (daemon/core/trace/a.ts:1) -> trace (daemon/core/access/c.ts:1)'])

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Scope } from '../../access/scope/scope.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
-import { Captchas, captchaTokenMax, failed as captchaFailed, type CaptchaOptions } from '../../publishable/captcha.ts'
+import { Captchas, captchaTokenMax, failed as captchaFailed, type CaptchaOptions } from '../../visitors/captcha.ts'
 import { passPageGates } from '../../publishable/gates.ts'
 import { type PublishableKey, askerOf } from '../../publishable/publishable-key.ts'
 import type { PublishableKeys } from '../../publishable/publishable-keys.ts'

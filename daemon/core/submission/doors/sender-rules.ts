@@ -1,6 +1,6 @@
 /** What an SMTP credential must satisfy to send: it is alive, and its senders are allowed. Pure. */
 import type { SmtpCredential } from '../../access/smtp-credential.ts'
-import type { RateLimit } from '../../access/rate-window.ts'
+import type { RateLimit } from '../../visitors/rate-window.ts'
 import { parseAddress } from '../../addresses.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Policy } from '../../routing/policy/policy.ts'

@@ -1,9 +1,9 @@
 /** The core behind the SMTP door: logins, reverse-path rules, and submission through `accept`. Spec "SMTP relay credential". */
 import { Draft } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import type { LoginGuard } from '../../access/login-guard.ts'
+import type { LoginGuard } from '../../visitors/login-guard.ts'
 import type { Scope } from '../../access/scope/scope.ts'
-import { RateWindow } from '../../access/rate-window.ts'
+import { RateWindow } from '../../visitors/rate-window.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
 import type { Clock } from '../../clock.ts'
