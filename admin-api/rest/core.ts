@@ -1,10 +1,9 @@
 /** What the REST operations need of the core, and what they must know of the service. */
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Feature } from '#config/features.ts'
-import { reachableProject } from '#core/access/scope/project-choice.ts'
 import type { Scope } from '#core/access/scope/scope.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
-import type { Audit } from '#core/audit.ts'
+import type { AuditLog } from '#core/administration/audit-log.ts'
 import type { Invoices } from '#core/billing/invoice.ts'
 import type { Operator } from '#core/billing/operator.ts'
 import type { Usage } from '#core/billing/usage.ts'
@@ -102,7 +101,7 @@ export interface RestCore {
   readonly webhookTests: TestDeliveries
   readonly usage: Usage
   readonly invoices: Invoices
-  readonly audit: Audit
+  readonly auditLog: AuditLog
   readonly operator: Operator
   readonly restoreOrganization: (id: string) => Promise<Organization>
   readonly policies: Policies
@@ -113,12 +112,6 @@ export interface RestCore {
   readonly sendBodyBytesMax: number
   /** Largest report mail in bytes: as large as the MX listener takes. */
   readonly reportBytesMax: number
-}
-
-/** The project of `?project=`; undefined is the whole organization. Throws `not_found` when the caller cannot reach it. */
-export async function projectFilter(core: RestCore, scope: Scope, project: string | undefined): Promise<string | undefined> {
-  const { projects } = await core.policies.of(scope.organizationId)
-  return reachableProject(scope, projects, project, 'project')
 }
 
 /** The check of flags before an operation, for `AdminApi`. */

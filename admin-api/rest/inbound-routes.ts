@@ -84,7 +84,7 @@ const messageActions = ({ inboundMail, baseUrl }: RestCore): readonly Action[] =
     id: 'listInboundMessages',
     summary: 'List the mail that an inbound route received, the newest first',
     item: inboundMessageSummary,
-    run: ({ principal }, { id: routeId, ...page }) => inboundMail.list(principal, routeId, page),
+    run: ({ principal }, { id: routeId, ...page }) => inboundMail.list(principal, { ...page, routeId }),
   }),
   routes.readOf('messages/{message_id}', {
     id: 'getInboundMessage',

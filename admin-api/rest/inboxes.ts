@@ -5,7 +5,6 @@ import type { Scope } from '#core/access/scope/scope.ts'
 import type { Inbox } from '#core/capture/capture.ts'
 import type { CapturedMessage, CaptureSummary } from '#core/capture/inboxes/inboxes.ts'
 import type { Page } from '#store/database.ts'
-import type { Stored } from '#store/record-kind.ts'
 import { action, type Action } from '../actions/action.ts'
 import { resource } from '../actions/resource.ts'
 import { media, raw, type Answer } from '../answer.ts'
@@ -14,7 +13,7 @@ import { encoder, encoderOf } from '../wire/codec.ts'
 import { inbox, inboxChanges, inboxDetail, message, messageSummary, newInbox, since } from '../wire/inbox.ts'
 import { pageFields, pageOf, project } from '../wire/paging.ts'
 import { id, idParams } from '../wire/text.ts'
-import { projectFilter, type RestCore } from './core.ts'
+import type { RestCore } from './core.ts'
 import { attachmentFile, attachmentIndex, messageFile } from './download.ts'
 
 const tags = ['inboxes']
@@ -50,9 +49,8 @@ const detail = async ({ inboxNotifier, inboxes: core }: RestCore, principal: Sco
 const finding = (core: RestCore): readonly Action[] => [
   inboxes.list({
     summary: 'List virtual inboxes, the newest first',
-    item: inbox.via(({ record }: Stored<Inbox>) => record),
-    run: async ({ principal }, { projectId, ...page }) =>
-      core.inboxes.list(principal, { ...page, projectId: await projectFilter(core, principal, projectId) }),
+    item: inbox,
+    run: ({ principal }, page) => core.inboxes.list(principal, page),
   }),
   action({
     id: 'lookUpInbox',
@@ -70,7 +68,7 @@ const finding = (core: RestCore): readonly Action[] => [
     }),
     http: { method: 'GET', path: '/v1/inboxes/lookup' },
     async run({ principal }, { address: pattern, project: asked }) {
-      const found = await core.inboxes.lookup(principal, pattern, await projectFilter(core, principal, asked))
+      const found = await core.inboxes.lookup(principal, pattern, asked)
       return { inbox: found && (await detail(core, principal, found)) }
     },
   }),

@@ -7,7 +7,7 @@ import { operation, type Operation } from '../operation.ts'
 import { reportPage } from '../pages/inspect/inspect-report.ts'
 import { strangerRefusalPage } from '../pages/layout/refusal-page.ts'
 import { inspectSummaryEncoder, inspectTestEncoder, newInspectTest, sharedReportPath } from '../wire/inspect.ts'
-import { projectFilter, type RestCore } from './core.ts'
+import type { RestCore } from './core.ts'
 
 const tags = ['inspect']
 const tests = resource('/v1/inspect/tests', { name: 'InspectTest', tags })
@@ -28,8 +28,7 @@ export const inspectOperations = (core: RestCore): readonly (Action | Operation)
     tests.list({
       summary: 'List deliverability tests, the newest first',
       item: summary,
-      run: async ({ principal }, { projectId, limit, cursor }) =>
-        core.inspectTests.list(principal, await projectFilter(core, principal, projectId), limit, cursor),
+      run: ({ principal }, page) => core.inspectTests.list(principal, page),
     }),
     tests.read({
       summary: 'Get a deliverability test: that it waits, then its report of 17 checks',

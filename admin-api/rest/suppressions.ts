@@ -25,7 +25,7 @@ import {
   suppressionChanges,
   suppressionFilter,
 } from '../wire/suppression.ts'
-import { projectFilter, type RestCore } from './core.ts'
+import type { RestCore } from './core.ts'
 
 const tags = ['suppressions']
 const suppressions = resource('/v1/suppressions', { name: 'Suppression', tags })
@@ -41,10 +41,7 @@ const entries = (core: RestCore): readonly Action[] => [
       'They follow from bounces, complaints and entries by hand; opt-outs of lists stand under `/v1/unsubscribes`. Expired entries are listed until they are deleted or added again. A page can hold fewer entries than asked for, even none, and still have a next one.',
     filter: suppressionFilter,
     item: suppression,
-    async run({ principal }, { limit, cursor, projectId: named, ...filter }) {
-      const projectId = named && (await projectFilter(core, principal, named))
-      return core.suppressions.list(principal, { ...filter, projectId }, limit, cursor)
-    },
+    run: ({ principal }, page) => core.suppressions.list(principal, page),
   }),
   suppressions.create({
     summary: 'Create a suppression',
@@ -119,9 +116,7 @@ const bulk = (core: RestCore): readonly Operation[] => [
     query: z.strictObject(suppressionFilter),
     response: media('text/csv'),
     async handle({ scope, query }) {
-      const { projectId: named, ...filter } = decodedFilter(query)
-      const projectId = named && (await projectFilter(core, scope, named))
-      return raw(Readable.from(exportedCsv(core.suppressions.all(scope, { ...filter, projectId }))), {
+      return raw(Readable.from(exportedCsv(await core.suppressions.all(scope, decodedFilter(query)))), {
         contentType: 'text/csv; charset=utf-8; header=present',
         headers: { 'content-disposition': 'attachment; filename="suppressions.csv"' },
       })

@@ -1,7 +1,6 @@
 /** Traces: list, read, and the public redacted view. Spec "Traces, inspect, suppressions". */
 import * as z from 'zod'
 import type { Scope } from '#core/access/scope/scope.ts'
-import type { TraceFilter } from '#core/trace/story/read.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import type { Action } from '../actions/action.ts'
 import { resource } from '../actions/resource.ts'
@@ -15,7 +14,7 @@ import { project } from '../wire/paging.ts'
 import { id, line } from '../wire/text.ts'
 import { timeInput } from '../wire/time.ts'
 import { bounceClasses, sharedTrace, trace, traceId, traceOrStatus, traceOutcomes, traceSummary, type TraceSeen } from '../wire/trace.ts'
-import { projectFilter, type RestCore } from './core.ts'
+import type { RestCore } from './core.ts'
 import { attachmentHeaders } from './download.ts'
 import { unlisted } from './unlisted.ts'
 
@@ -48,10 +47,10 @@ const filter = {
   project_id: id.optional().meta({ description: 'The same as `project`.' }),
 }
 
-type Filter = Omit<Decoded<z.ZodObject<typeof filter>>, 'project' | 'projectId'>
+type Filter = Omit<Decoded<z.ZodObject<typeof filter>>, 'project'>
 
 /** The names of other lists stand for ours. */
-const filterOf = ({ recipient, sender, createdAfter, createdBefore, ...given }: Filter): TraceFilter => ({
+const byOwnNames = <G extends Filter>({ recipient, sender, createdAfter, createdBefore, ...given }: G) => ({
   ...given,
   to: given.to ?? recipient,
   from: given.from ?? sender,
@@ -77,10 +76,7 @@ const reading = (core: RestCore): readonly Action[] => [
     description: 'A page can hold fewer entries than asked for, even none, and still have a next one.',
     filter,
     item: traceSummary,
-    async run({ principal }, { limit, cursor, projectId: named, ...given }) {
-      const projectId = await projectFilter(core, principal, named)
-      return core.traces.list(principal, { ...filterOf(given), projectId }, limit, cursor)
-    },
+    run: ({ principal }, asked) => core.traces.list(principal, byOwnNames(asked)),
   }),
   traces.read({
     summary: 'Get a trace with its timeline',

@@ -13,7 +13,7 @@ import { strangerRefusalPage } from '../pages/layout/refusal-page.ts'
 import { project } from '../wire/paging.ts'
 import { line } from '../wire/text.ts'
 import { unsubscribe } from '../wire/unsubscribe.ts'
-import { projectFilter, type RestCore } from './core.ts'
+import type { RestCore } from './core.ts'
 
 const tags = ['suppressions']
 const unsubscribes = resource('/v1/unsubscribes', { name: 'Unsubscribe', tags })
@@ -31,10 +31,7 @@ export const unsubscribeActions = (core: RestCore): readonly (Action | Operation
       q: line(320, 'A part of the address, in any case.').optional(),
     },
     item: unsubscribe,
-    async run({ principal }, { limit, cursor, projectId: named, ...filter }) {
-      const projectId = await projectFilter(core, principal, named)
-      return core.unsubscribes.list(principal, { ...filter, projectId }, limit, cursor)
-    },
+    run: ({ principal }, page) => core.unsubscribes.list(principal, page),
   }),
   unsubscribes.remove({
     summary: 'Delete an opt-out; twice is the same as once',

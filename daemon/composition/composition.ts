@@ -26,7 +26,6 @@ import { Policies } from '#core/routing/policy/policy.ts'
 import { SettingWrites } from '#core/setting-writes.ts'
 import { Accept, type AcceptanceListener } from '#core/submission/accept/accept.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
-import { TraceReader } from '#core/trace/story/read.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/tracking.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
@@ -175,7 +174,7 @@ function addCore(add: Add, foundation: Foundation, replace: Replacements): void 
   add(T.ReplayRunner, (c) => {
     const onError = (error: unknown, id: string): void => c.resolve(T.Observer).broke('a replay', error, id)
     const queued = (entry: QueueEntry): void => c.resolve(T.Queue).offer(entry, undefined, false)
-    return new ReplayRunner({ ...base(c), traces: new TraceReader(c.resolve(T.Database)), queued, onError })
+    return new ReplayRunner({ ...base(c), queued, onError })
   })
   add(T.Accept, (c) => {
     const { maxRecipients, maxMessageBytes } = config.submission

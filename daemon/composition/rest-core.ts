@@ -22,6 +22,7 @@ import type { Engagements } from '#core/tracking/engagements.ts'
 import type { Database } from '#store/database.ts'
 import type { IngestCore } from '../../admin-api/rest/ingest-core.ts'
 import type { RestCore } from '../../admin-api/rest/operations.ts'
+import { AuditLog } from '#core/administration/audit-log.ts'
 import { Audit } from '#core/audit.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
@@ -90,7 +91,7 @@ export function restCore(parts: RestParts): RestCore {
   const usage = new Usage(settings)
   const baseUrl = publicUrl(config, config.http.listen)
   const unsubscribes = new Unsubscribes({ ...settings, baseUrl })
-  const traces = new TraceReader(database, secrets, decodeEncodedWords)
+  const traces = new TraceReader({ ...settings, readSubject: decodeEncodedWords })
   return {
     ...{ apiKeys, claims, destinations, probes, projects, organizations, engagements, ingest, inspectTests },
     ...{ webhooks, webhookDeliveries, webhookTests, inboxes, inboxSettings, inboxNotifier, messageViews },
@@ -114,7 +115,7 @@ export function restCore(parts: RestParts): RestCore {
     refusedSends: new RefusedSends({ ...settings, accept: parts.accept, keys: parts.publishable.keys }),
     move: (scope, request) => moveResource({ ...parts, templates }, scope, request),
     ...{ inboundRoutes: parts.inboundRoutes, inboundMail: parts.inboundMail },
-    replays: new Replays({ ...settings, traces, onJob: (organizationId, id) => replayRunner.wake(organizationId, id) }),
+    replays: new Replays({ ...settings, onJob: (organizationId, id) => replayRunner.wake(organizationId, id) }),
     retries: new Retries({ ...settings, queued: (entry) => parts.queue.offer(entry, undefined, false) }),
     scheduledSends: new ScheduledSends(settings),
     traces,
@@ -132,7 +133,7 @@ export function restCore(parts: RestParts): RestCore {
     unsubscribes,
     usage,
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
-    audit,
+    auditLog: new AuditLog(settings),
     operator: new Operator(settings),
     restoreOrganization: (id) => restoreOrganization(settings, id),
     policies,

@@ -1,7 +1,7 @@
 /** The audit log: who did what to an organization's settings, written with the act itself. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, Touched } from '#store/change.ts'
-import type { Database, Page, Reach } from '#store/database.ts'
+import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import { defineRecord } from '#store/record-kind.ts'
 import * as z from 'zod'
@@ -64,23 +64,6 @@ export const auditEntries = defineRecord<AuditEntry>({
   projectOf: (entry) => entry.projectId ?? '',
 })
 
-/** What a list of acts is narrowed to; each condition narrows. */
-export interface AuditFilter {
-  /** Id of the key or person. */
-  readonly actor?: string | undefined
-  /** A noun such as `destination`, or one act of it such as `destination.created`. */
-  readonly act?: string | undefined
-  /** Id of what was acted on. */
-  readonly target?: string | undefined
-  readonly projectId?: string | undefined
-  /** Milliseconds since the epoch, inclusive and exclusive. */
-  readonly since?: number | undefined
-  readonly until?: number | undefined
-}
-
-/** One request looks at so many entries at most; the cursor goes on from there. */
-const scanMax = 5000
-
 export class Audit {
   readonly #options: { readonly database: Database; readonly clock: Clock }
 
@@ -114,31 +97,6 @@ export class Audit {
       if (organizationId !== asker.organizationId && kind === noun) this.record(change, { ...entry, organizationId: asker.organizationId })
     }
   }
-
-  /** Newest first. A page can be short although there is more: then it has a cursor. */
-  async list(
-    reach: Reach,
-    { limit, cursor, ...filter }: AuditFilter & { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<Page<AuditEntry>> {
-    const rows: AuditEntry[] = []
-    let next = cursor
-    for (let scanned = 0; scanned < scanMax && rows.length < limit;) {
-      // as many as are missing, so that the cursor stands right behind the last row shown;
-      // what became of a deleted project stays in the log of its organization
-      const page = await this.#options.database.list(
-        auditEntries,
-        { ...reach, without: undefined },
-        { limit: limit - rows.length, cursor: next },
-      )
-      scanned += page.rows.length
-      rows.push(...page.rows.map(({ record }) => record).filter((entry) => passes(entry, filter)))
-      next = page.nextCursor
-      const oldest = page.rows.at(-1)?.record.at
-      const past = filter.since !== undefined && oldest !== undefined && oldest < filter.since
-      if (next === undefined || past) return { rows, nextCursor: undefined }
-    }
-    return { rows, nextCursor: next }
-  }
 }
 
 const verbOf = ({ before, after }: Touched): string => (before ? (after ? 'updated' : 'deleted') : 'created')
@@ -157,11 +115,3 @@ function describe({ before, after }: Touched): Record<string, unknown> {
 /** How a secret is kept is nobody's business. */
 const wireName = (field: string): string =>
   /^sealed|fingerprint|sha256|preview/i.test(field) ? 'secret' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-const passes = (entry: AuditEntry, { actor, act, target, projectId, since = -Infinity, until = Infinity }: AuditFilter): boolean =>
-  (actor === undefined || entry.actor.id === actor) &&
-  (act === undefined || entry.act === act || entry.act.startsWith(`${act}.`)) &&
-  (target === undefined || entry.target === target) &&
-  (projectId === undefined || entry.projectId === projectId) &&
-  entry.at >= since &&
-  entry.at < until

@@ -160,8 +160,8 @@ export class House {
     })
     this.notifier = new Notifier({ database, secrets, clock, post: options.post ?? noPost, baseUrl: 'https://post.example.ch', onError })
     this.backgroundRead = new BackgroundRead({ database, policies, readings, clock, bell: this.bell, notifier: this.notifier, onError })
-    this.inboxes = new Inboxes({ database, readings, bell: this.bell, clock })
-    this.traces = new TraceReader(database, secrets)
+    this.inboxes = new Inboxes({ database, policies, readings, bell: this.bell, clock })
+    this.traces = new TraceReader({ database, policies, secrets })
     const { recipientsMax = 100, messageBytesMax = 10_000_000, bounceDomain = 'bounces.postern.test' } = options
     const limits = { recipientsMax, messageBytesMax, bounceDomain }
     const tracking = new Tracking({ secrets, rewriter: options.rewriter ?? noRewriter, publicUrl: options.publicUrl })

@@ -81,12 +81,12 @@ async function inboxesPage(core: InboxPagesCore, { visitor, query }: SignedInReq
       <section class="sheet" aria-label="Virtual inboxes">
         <ul class="rows">
           ${list.rows.map(
-            ({ record }) =>
+            (inbox) =>
               html`<li>
                 <div>
-                  <h2 class="item"><a href="${inboxPath(organizationId, record.id)}">${record.name}</a></h2>
+                  <h2 class="item"><a href="${inboxPath(organizationId, inbox.id)}">${inbox.name}</a></h2>
                   <p class="meta">
-                    ${names.has(record.projectId) && html`Project ${names.get(record.projectId)} · `}Mail for ${patternWords(record)}
+                    ${names.has(inbox.projectId) && html`Project ${names.get(inbox.projectId)} · `}Mail for ${patternWords(inbox)}
                   </p>
                 </div>
               </li>`,

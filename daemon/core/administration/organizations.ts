@@ -49,7 +49,7 @@ export class Organizations implements List<unknown, Organization> {
     const { database, policies } = this.#options
     const { organization } = await policies.of(scope.organizationId)
     const all = [organization, ...(scope.bound ? [] : await teamOrganizations(database, organization.id))]
-    return pageOfLoaded(organizations, scope, all, query)
+    return pageOfLoaded(organizations, scope, all, query, { placeOf: ({ id }) => [id === organization.id ? 0 : 1, id] })
   }
 
   /** Throws `not_found` alike for missing, foreign and unreachable ids. */

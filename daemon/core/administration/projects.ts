@@ -5,7 +5,7 @@ import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import { claimProgress, claims, type ClaimProgress } from '../claims/claim.ts'
-import { pageOfLoaded, type List, type PageQuery } from '../access/scope/lists.ts'
+import { pageOfLoaded, type List, type PageQuery, byId } from '../access/scope/lists.ts'
 import { reachableProject, requireEnvironment } from '../access/scope/project-choice.ts'
 import type { Scope } from '../access/scope/scope.ts'
 import type { Clock } from '../clock.ts'
@@ -122,7 +122,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     const all = newestFirst(policy).filter(
       (project) => isReachable(scope, project) && (parentId === undefined || project.parentId === parentId),
     )
-    const { rows, nextCursor } = pageOfLoaded(projects, scope, all, query)
+    const { rows, nextCursor } = pageOfLoaded(projects, scope, all, query, { ...byId, descending: true })
     return { rows: await Promise.all(rows.map((project) => this.#view(policy, project))), nextCursor }
   }
 

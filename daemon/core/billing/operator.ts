@@ -18,7 +18,7 @@ import type { PaymentState } from '../limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { monthOf } from '../tenancy/counters.ts'
-import { allOrganizations } from '../tenancy/organization-list.ts'
+import { organizationsAfter } from '../tenancy/organization-list.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
 import { planTerms } from './plan-term.ts'
 import { prices, type Price } from './price.ts'
@@ -62,13 +62,10 @@ export class Operator {
   /** In order of id, which is that of creation. Throws `CursorInvalid`. */
   async list({ limit, cursor }: PageQuery): Promise<Page<Organization>> {
     const after = cursor === undefined ? undefined : String(unpack(keyAt(everyOrganization, cursor)).at(-1))
-    const rows: Organization[] = []
-    for await (const organization of allOrganizations(this.#options.database, after)) {
-      const last = rows.length === limit && rows.at(-1)
-      if (last) return { rows, nextCursor: cursorAt(everyOrganization, pack([...everyOrganization, last.id])) }
-      rows.push(organization)
-    }
-    return { rows, nextCursor: undefined }
+    const found = await organizationsAfter(this.#options.database, after, limit + 1)
+    const rows = found.slice(0, limit)
+    const last = found.length > limit ? rows.at(-1) : undefined
+    return { rows, nextCursor: last && cursorAt(everyOrganization, pack([...everyOrganization, last.id])) }
   }
 
   /** Throws `not_found`. */

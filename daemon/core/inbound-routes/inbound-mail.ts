@@ -1,6 +1,7 @@
 /** Mail that came in, for its owners: lists, one in full, its octets, and what signed links lead to. Spec "Inbound routes". */
 import { readWholeContent } from '#store/content.ts'
 import type { Database, Page } from '#store/database.ts'
+import { recordsOf, type List, type PageQuery } from '../access/scope/lists.ts'
 import type { SecretBox } from '../access/secret-box.ts'
 import type { Scope } from '../access/scope/scope.ts'
 import { KeptReadings } from '../capture/reading/kept-readings.ts'
@@ -35,7 +36,12 @@ export interface InboundFile {
   readonly attachment: { readonly index: number; readonly known: ReadAttachment | undefined } | undefined
 }
 
-export class InboundMail {
+/** The mail of one route is listed. */
+interface OfRoute {
+  readonly routeId: string
+}
+
+export class InboundMail implements List<OfRoute, InboundMessage> {
   readonly #options: InboundMailOptions
   readonly #kept: KeptReadings
 
@@ -45,14 +51,9 @@ export class InboundMail {
   }
 
   /** Newest first. Throws `not_found` for a route out of reach. */
-  async list(
-    scope: Scope,
-    routeId: string,
-    page: { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<Page<InboundMessage>> {
+  async list(scope: Scope, { routeId, ...page }: PageQuery & OfRoute): Promise<Page<InboundMessage>> {
     await this.#requireRoute(scope, routeId)
-    const { rows, nextCursor } = await this.#options.database.list(inboundMessages, scope, { ...page, index: 'route', values: [routeId] })
-    return { rows: rows.map(({ record }) => record), nextCursor }
+    return recordsOf(await this.#options.database.list(inboundMessages, scope, { ...page, index: 'route', values: [routeId] }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

@@ -6,6 +6,7 @@ import { newId } from '#store/ids.ts'
 import { pack } from '#store/tuple.ts'
 import { owningProject } from '../access/scope/project-choice.ts'
 import { requireRight, type Scope } from '../access/scope/scope.ts'
+import { byProject, listReachable, type List, type OfProject, type PageQuery } from '../access/scope/lists.ts'
 import { foldAddress } from '../addresses.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
@@ -39,7 +40,7 @@ const openMs = 24 * 3_600_000
 
 const missing = (): Refusal => new Refusal('not_found', 'No inspect test has this id.')
 
-export class InspectTests {
+export class InspectTests implements List<OfProject, InspectTest> {
   readonly #options: InspectTestOptions
 
   constructor(options: InspectTestOptions) {
@@ -65,11 +66,9 @@ export class InspectTests {
     return test
   }
 
-  /** Newest first; of one project, or of all that the caller reaches. */
-  async list(scope: Scope, projectId: string | undefined, limit: number, cursor: string | undefined): Promise<Page<InspectTest>> {
-    const index = projectId === undefined ? {} : { index: 'project', values: [projectId] }
-    const page = await this.#options.database.list(inspectTests, scope, { ...index, limit, cursor })
-    return { rows: page.rows.map(({ record }) => record), nextCursor: page.nextCursor }
+  /** Newest first; of one project, or of all that the caller reaches. Throws `not_found`. */
+  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<InspectTest>> {
+    return listReachable(this.#options, inspectTests, scope, query, byProject)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

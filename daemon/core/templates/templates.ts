@@ -152,13 +152,14 @@ export class Templates implements List<OfProject, Template> {
   /** Newest first. */
   async versions(scope: Scope, { id, limit, cursor }: PageQuery & { readonly id: string }): Promise<Page<TemplateVersion>> {
     const { record: template } = await this.#get(scope, id)
-    const all = Array.from({ length: template.currentVersion }, (_, i) => ({ id: versionId(id, template.currentVersion - i) }))
-    const { rows, nextCursor } = pageOfLoaded(templateVersions, scope, all, { limit, cursor })
+    const all = Array.from({ length: template.currentVersion }, (_, i) => template.currentVersion - i)
+    const order = { placeOf: (version: number) => [version], descending: true }
+    const { rows, nextCursor } = pageOfLoaded(templateVersions, scope, all, { limit, cursor }, order)
     const { organizationId } = scope
     const found = await this.#options.database.getMany(
       templateVersions,
       { organizationId },
-      rows.map((row) => row.id),
+      rows.map((version) => versionId(id, version)),
     )
     return { rows: found.map((stored) => requireVersion(stored)), nextCursor }
   }

@@ -8,28 +8,50 @@ import { organizations, projects, type Organization } from './organization.ts'
 const first = pack(['org_'])
 const end = pack(['org`'])
 
-/** Every organization after the one with this id, in order of id; one seek and one look-up each. Not for what a tenant can reach. */
-export async function* allOrganizations(database: Database, afterId?: string): AsyncGenerator<Organization> {
+/**
+ * Every organization, in order of id; one seek each. Each is read when its turn comes, as work for the one before can take long.
+ * Not for what a tenant can reach.
+ */
+export async function* allOrganizations(database: Database): AsyncGenerator<Organization> {
+  for await (const id of organizationIds(database, undefined)) yield* await organizationsOf(database, [id])
+}
+
+/** The first `limit` organizations after the one with this id. Not for what a tenant can reach. */
+export async function organizationsAfter(database: Database, afterId: string | undefined, limit: number): Promise<Organization[]> {
+  const found: Organization[] = []
+  for (let last = afterId; found.length < limit;) {
+    const ids: string[] = []
+    for await (const id of organizationIds(database, last)) {
+      ids.push(id)
+      if (found.length + ids.length === limit) break
+    }
+    if (ids.length === 0) break
+    found.push(...(await organizationsOf(database, ids)))
+    last = ids.at(-1)
+  }
+  return found
+}
+
+async function* organizationIds(database: Database, afterId: string | undefined): AsyncGenerator<string> {
   for (let start = afterId === undefined ? first : within([afterId]).end; ;) {
     let id: string | undefined
     for await (const { key } of database.kv.range({ start, end, limit: 1 })) id = String(unpack(key)[0])
     if (id === undefined) return
-    const stored = await database.get(organizations, { organizationId: id }, id)
-    if (stored) yield stored.record
+    yield id
     start = within([id]).end
   }
 }
 
 /** The organizations that this one made and that are alive, the oldest first. */
 export async function teamOrganizations(database: Database, ownerId: string): Promise<Organization[]> {
-  const found: Organization[] = []
-  for await (const { key } of database.kv.range(within([...lookupPrefix(organizations.name, 'owner'), ownerId]))) {
-    const id = String(unpack(key).at(-1))
-    const stored = await database.get(organizations, { organizationId: id }, id)
-    if (stored) found.push(stored.record)
-  }
-  return found
+  const ids: string[] = []
+  for await (const { key } of database.kv.range(within([...lookupPrefix(organizations.name, 'owner'), ownerId])))
+    ids.push(String(unpack(key).at(-1)))
+  return organizationsOf(database, ids)
 }
+
+const organizationsOf = async (database: Database, ids: readonly string[]): Promise<Organization[]> =>
+  (await database.getOwn(organizations, ids)).flatMap((stored) => (stored ? [stored.record] : []))
 
 /** Whether neither the project nor its organization is deleted, or being deleted. */
 export async function isAlive(database: Database, organizationId: string, projectId: string): Promise<boolean> {

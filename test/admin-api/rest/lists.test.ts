@@ -9,7 +9,7 @@ interface Listed {
   /** What its cursors were when they were still read by clients. */
   readonly formerCursor: string
   /** Takes an entry away. */
-  readonly remove?: (id: string) => string
+  readonly remove?: (entry: Readonly<Record<string, unknown>>) => string
 }
 
 const each = async (make: (i: number) => Promise<unknown>): Promise<void> => {
@@ -25,7 +25,7 @@ const lists: Readonly<Record<string, Listed>> = {
       const destination_id = await addDestination(rest)
       await each((i) => rest.must('POST', '/v1/routing/rules', { match: `s${i}.example.ch`, destination_id, priority: 4 - i }))
     },
-    remove: (id) => `/v1/routing/rules/${id}`,
+    remove: ({ id }) => `/v1/routing/rules/${String(id)}`,
   },
   'failover policies': {
     path: '/v1/failover/policy',
@@ -37,12 +37,13 @@ const lists: Readonly<Record<string, Listed>> = {
         await rest.must('POST', '/v1/failover/policy', { primary_id, fallback_ids, conditions: { on: ['transient'] } })
       })
     },
+    remove: ({ primary_id }) => `/v1/failover/policy/${String(primary_id)}`,
   },
   projects: {
     path: '/v1/projects',
     formerCursor: 'id',
     fill: ({ rest }) => each((i) => rest.must('POST', '/v1/projects', { name: `Project ${i}` })),
-    remove: (id) => `/v1/projects/${id}`,
+    remove: ({ id }) => `/v1/projects/${String(id)}`,
   },
   'versions of a template': {
     path: '/v1/templates/TEMPLATE/versions',
@@ -78,7 +79,23 @@ for (const [what, { path: pattern, fill, formerCursor, remove }] of Object.entri
     for (const cursor of [String(whole[0]?.[formerCursor]), others, 'zzz', '-', '0'])
       t.deepEqual(refusal(await client.call('GET', `${path}?cursor=${cursor}`)), none, cursor)
     if (!remove) return
-    const first = String((await page('limit=1'))['next_cursor'])
-    t.is((await client.call('DELETE', remove(String(whole[0]?.['id'])))).status, 204)
-    t.deepEqual(refusal(await client.call('GET', `${path}?limit=1&cursor=${first}`)), none, 'the entry that it stood on has gone')
+    const { data: two, next_cursor: cursor } = await page('limit=2')
+    for (const entry of two as typeof whole) t.is((await client.call('DELETE', remove(entry))).status, 204)
+    const rest = await page(`limit=200&cursor=${String(cursor)}`)
+    t.deepEqual(rest, { data: whole.slice(2), next_cursor: null }, 'a cursor is good when the entries before it have gone')
   })
+
+test('a page of a narrowed list is full, whatever lies between its entries', async (t) => {
+  const { rest, addProject } = await startRig(t)
+  const other = await addProject()
+  const replay = async (project_id: unknown) => (await rest.must('POST', '/v1/replays', { filter: { project_id } }))['id']
+  const { project_id: own } = await rest.must('GET', '/v1/projects/me')
+  const ofOther = [await replay(other), await replay(own), await replay(own), await replay(other), await replay(own)].filter(
+    (_, i) => i % 3 === 0,
+  )
+  const page = await rest.must('GET', `/v1/replays?project=${other}&limit=2`)
+  t.deepEqual(
+    (page['data'] as { id: string }[]).map(({ id }) => id),
+    ofOther.toReversed(),
+  )
+})

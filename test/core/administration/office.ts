@@ -42,7 +42,7 @@ export async function furnished(t: ExecutionContext, options: HouseOptions = {})
 
 /** Puts one of everything into a project. */
 export async function furnish(house: House, id: string): Promise<void> {
-  const { database, policies, clock, writes, traces } = house
+  const { database, policies, clock, writes } = house
   const inside: Scope = { ...scope, projectId: id, bound: true }
   await house.destination({ id: `dst_${id}`, projectId: id })
   await house.destination({ id: `dst_b_${id}`, projectId: id })
@@ -77,7 +77,7 @@ export async function furnish(house: House, id: string): Promise<void> {
   const content = { subject: 'Hello', text: null, html: null, schema: null }
   const { template } = await templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })
   await templates.save(inside, template.id, { content: { ...content, text: 'again' } })
-  await new Replays({ database, policies, writes, clock, traces, onJob() {} }).create(inside, { filter: {}, includeUnknown: false })
+  await new Replays({ database, policies, writes, clock, onJob() {} }).create(inside, { filter: {}, includeUnknown: false })
   const elsewhere = { mailFrom: 'a@elsewhere.example', facts: factsOf('a@elsewhere.example') }
   await house.submit({ projectId: id, scope: inside, ...elsewhere }) // captured
   await house.submit({ projectId: id, scope: inside, ...elsewhere, sendAt: clock.now() + 3_600_000 }) // to be captured

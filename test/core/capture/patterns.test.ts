@@ -169,7 +169,7 @@ test('a pattern is looked up in any letters of case, first in the own project', 
   t.is(await find(scope, 'anna@example.net', projectId), undefined)
   t.is(await find({ ...scope, bound: true }, 'anna@example.net'), undefined)
   t.is(await find(scope, 'no pattern'), undefined)
-  t.is(await find({ ...scope, organizationId: 'org_2' }, '*'), undefined)
+  await t.throwsAsync(find({ ...scope, bound: true }, 'anna@example.net', 'prj_2'), { code: 'not_found' })
 })
 
 test('a message leaves an inbox after its days, and is removed when every inbox has let it go', async (t) => {

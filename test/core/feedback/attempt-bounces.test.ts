@@ -78,7 +78,7 @@ test('each has its class in trace, events and list, and the state stays failed',
   t.is(story.filter((line) => line.startsWith('bounced: ')).length, 3)
   t.is(story.filter((line) => line.startsWith('auto_suppressed: ')).length, 1)
   const found = async (bounce: 'hard' | 'soft' | 'block', to?: string) =>
-    (await house.traces.list(scope, { bounce, to }, 10, undefined)).rows.length
+    (await house.traces.list(scope, { bounce, to, limit: 10 })).rows.length
   t.deepEqual(await Promise.all([found('hard'), found('soft'), found('block'), found('hard', ben), found('soft', ben)]), [1, 1, 1, 0, 1])
   await sound(t, house)
 })
@@ -209,7 +209,7 @@ test('what was put off until it was given up is a soft bounce that suppresses no
     (await bodies(house)).map(({ type, data }) => `${type} ${data.bounce?.class ?? ''}`),
     ['failed soft', 'failed soft'],
   )
-  t.is((await house.traces.list(scope, { bounce: 'soft' }, 10, undefined)).rows.length, 1)
+  t.is((await house.traces.list(scope, { bounce: 'soft', limit: 10 })).rows.length, 1)
   t.deepEqual([await listed(house), await house.keys('feedback.soft')], [[], []])
   const before = { ...trace, recipients: trace.recipients.map((one) => ({ ...one, status: 'queued' as const })) }
   const recipients = [{ address: anna, verdict: 'transient', reply: full }] as const

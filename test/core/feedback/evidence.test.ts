@@ -335,7 +335,7 @@ test('records of before evidence was compared give way to better evidence, and a
   await house.put<TraceReport>(traceReports, old)
   const before = await house.trace(trace.id)
   await house.put<Trace>(traces, { ...before, recipients: before.recipients.map(({ bounce: ____, ...one }) => one) })
-  const found = async (bounce: 'soft' | 'hard') => (await house.traces.list(scope, { bounce }, 10, undefined)).rows.length
+  const found = async (bounce: 'soft' | 'hard') => (await house.traces.list(scope, { bounce, limit: 10 })).rows.length
   t.deepEqual([await found('soft'), await found('hard')], [1, 0])
   const clear = returned()(trace)
   t.like((await intakeOf(house).feedback.take(clear.origin, [clear.told]))[0], { result: 'recorded', bounce: 'hard', suppressed: true })

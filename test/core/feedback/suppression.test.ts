@@ -123,7 +123,7 @@ test('an expired entry suppresses nothing, and a new one takes its place', async
   const fresh = await add(house, 'anna@example.net', { reason: 'new' })
   t.not(fresh.id, old.id)
   t.is((await house.submit()).status, 'suppressed')
-  const { rows } = await listOf(house).list(scope, {}, 10, undefined)
+  const { rows } = await listOf(house).list(scope, { limit: 10 })
   t.deepEqual(rows, [fresh])
   t.is(await house.database.get(suppressions, { organizationId }, old.id), undefined)
   const { problems } = await verify(house.database, integrityChecks(house.database))
@@ -143,7 +143,7 @@ test('addresses are the same in any case, with composed letters and with either 
   const entry = await add(house, 'Zoe\u0308@BÜCHER.example')
   t.is(entry.email, 'zoë@xn--bcher-kva.example')
   t.is((await house.submit({ rcptTo: ['ZO\u00cb@xn--bcher-kva.example'] })).status, 'suppressed')
-  const found = async (q: string) => (await listOf(house).list(scope, { q }, 10, undefined)).rows.length
+  const found = async (q: string) => (await listOf(house).list(scope, { q, limit: 10 })).rows.length
   t.deepEqual(await Promise.all(['ZOË', 'bücher', 'XN--', 'anna'].map(found)), [1, 1, 1, 0])
 })
 
@@ -181,7 +181,7 @@ test('placeSuppressions() that expects new addresses leaves what is there, renew
       ['sup_new2', false],
     ],
   )
-  const { rows } = await listOf(house).list(scope, {}, 10, undefined)
+  const { rows } = await listOf(house).list(scope, { limit: 10 })
   t.deepEqual(rows.map(({ id }) => id).toSorted(), [there.id, 'sup_new1', 'sup_new2'].toSorted())
   t.is(await house.database.get(suppressions, { organizationId }, expired.id), undefined)
   const { problems } = await verify(house.database, integrityChecks(house.database))

@@ -16,8 +16,8 @@ import { organizationId, projectId, quiet, scope, secrets, until, type House } f
 import { report } from '../scripted-transport.ts'
 import { complaint, event, intakeOf, sendingHouse, sentMessage, signed, sound, switchFlag, tokenOf } from './reports.ts'
 
-const unsubscribesOf = ({ database, clock }: House) =>
-  new Unsubscribes({ database, clock, secrets, audit: new Audit({ database, clock }), baseUrl: 'https://post.test' })
+const unsubscribesOf = ({ database, policies, clock }: House) =>
+  new Unsubscribes({ database, policies, clock, secrets, audit: new Audit({ database, clock }), baseUrl: 'https://post.test' })
 
 const linkOf = (house: House, traceId: string): string =>
   unsubscribesOf(house).fieldsFor(traceId)[0]?.value.slice(1, -1).split('/').at(-1) ?? ''
@@ -103,7 +103,7 @@ test('an unsubscribe of an earlier version stops every list and nothing else, be
     [['anna@example.net', null]],
   )
   t.deepEqual(await reaching(house, [sender, news, undefined]), [false, false, true])
-  const { rows } = await unsubscribesOf(house).list(scope, {}, 10, undefined)
+  const { rows } = await unsubscribesOf(house).list(scope, { limit: 10 })
   await unsubscribesOf(house).remove(scope, rows[0]?.id ?? '')
   t.deepEqual(await reaching(house, [sender, news]), [true, true])
   await sound(t, house)
@@ -170,11 +170,11 @@ test('a key of one project takes back only the opt-outs that it sees', async (t)
   const house = await sendingHouse(t)
   await leave(house, sender)
   const unsubscribes = unsubscribesOf(house)
-  const [entry] = (await unsubscribes.list(scope, {}, 10, undefined)).rows
+  const [entry] = (await unsubscribes.list(scope, { limit: 10 })).rows
   await unsubscribes.remove({ ...scope, projectId: 'prj_2', bound: true }, entry?.id ?? '')
-  t.is((await unsubscribes.list(scope, {}, 10, undefined)).rows.length, 1)
+  t.is((await unsubscribes.list(scope, { limit: 10 })).rows.length, 1)
   await unsubscribes.remove({ ...scope, projectId, bound: true }, entry?.id ?? '')
-  t.is((await unsubscribes.list(scope, {}, 10, undefined)).rows.length, 0)
+  t.is((await unsubscribes.list(scope, { limit: 10 })).rows.length, 0)
 })
 
 for (const by of ['a bounce', 'hand'])
@@ -189,7 +189,7 @@ for (const by of ['a bounce', 'hand'])
       t.like((await intakeOf(house).feedback.take(signed, [event({ clues: tokenOf(trace) })]))[0], { suppressed: true })
     }
     t.deepEqual(await reaching(house, [sender, news, undefined]), [false, false, false])
-    const { rows } = await lists.list(scope, {}, 10, undefined)
+    const { rows } = await lists.list(scope, { limit: 10 })
     t.is(rows.length, 1)
     await lists.remove(scope, rows[0]?.id ?? '')
     t.deepEqual(await reaching(house, [sender, news, undefined]), [false, false, true])

@@ -176,9 +176,9 @@ test('who has another project or organization, or a wrong link, finds nothing', 
   await t.throwsAsync(b.tests.get({ ...scope, organizationId: 'org_2' }, made.id), { message: /No inspect test/ })
   for (const link of [made.token, 'a'.repeat(26), '', made.id])
     await t.throwsAsync(b.tests.shared(link), { message: /no report behind this link/ })
-  t.deepEqual((await b.tests.list(other, undefined, 10, undefined)).rows, [])
+  t.deepEqual((await b.tests.list(other, { limit: 10 })).rows, [])
   t.deepEqual(
-    (await b.tests.list(scope, undefined, 10, undefined)).rows.map(({ id }) => id),
+    (await b.tests.list(scope, { limit: 10 })).rows.map(({ id }) => id),
     [made.id],
   )
   await t.throwsAsync(b.tests.create(other, projectId), { message: /project/i })

@@ -94,8 +94,8 @@ test('no key of the organization that owns the destination can see the mail or i
   const [mail] = await people.mails()
   const id = mail?.trace.id ?? ''
   const { database } = people.house
-  const reader = new TraceReader(database)
-  t.deepEqual((await reader.list(scope, {}, 50, undefined)).rows, [])
+  const reader = new TraceReader({ database, policies: people.house.policies })
+  t.deepEqual((await reader.list(scope, { limit: 50 })).rows, [])
   t.is(await code(t, reader.get(scope, id)), 'not_found')
   t.is((await database.all(traces, { organizationId })).length, 0)
   t.deepEqual(await people.house.keys(`${organizationId}\0\x02content`), [])

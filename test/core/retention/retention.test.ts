@@ -206,9 +206,9 @@ test('an unsubscribe link works on when its message is gone, for a year', async 
     const stored = await house.database.get(traces, scope, one)
     await house.put<Trace>(traces, { ...stored!.record, status: 'sent' })
   }
-  const { database, clock } = house
+  const { database, policies, clock } = house
   const audit = new Audit({ database, clock })
-  const unsubscribes = new Unsubscribes({ database, clock, secrets, audit, baseUrl: 'https://post.test' })
+  const unsubscribes = new Unsubscribes({ database, policies, clock, secrets, audit, baseUrl: 'https://post.test' })
   const tokenOf = (one: string): string => unsubscribes.fieldsFor(one)[0]?.value.slice(1, -1).split('/').at(-1) ?? ''
   house.clock.advance(31 * dayMs)
   t.is(await retentionOf(house).round(), 2)

@@ -22,10 +22,10 @@ interface Site {
 }
 
 function siteOf(house: House, queued: (entry: QueueEntry) => void = (entry) => house.queue.offer(entry, undefined, false)): Site {
-  const { database, policies, clock, traces } = house
+  const { database, policies, clock } = house
   const onError = (error: unknown): void => void house.errors.push(error)
-  const runner = new ReplayRunner({ database, policies, clock, traces, queued, onError })
-  const replays = new Replays({ database, policies, writes: house.writes, clock, traces, onJob: (id, jobId) => runner.wake(id, jobId) })
+  const runner = new ReplayRunner({ database, policies, clock, queued, onError })
+  const replays = new Replays({ database, policies, writes: house.writes, clock, onJob: (id, jobId) => runner.wake(id, jobId) })
   const ended = async (job: ReplayJob): Promise<ReplayJob> => {
     await until('the job ended', async () => (await replays.get(scope, job.id)).status !== 'running')
     await quiet(house)
@@ -195,8 +195,8 @@ test('messages that have nowhere to go are refused one by one, with the reason',
 
 test('create() refuses targets that cannot take mail, plans without replay, and a fourth job', async (t) => {
   const { house, replays } = await failing(t, toOther)
-  const { database, policies, clock, traces } = house
-  const idle = new Replays({ database, policies, writes: house.writes, clock, traces, onJob: () => {} })
+  const { database, policies, clock } = house
+  const idle = new Replays({ database, policies, writes: house.writes, clock, onJob: () => {} })
   await t.throwsAsync(replays.create(scope, { ...everything, targetDestinationId: 'dst_9' }), { code: 'validation_failed' })
   await house.destination({ id: 'dst_3', mode: 'sandbox' })
   await t.throwsAsync(replays.create(scope, { ...everything, targetDestinationId: 'dst_3' }), { message: /is in sandbox mode/ })

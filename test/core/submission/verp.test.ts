@@ -160,7 +160,6 @@ test('a replay goes under the same return paths, which then count from it', asyn
     writes: house.writes,
     policies,
     clock,
-    traces: house.traces,
     onJob: (org, job) => runner.wake(org, job),
   })
   await replays.create(scope, { filter: {}, includeUnknown: false })

@@ -10,7 +10,7 @@ import { invalid, Refusal } from '../../refusals.ts'
 import type { SettingWrites } from '../../setting-writes.ts'
 import { apiKeyPattern, apiKeyPrefix, apiKeys, hashApiKey, previewApiKey, type ApiKey } from './api-key.ts'
 import { KeyUses } from './key-uses.ts'
-import { listReachable, type List, type OfProject, type PageQuery } from '../scope/lists.ts'
+import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../scope/lists.ts'
 import type { RightsOfMember } from '../scope/members.ts'
 import { keptKey } from './minted-keys.ts'
 import { ceilingOf, endsAlongWith, endsAtProjects, followsMinter, rightsUnder, type Minter } from '../scope/minter.ts'
@@ -165,11 +165,10 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
 
   /** Newest first, revoked ones among them. A key bound to a project sees those of its project only. A page can be short although there is more. */
   async list(scope: Scope, { mintedBy, ...query }: PageQuery & ApiKeyFilter): Promise<Page<ShownKey>> {
-    const { rows, nextCursor } = await listReachable(this.#options, apiKeys, scope, query)
-    const visible = rows
-      .filter((key) => !scope.projectsOnly || key.projectId !== null)
-      .filter((key) => mintedBy === undefined || (followsMinter(key) && key.minter?.userId === mintedBy))
-    return { rows: await Promise.all(visible.map((key) => this.#shown(scope, key))), nextCursor }
+    const isMeant = (key: ApiKey): boolean =>
+      (!scope.projectsOnly || key.projectId !== null) && (mintedBy === undefined || (followsMinter(key) && key.minter?.userId === mintedBy))
+    const { rows, nextCursor } = await listReachable(this.#options, apiKeys, scope, query, () => ({ sieve: sieve(isMeant) }))
+    return { rows: await Promise.all(rows.map((key) => this.#shown(scope, key))), nextCursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

@@ -1,8 +1,8 @@
 /** Lists of the core: how every one of them is asked for, and what they have in common. */
-import { CursorInvalid, cursorAt, keyAt } from '#store/cursor.ts'
-import type { Database, ListOptions, Page, Sieve } from '#store/database.ts'
+import { cursorAt, keyAt } from '#store/cursor.ts'
+import type { Database, ListOptions, Page, Reach, Sieve } from '#store/database.ts'
 import type { Identified, RecordKind, Stored } from '#store/record-kind.ts'
-import { pack, unpack } from '#store/tuple.ts'
+import { pack, type Element } from '#store/tuple.ts'
 import { reachableProject } from './project-choice.ts'
 import type { Scope } from './scope.ts'
 
@@ -22,13 +22,27 @@ export interface List<Filter, Row> {
   list(scope: Scope, query: PageQuery & Filter): Promise<Page<Row>>
 }
 
-interface ListParts {
+/** What lists are read with. */
+export interface ListParts {
   readonly database: Database
   readonly policies: { of(organizationId: string): Promise<{ readonly projects: ReadonlyMap<string, unknown> }> }
 }
 
 /** How the store is walked for a list; by id, the newest first, by default. */
-type Walk<R> = Pick<ListOptions, 'index' | 'values' | 'ascending'> & { readonly sieve?: Sieve<R> }
+export type Walk<R> = Pick<ListOptions, 'index' | 'values' | 'ascending'> & {
+  readonly sieve?: Sieve<R>
+  /** The records that are walked; by default those of the project that the list is narrowed to. */
+  readonly reach?: Reach
+}
+
+/**
+ * Chooses among the entries of a list what no index can choose. A page looks at `looksMax` entries at most and is short where fewer of
+ * them fit; its cursor goes on behind them. The list ends at the first entry that is past.
+ */
+export const sieve = <R>(fits: (record: R) => boolean, isPast?: (record: R) => boolean, looksMax = 5000): Sieve<R> => ({
+  looksMax,
+  sort: (record) => (isPast?.(record) ? 'end' : fits(record) ? 'take' : 'pass'),
+})
 
 /**
  * A page of what the caller reaches: of the project that the query names, or of the one that a bound scope is kept to, or of all.
@@ -43,9 +57,9 @@ export async function listReachable<R extends Identified>(
 ): Promise<Page<R>> {
   const { projects } = await policies.of(scope.organizationId)
   const project = reachableProject(scope, projects, projectId, 'project')
-  const reach = project === undefined ? scope : { ...scope, projectId: project, bound: true }
-  const { sieve, ...walk } = walkOf(project)
-  return recordsOf(await database.list(kind, reach, { ...walk, limit, cursor }, sieve))
+  const ofProject = project === undefined ? scope : { ...scope, projectId: project, bound: true }
+  const { sieve: chosen, reach = ofProject, ...walk } = walkOf(project)
+  return recordsOf(await database.list(kind, reach, { ...walk, limit, cursor }, chosen))
 }
 
 /** The walk of a kind that has an index by project. */
@@ -60,18 +74,28 @@ export const mapRows = <From, To>({ rows, nextCursor }: Page<From>, to: (row: Fr
   nextCursor,
 })
 
-/** A page of records that are in memory, in their order there. A cursor whose record has gone throws `CursorInvalid`. */
-export function pageOfLoaded<R extends Identified>(
+/** The order of a list in memory: the elements by which its entries stand in it, unlike for every two of them. */
+interface Order<R> {
+  readonly placeOf: (record: R) => readonly Element[]
+  readonly descending?: boolean
+}
+
+/** A page of records that are in memory, in their order. The cursor stands on a place, and is good when the entry there has gone. */
+export function pageOfLoaded<R>(
   { name }: { readonly name: string },
   { organizationId }: Pick<Scope, 'organizationId'>,
   all: readonly R[],
   { limit, cursor }: PageQuery,
+  { placeOf, descending = false }: Order<R>,
 ): Page<R> {
   const list = [organizationId, name]
-  const last = cursor === undefined ? undefined : unpack(keyAt(list, cursor)).at(-1)
-  const at = all.findIndex(({ id }) => id === last) + 1
-  if (cursor !== undefined && at === 0) throw new CursorInvalid()
-  const rows = all.slice(at, at + limit)
-  const end = at + limit < all.length ? rows.at(-1) : undefined
-  return { rows, nextCursor: end && cursorAt(list, pack([...list, end.id])) }
+  const keyOf = (record: R): Uint8Array => pack([...list, ...placeOf(record)])
+  const last = cursor === undefined ? undefined : keyAt(list, cursor)
+  const rest = last ? all.filter((record) => Buffer.compare(keyOf(record), last) * (descending ? -1 : 1) > 0) : all
+  const rows = rest.slice(0, limit)
+  const end = limit < rest.length ? rows.at(-1) : undefined
+  return { rows, nextCursor: end && cursorAt(list, keyOf(end)) }
 }
+
+/** The order of creation. */
+export const byId = { placeOf: ({ id }: Identified): readonly Element[] => [id] }

@@ -1,6 +1,6 @@
 /** Virtual inboxes: which captures are in them, one capture in full, and the long poll. Spec "Virtual inboxes". */
 import { readContent } from '#store/content.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import type { Scope } from '../../access/scope/scope.ts'
@@ -14,10 +14,11 @@ import { readLastNotify, type LastNotify } from '../notify/last-notify.ts'
 import type { ReadResult } from '../reading/message-reader.ts'
 import { arrivals, catchAll, landsIn, looksLikePattern, parsePattern } from '../pattern.ts'
 import type { Readings } from '../reading/readings.ts'
+import { listReachable, recordsOf, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
+import { reachableProject } from '../../access/scope/project-choice.ts'
 import { retainedFrom } from './retained.ts'
 
-export interface InboxOptions {
-  readonly database: Database
+export interface InboxOptions extends ListParts {
   readonly readings: Readings
   readonly bell: CaptureBell
   readonly clock: Clock
@@ -46,9 +47,7 @@ export interface RawMessage {
 export type Since = { readonly at: number } | { readonly captureId: string }
 
 /** What a list of messages asks for. */
-export interface MessagesWanted {
-  readonly limit: number
-  readonly cursor?: string | undefined
+export interface MessagesWanted extends PageQuery {
   readonly since?: Since | undefined
   /** Only messages in which this address was seen or meant. */
   readonly address?: string | undefined
@@ -57,7 +56,7 @@ export interface MessagesWanted {
 const waitsPerGrantMax = 20
 const waitsPerProjectMax = 200
 
-export class Inboxes {
+export class Inboxes implements List<OfProject, Inbox> {
   readonly #options: InboxOptions
   readonly #waitsByGrant = new Map<string, number>()
   /** Messages that are being read for those who waited for them: one reading is enough for all. */
@@ -67,14 +66,9 @@ export class Inboxes {
     this.#options = options
   }
 
-  list(
-    scope: Scope,
-    page: { readonly limit: number; readonly cursor?: string | undefined; readonly projectId?: string | undefined },
-  ): Promise<Page<Stored<Inbox>>> {
-    const elsewhere = scope.bound && page.projectId !== undefined && page.projectId !== scope.projectId
-    if (elsewhere) return Promise.resolve({ rows: [], nextCursor: undefined })
-    const reach = page.projectId === undefined ? scope : { ...scope, projectId: page.projectId, bound: true }
-    return this.#options.database.list(inboxes, reach, { limit: page.limit, cursor: page.cursor })
+  /** Newest first. Throws `not_found` for a project out of reach. */
+  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<Inbox>> {
+    return listReachable(this.#options, inboxes, scope, query)
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
@@ -84,14 +78,19 @@ export class Inboxes {
     return stored.record
   }
 
-  /** By a pattern, in any letters of case; undefined when the project has no such inbox. Without a project, the caller's own comes first. */
+  /**
+   * By a pattern, in any letters of case; undefined when the project has no such inbox. Without a project, the caller's own comes first.
+   * Throws `not_found` for a project out of reach.
+   */
   async lookup(scope: Scope, pattern: string, projectId?: string): Promise<Inbox | undefined> {
+    const { database, policies } = this.#options
+    const { projects } = await policies.of(scope.organizationId)
+    const project = reachableProject(scope, projects, projectId, 'project')
     const wanted = parsePattern(pattern)
     if (wanted === undefined) return undefined
-    const { database } = this.#options
     const find = async (id: string) => (await database.find(inboxes, scope, 'pattern', [id, wanted]))?.record
-    const near = await find(projectId ?? scope.projectId)
-    if (near || projectId !== undefined || scope.bound) return near
+    const near = await find(project ?? scope.projectId)
+    if (near || project !== undefined) return near
     return (await database.all(inboxes, scope)).find(({ record }) => record.addressPattern === wanted)?.record
   }
 
@@ -112,23 +111,26 @@ export class Inboxes {
     const { since } = wanted
     const oldest = retainedFrom(inbox, clock.now())
     const walk = walkOf(inbox, wanted.address === undefined ? undefined : (parsePattern(wanted.address) ?? wanted.address))
-    const page = await database.list(captures, scope, {
-      ...walk,
-      limit: wanted.limit,
-      ascending: since !== undefined,
-      cursor: wanted.cursor,
-      after: since && (await this.#placeOf(scope, walk, notBefore(since, oldest))),
-    })
-    const rows = page.rows.filter(({ record }) => record.capturedAt >= oldest && landsIn(inbox, record) && isAfter(record, since))
-    const found = await Promise.all(rows.map(({ record }) => database.get(traces, scope, record.traceId)))
+    const chosen = sieve(
+      (capture: Capture) => capture.capturedAt >= oldest && landsIn(inbox, capture) && isAfter(capture, since),
+      // everything further came before
+      (capture) => since === undefined && arrivalIn(walk, capture).join() < firstOf(oldest),
+    )
+    const after = since && (await this.#placeOf(scope, walk, notBefore(since, oldest)))
+    const { limit, cursor } = wanted
+    const ordered = { ...walk, ascending: since !== undefined, after }
+    const { rows, nextCursor } = recordsOf(await database.list(captures, scope, { ...ordered, limit, cursor }, chosen))
+    const found = await database.getMany(
+      traces,
+      scope,
+      rows.map(({ traceId }) => traceId),
+    )
     // a trace that is not there went with its capture after that was listed
-    const summaries = rows.flatMap(({ record }, i) => {
+    const summaries = rows.flatMap((capture, i) => {
       const trace = found[i]
-      return trace ? [{ capture: record, trace: trace.record }] : []
+      return trace ? [{ capture, trace: trace.record }] : []
     })
-    const last = page.rows.at(-1)?.record
-    const isAtEnd = since === undefined && last && arrivalIn(walk, last).join() < firstOf(oldest) // everything further came before
-    return { rows: summaries, nextCursor: isAtEnd ? undefined : page.nextCursor }
+    return { rows: summaries, nextCursor }
   }
 
   async message(scope: Scope, inboxId: string, captureId: string): Promise<CapturedMessage> {

@@ -10,6 +10,7 @@ import type { Audit } from '../../audit.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Policies } from '../../routing/policy/policy.ts'
+import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
 import { placeSuppressions, type Placed } from './place.ts'
 import { foldEmail, isAutomatic, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
 
@@ -34,20 +35,18 @@ export interface SuppressionChanges {
   readonly expiresAt?: number | null | undefined
 }
 
-export interface SuppressionFilter {
+/** What a list is narrowed to. Entries hold for every project; `projectId` is where they came from. */
+export interface SuppressionFilter extends OfProject {
   readonly source?: SuppressionSource | undefined
-  readonly projectId?: string | undefined
   /** A part of the address, in any case; of an internationalized domain in either form. */
   readonly q?: string | undefined
   /** Milliseconds since the epoch, exclusive. */
   readonly createdAfter?: number | undefined
 }
 
-/** One request looks at so many entries at most; the cursor goes on from there. */
-const scanMax = 5000
 const exportPage = 500
 
-export class Suppressions {
+export class Suppressions implements List<SuppressionFilter, Suppression> {
   readonly #options: SuppressionOptions
 
   constructor(options: SuppressionOptions) {
@@ -66,22 +65,11 @@ export class Suppressions {
     return placed
   }
 
-  /** Newest first, expired ones too. A page can be short although there is more: then it has a cursor. */
-  async list(scope: Scope, filter: SuppressionFilter, limit: number, cursor: string | undefined): Promise<Page<Suppression>> {
-    const fits = passing(filter)
-    const rows: Suppression[] = []
-    let next = cursor
-    for (let scanned = 0; scanned < scanMax && rows.length < limit;) {
-      // as many as are missing, so that the cursor stands right behind the last row shown
-      const page = await this.#options.database.list(suppressions, scope, { limit: limit - rows.length, cursor: next })
-      scanned += page.rows.length
-      rows.push(...page.rows.map(({ record }) => record).filter(fits))
-      next = page.nextCursor
-      const oldest = page.rows.at(-1)?.record.createdAt
-      if (filter.createdAfter !== undefined && oldest !== undefined && oldest <= filter.createdAfter) next = undefined
-      if (next === undefined) break
-    }
-    return { rows, nextCursor: next }
+  /** Newest first, expired ones too. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
+  list(scope: Scope, query: PageQuery & SuppressionFilter): Promise<Page<Suppression>> {
+    const { createdAfter = -Infinity } = query
+    const chosen = sieve(passing(query), ({ createdAt }) => createdAt <= createdAfter)
+    return listReachable(this.#options, suppressions, scope, query, () => ({ sieve: chosen }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
@@ -118,9 +106,14 @@ export class Suppressions {
     }
   }
 
-  /** Every entry that passes, oldest first, read as the caller goes on. */
-  async *all(scope: Scope, filter: SuppressionFilter): AsyncGenerator<Suppression> {
-    const fits = passing(filter)
+  /** Every entry that passes, oldest first, read as the caller goes on. Throws `not_found`, before anything is read. */
+  async all(scope: Scope, filter: SuppressionFilter): Promise<AsyncIterable<Suppression>> {
+    const { projects } = await this.#options.policies.of(scope.organizationId)
+    reachableProject(scope, projects, filter.projectId, 'project')
+    return this.#walk(scope, passing(filter))
+  }
+
+  async *#walk(scope: Scope, fits: (entry: Suppression) => boolean): AsyncGenerator<Suppression> {
     let cursor: string | undefined
     do {
       const page = await this.#options.database.list(suppressions, scope, { limit: exportPage, cursor, ascending: true })

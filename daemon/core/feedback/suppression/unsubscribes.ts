@@ -1,6 +1,6 @@
 /** One-click unsubscribe: the link in the message, what following it does, and who has opted out. RFC 8058, RFC 2369 §3.2. */
 import { Change } from '#store/change.ts'
-import type { Database, Page } from '#store/database.ts'
+import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { requireOrganizationRole, type Scope } from '../../access/scope/scope.ts'
@@ -9,13 +9,13 @@ import type { Clock } from '../../clock.ts'
 import { Refusal } from '../../refusals.ts'
 import { organizations } from '../../tenancy/organization.ts'
 import { traceOfToken, traceToken } from '../../trace/trace-token.ts'
+import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
 import { keptUnsubscribe, linkedMessage, type LinkedMessage } from './kept-unsubscribe.ts'
 import { everyList, optOuts, type MailingList, type OptOut } from './opt-out.ts'
 import { traces } from '../../trace/trace.ts'
 import { foldEmail } from './suppression.ts'
 
-export interface UnsubscribesOptions {
-  readonly database: Database
+export interface UnsubscribesOptions extends ListParts {
   readonly secrets: SecretBox
   readonly clock: Clock
   readonly audit: Audit
@@ -30,23 +30,20 @@ export interface Subscription extends Pick<LinkedMessage, 'recipient' | 'sender'
   readonly isUnsubscribed: boolean
 }
 
-export interface OptOutFilter {
+/** What a list is narrowed to; `projectId` is the project of the message whose link was followed. */
+export interface OptOutFilter extends OfProject {
   /** The name of a list, or the address of a sender, in any case. */
   readonly list?: string | undefined
   /** A part of the address, in any case. */
   readonly q?: string | undefined
-  /** The project of the message whose link was followed. */
-  readonly projectId?: string | undefined
 }
 
 export type LinkReach = 'public' | 'local'
 
 const purpose = 'unsubscribe.v1'
 const triesMax = 5
-/** One request looks at so many entries at most; the cursor goes on from there. */
-const scanMax = 5000
 
-export class Unsubscribes {
+export class Unsubscribes implements List<OptOutFilter, OptOut> {
   readonly #options: UnsubscribesOptions
 
   constructor(options: UnsubscribesOptions) {
@@ -92,18 +89,11 @@ export class Unsubscribes {
     throw new Refusal('conflict', 'Somebody unsubscribed at the same time; try again.')
   }
 
-  /** Newest first. A page can be short although there is more: then it has a cursor. */
-  async list(scope: Scope, filter: OptOutFilter, limit: number, cursor: string | undefined): Promise<Page<OptOut>> {
-    const rows: OptOut[] = []
-    let next = cursor
-    for (let scanned = 0; scanned < scanMax && rows.length < limit;) {
-      const page = await this.#options.database.list(optOuts, scope, { limit: limit - rows.length, cursor: next })
-      scanned += page.rows.length
-      rows.push(...page.rows.map(({ record }) => record).filter((one) => passes(one, filter)))
-      next = page.nextCursor
-      if (next === undefined) break
-    }
-    return { rows, nextCursor: next }
+  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
+  list(scope: Scope, query: PageQuery & OptOutFilter): Promise<Page<OptOut>> {
+    return listReachable(this.#options, optOuts, scope, query, (projectId) => ({
+      sieve: sieve((entry) => passes(entry, { ...query, projectId })),
+    }))
   }
 
   /**

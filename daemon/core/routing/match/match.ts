@@ -3,6 +3,7 @@ import { isOpenTo, requireEnvironment } from '../../access/scope/project-choice.
 import { foldAddress, parseDomain } from '../../addresses.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Destination } from '../destination.ts'
+import { pack } from '#store/tuple.ts'
 import { chooseInEnvironment, describeChoice, type DestinationHealth } from './environment.ts'
 import type { RoutingRule, RuleMatch } from '../rule.ts'
 
@@ -44,15 +45,13 @@ export interface RuleLook {
 }
 
 /** Smaller priority first; among equals the more specific, then the older rule. */
-export const orderRules = (rules: readonly RoutingRule[]): RoutingRule[] =>
-  rules.toSorted(
-    (a, b) =>
-      a.priority - b.priority ||
-      breadth(a.match) - breadth(b.match) ||
-      depth(b.match) - depth(a.match) ||
-      a.createdAt - b.createdAt ||
-      (a.id < b.id ? -1 : 1),
-  )
+export const rankOf = ({ priority, match, createdAt, id }: RoutingRule) => [priority, breadth(match), -depth(match), createdAt, id] as const
+
+/** In the order in which they are tried. */
+export const orderRules = (rules: readonly RoutingRule[]): RoutingRule[] => {
+  const ranked = rules.map((rule) => ({ rule, rank: pack(rankOf(rule)) }))
+  return ranked.toSorted((a, b) => Buffer.compare(a.rank, b.rank)).map(({ rule }) => rule)
+}
 
 /**
  * What the caller named, or else the first rule of the project that matches, or else the environment of the project, or else the

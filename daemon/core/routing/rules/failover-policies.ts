@@ -62,7 +62,7 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
     const { projects, failovers } = await this.#options.policies.of(scope.organizationId)
     const project = reachableProject(scope, projects, named, 'project')
     const all = failovers.all.filter(({ projectId }) => project === undefined || projectId === project)
-    return pageOfLoaded(failoverPolicies, scope, all, query)
+    return pageOfLoaded(failoverPolicies, scope, all, query, { placeOf: ({ createdAt, id }) => [createdAt, id] })
   }
 
   /** Deletes the policy of a primary destination. Mail that is on its way to a fallback goes there, and after that back to the primary. */

@@ -12,6 +12,7 @@ import { invalid, Refusal } from '../../refusals.ts'
 import type { SettingWrites } from '../../setting-writes.ts'
 import type { Policies, Policy } from '../policy/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '../rule.ts'
+import { rankOf } from '../match/match.ts'
 
 export interface RuleOptions {
   readonly database: Database
@@ -70,8 +71,8 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
   async list(scope: Scope, { projectId, ...query }: PageQuery & OfProject): Promise<Page<RoutingRule>> {
     const { projects, rules } = await this.#options.policies.of(scope.organizationId)
     const project = reachableProject(scope, projects, projectId, 'project')
-    const all = project === undefined ? [...rules.values()].flat() : (rules.get(project) ?? [])
-    return pageOfLoaded(routingRules, scope, all, query)
+    const all = project === undefined ? [...rules.keys()].toSorted().flatMap((id) => rules.get(id) ?? []) : (rules.get(project) ?? [])
+    return pageOfLoaded(routingRules, scope, all, query, { placeOf: (rule) => [rule.projectId, ...rankOf(rule)] })
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

@@ -12,8 +12,8 @@ import type { Clock } from '../../clock.ts'
 import { primaryOf } from '../../delivery/attempt/failover.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import { readAttempts } from '../../trace/attempt-record.ts'
-import type { TraceReader } from '../../trace/story/read.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
+import { matchingTraces } from '../../trace/search.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
 import { requeue } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
@@ -22,7 +22,6 @@ export interface ReplayRunnerOptions {
   readonly database: Database
   readonly policies: Policies
   readonly clock: Clock
-  readonly traces: TraceReader
   /** The queue hears of what was queued. */
   readonly queued: (entry: QueueEntry) => void
   /** Hears of defects; the job rests until the next start. */
@@ -79,8 +78,8 @@ export class ReplayRunner {
 
   async #page(organizationId: string, { record }: Stored<ReplayJob>): Promise<void> {
     const scope: Scope = { organizationId, projectId: record.projectId, bound: record.bound, rights: [], grantId: record.requestedBy }
-    const filter = { ...record.filter, status: 'failed' as const }
-    const page = await this.#options.traces.list(scope, filter, pageRows, record.cursor ?? undefined)
+    const query = { ...record.filter, status: 'failed', limit: pageRows, cursor: record.cursor ?? undefined } as const
+    const page = await matchingTraces(this.#options.database, scope, query)
     const counted = { examined: 0, skipped: 0 }
     for (const trace of page.rows) {
       if (this.#stopping) return

@@ -3,7 +3,7 @@ import type { Database, Page } from '#store/database.ts'
 import { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { recordsOf, type List, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
+import { type List, type OfProject, type PageQuery, listReachable, sieve } from '../../access/scope/lists.ts'
 import { isOpenTo, reachableProject } from '../../access/scope/project-choice.ts'
 import type { Scope } from '../../access/scope/scope.ts'
 import type { Clock } from '../../clock.ts'
@@ -11,7 +11,7 @@ import { requireIncluded } from '../../limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import type { SettingWrites } from '../../setting-writes.ts'
-import type { TraceReader } from '../../trace/story/read.ts'
+import { matchingTraces } from '../../trace/search.ts'
 import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
 
 export interface ReplaysOptions {
@@ -19,7 +19,6 @@ export interface ReplaysOptions {
   readonly policies: Policies
   readonly writes: SettingWrites
   readonly clock: Clock
-  readonly traces: TraceReader
   /** Called when a job was written and may begin. */
   readonly onJob: (organizationId: string, jobId: string) => void
 }
@@ -57,7 +56,8 @@ export class Replays implements List<OfProject, ReplayJob> {
     let matched = 0
     let cursor: string | undefined
     for (let page = 0; page < previewPagesMax; page++) {
-      const { rows, nextCursor } = await this.#options.traces.list(scope, { ...filter, status: 'failed' }, previewPage, cursor)
+      const query = { ...filter, status: 'failed', limit: previewPage, cursor } as const
+      const { rows, nextCursor } = await matchingTraces(this.#options.database, scope, query)
       matched += rows.length
       if (nextCursor === undefined) return { filter, matched, complete: true }
       cursor = nextCursor
@@ -84,12 +84,11 @@ export class Replays implements List<OfProject, ReplayJob> {
   }
 
   /** Newest first. */
-  async list(scope: Scope, { projectId, limit, cursor }: PageQuery & OfProject): Promise<Page<ReplayJob>> {
-    const { database, policies } = this.#options
-    const { projects } = await policies.of(scope.organizationId)
-    const project = projectId === undefined ? undefined : reachableProject(scope, projects, projectId, 'project')
-    const { rows, nextCursor } = recordsOf(await database.list(replayJobs, scope, { limit, cursor }))
-    return { rows: rows.filter((job) => project === undefined || onlyProjectOf(job) === project), nextCursor }
+  list(scope: Scope, query: PageQuery & OfProject): Promise<Page<ReplayJob>> {
+    return listReachable(this.#options, replayJobs, scope, query, (project) => ({
+      reach: scope,
+      sieve: sieve((job) => project === undefined || onlyProjectOf(job) === project),
+    }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

@@ -2,7 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { listReachable, type List, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
+import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../../access/scope/lists.ts'
 import type { Scope } from '../../access/scope/scope.ts'
 import { actorOf, type Audit } from '../../audit.ts'
 import type { Clock } from '../../clock.ts'
@@ -59,14 +59,14 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for an endpoint or a project out of reach. */
   async list(scope: Scope, { endpointId, traceId, status, ...query }: PageQuery & DeliveryFilter): Promise<Page<DeliverySeen>> {
     if (endpointId !== undefined) await this.#requireTarget(scope, endpointId)
+    const isMeant = (delivery: WebhookDelivery): boolean =>
+      (endpointId === undefined || delivery.endpointId === endpointId) && (status === undefined || delivery.status === status)
     const { rows, nextCursor } = await listReachable(this.#options, webhookDeliveries, scope, query, (project) =>
       traceId === undefined
         ? { index: 'listed', values: [endpointId ?? project ?? '', status ?? ''] }
-        : { index: 'trace', values: [traceId] },
+        : { index: 'trace', values: [traceId], sieve: sieve(isMeant) },
     )
-    const isMeant = (delivery: WebhookDelivery): boolean =>
-      (endpointId === undefined || delivery.endpointId === endpointId) && (status === undefined || delivery.status === status)
-    return { rows: await this.#seen(scope, rows.filter(isMeant)), nextCursor }
+    return { rows: await this.#seen(scope, rows), nextCursor }
   }
 
   /** With the attempts that are kept. Throws `not_found` alike for missing and foreign ids. */
