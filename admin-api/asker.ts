@@ -6,8 +6,12 @@ import type { Credential, CredentialRequest } from './credentials.ts'
 import type { Operation } from './operation.ts'
 
 /** The first credential of the operation that the request carries; undefined for bearer tokens, and where there is none. */
-export const presentedCredential = ({ credentials = [] }: Operation, request: CredentialRequest): Credential | undefined =>
-  credentials.find((each): each is Credential => each !== 'bearer' && each.secretOf(request) !== undefined)
+export function presentedCredential({ credentials = [] }: Operation, request: CredentialRequest): Credential | undefined {
+  const first = credentials.find((each) => (each === 'bearer' ? carriesBearer(request) : each.secretOf(request) !== undefined))
+  return first === 'bearer' ? undefined : first
+}
+
+const carriesBearer = ({ headers: { authorization = '' } }: CredentialRequest): boolean => /^bearer /i.test(authorization)
 
 /** Throws `unauthorized` and `insufficient_scope`. Cheap enough to be asked again: the checks answer from memory. */
 export async function scopeOfAsker(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Scope> {

@@ -32,6 +32,8 @@ export interface Credential {
   readonly scheme?: readonly [name: string, scheme: Readonly<Record<string, string>>]
   /** The field of the query that carries it. */
   readonly queryField?: string
+  /** The header with what a captcha gave the visitor (`Client.captchaToken`). */
+  readonly captchaHeader?: string
   readonly limits?: BodyLimits
   readonly cors?: Cors
 }
@@ -60,9 +62,18 @@ export type Credentials = readonly (Credential | 'bearer')[]
 /** Keys that stand in web pages: bearer tokens with a beginning of their own. */
 export const publishable = ({
   prefix,
+  captchaHeader,
+  cors,
   ...rest
-}: Pick<Credential, 'authenticate'> & { readonly prefix: string; readonly limits: BodyLimits; readonly cors: Cors }): Credential => ({
+}: Pick<Credential, 'authenticate'> & {
+  readonly prefix: string
+  readonly captchaHeader: string
+  readonly limits: BodyLimits
+  readonly cors: Cors
+}): Credential => ({
   ...rest,
+  captchaHeader,
+  cors: { ...cors, requestHeaders: [...cors.requestHeaders, captchaHeader.toLowerCase()] },
   kind: 'publishable',
   hint: bearerHint,
   secretOf({ headers: { authorization = '' } }) {
@@ -148,6 +159,13 @@ export function corsReader({ credentials = [] }: Taking, request: CredentialRequ
     return { origin: isTheirs && origin !== undefined ? allowedOrigin(origin) : undefined, requestHeaders }
   }
   return undefined
+}
+
+/** What a captcha gave the visitor of a web page, in the header that a credential of the operation has for it. */
+export function captchaToken({ credentials = [] }: Taking, headers: IncomingHttpHeaders): string | undefined {
+  const named = credentials.map((each) => (each === 'bearer' ? undefined : each.captchaHeader)).find((each) => each !== undefined)
+  const given = named && headers[named.toLowerCase()]
+  return typeof given === 'string' ? given : undefined
 }
 
 /** The header `WWW-Authenticate` where bearer tokens are not taken. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
-import { featureOfRoute, type Feature } from '#config/features.ts'
+import type { Feature } from '#config/features.ts'
 import type { FieldProblem, Refusal, RefusalCode } from '#core/refusals.ts'
 import type { Right, Scope } from '#core/access/scope/scope.ts'
 import type { Answer, ResponseShape } from './answer.ts'
@@ -32,7 +32,7 @@ export interface OperationFacts {
   readonly otherResponses?: Readonly<Record<number, string>>
   /** Headers of good answers, each with what it tells. */
   readonly responseHeaders?: Readonly<Record<string, string>>
-  /** The feature flag without which it is refused; by default the one that the registry of flags names for its path. */
+  /** The feature flag without which it is refused. */
   readonly feature?: Feature | undefined
   /** The refusals of this operation beyond those every operation can give. */
   readonly errors?: readonly RefusalCode[]
@@ -152,8 +152,7 @@ export function operation<
     assert(!lax, `${spec.operationId}: ${where} must say what happens to unknown fields, with z.strictObject`)
   }
   assert(!(spec.body && spec.method === 'GET'), `${spec.operationId}: GET has no body`)
-  const feature = spec.feature ?? featureOfRoute(spec.path, spec.operationId)
-  return { examples: {}, ...(spec as object), feature, params, query, body: spec.body } as unknown as Operation
+  return { examples: {}, ...(spec as object), params, query, body: spec.body } as unknown as Operation
 }
 
 /** The names in braces of a path, in order. */

@@ -9,8 +9,8 @@ export interface FeatureFlag {
   /** The yes-or-no limit of the plan that must include it too. */
   readonly plan?: keyof Plan
   /**
-   * Beginnings of paths; every operation under them that asks for a key needs the flag, but those of `always`. What is open to
-   * strangers asks for the flag of the organization that owns it by itself.
+   * Beginnings of paths, for people: every action under them that asks for a key names the flag as its `feature`, but those of `always`.
+   * What is open to strangers asks for the flag of the organization that owns it by itself.
    */
   readonly routes: readonly string[]
   /** Other operations, by id, that are refused when what they are asked for, or whose it is, belongs to the feature. */
@@ -195,11 +195,3 @@ export const featureNames = Object.keys(features) as readonly Feature[]
 
 /** The entry of a flag, whatever fields it leaves out. */
 export const featureFlag = (feature: Feature): FeatureFlag => features[feature]
-
-/** The flag that an operation needs, by its path and id. */
-export const featureOfRoute = (path: string, operationId: string): Feature | undefined =>
-  featureNames.find(
-    (name) =>
-      featureFlag(name).routes.some((route) => path === route || path.startsWith(`${route}/`)) &&
-      !featureFlag(name).always.includes(operationId),
-  )

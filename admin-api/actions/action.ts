@@ -20,6 +20,8 @@ export interface Client {
   readonly address: string
   /** The web page that asks, as its browser writes it; undefined outside browsers. */
   readonly origin: string | undefined
+  /** What a captcha gave the visitor of that page. */
+  readonly captchaToken?: string | undefined
   /** Names the request in the log. */
   readonly requestId: string
 }
@@ -33,7 +35,8 @@ export interface CallContext<P = Principal> {
   readonly client: Client
 }
 
-type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Principal
+/** Nobody asks for actions with the scope `none` or `operator`. */
+export type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Principal
 
 export interface ActionFacts {
   /** Unique, for generated clients, logs and metrics: `createWebhook`. */
@@ -42,7 +45,7 @@ export interface ActionFacts {
   readonly summary: string
   readonly description?: string
   readonly tags: readonly string[]
-  /** The feature flag without which it is refused. By default the one that the registry of flags names for its path. */
+  /** The feature flag without which every surface refuses it. */
   readonly feature?: Feature
   /** The refusals beyond those that every action can give. */
   readonly errors?: readonly RefusalCode[]

@@ -4,7 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import { answer, noBody } from '../answer.ts'
-import { operation, pathParameters, type HandlerInput, type Operation } from '../operation.ts'
+import { captchaToken, type Credentials } from '../credentials.ts'
+import { operation, pathParameters, type Access, type HandlerInput, type Operation } from '../operation.ts'
 import { check } from '../validation.ts'
 import { textFormOf } from '../wire/text-form.ts'
 import type { Action, CallContext, Principal } from './action.ts'
@@ -12,13 +13,14 @@ import type { FieldPlace, HttpBinding } from './http-binding.ts'
 
 type Request = HandlerInput<unknown, unknown, unknown, Principal | undefined>
 
-/** The operation that serves the action as its `http` binding says. */
-export function httpOperation(action: Action): Operation {
+/** The operation that serves the action as its `http` binding says; `credentials` are those of a binding that names none. */
+export function httpOperation(action: Action, credentials?: Credentials): Operation {
   const { from: _from, emptyBody: _emptyBody, statusOf: _statusOf, headers = {}, ...facts } = action.http
   const { params, query, body, headers: headerFields } = partsOf(action)
   const { input: example, output: response } = action.examples
   const inBody = body instanceof z.ZodObject ? Object.keys(body.def.shape) : undefined
   return operation({
+    ...(credentials && asksWho(action.scope) && { credentials }),
     ...facts,
     ...described(action),
     status: facts.status ?? (action.output ? 200 : 204),
@@ -33,13 +35,22 @@ export function httpOperation(action: Action): Operation {
       ...(example && body && { body: inBody ? picked(example as never, inBody) : example }),
       ...(response !== undefined && { response }),
     },
-    handle: async (request: Request) => answerOf(action, await action.run(contextOf(request), inputOf(request, headerFields))) as never,
+    handle: async (request: Request) =>
+      answerOf(action, await action.run(contextOf(action, request), inputOf(request, headerFields))) as never,
   })
 }
 
-/** The operations of a table of actions, and of operations that need HTTP as it is. */
-export const operationsOf = (table: readonly (Action | Operation)[]): readonly Operation[] =>
-  table.map((entry) => ('run' in entry ? httpOperation(entry) : entry))
+/**
+ * The operations of a table of actions, and of operations that need HTTP as it is. `credentials` are what those take that name none; by
+ * default bearer tokens.
+ */
+export const operationsOf = (table: readonly (Action | Operation)[], credentials?: Credentials): readonly Operation[] =>
+  table.map((entry) => {
+    if ('run' in entry) return httpOperation(entry, credentials)
+    return credentials && asksWho(entry.right) ? { credentials, ...entry } : entry
+  })
+
+const asksWho = (scope: Access): boolean => scope !== 'none' && scope !== 'operator'
 
 const described = ({ id, summary, description, tags, scope, feature, errors, openToSendOnlyKeys }: Action) => ({
   operationId: id,
@@ -72,7 +83,7 @@ const noFields = z.strictObject({})
 function partsOf({ id, input, http: { method, path, from = {}, emptyBody } }: Action): Parts {
   const inPath = pathParameters(path)
   const rest = method === 'GET' || method === 'DELETE' ? 'query' : 'body'
-  const bodyOf = (schema: z.ZodType) => (emptyBody ? schema.default(emptyBody) : schema)
+  const bodyOf = (schema: z.ZodType) => (emptyBody ? schema.prefault(emptyBody) : schema)
   if (rest === 'body' && inPath.length === 0 && Object.keys(from).length === 0)
     return { params: noFields, query: noFields, body: hasNoFields(input) ? undefined : bodyOf(input), headers: [] }
   assert(input instanceof z.ZodObject, `${id}: an input that comes from several places is an object`)
@@ -138,12 +149,17 @@ function withHeaders(input: object, headers: IncomingHttpHeaders, fields: readon
   return all
 }
 
-const contextOf = (request: Request): CallContext<Principal | undefined> => ({
+const contextOf = ({ http }: Action, request: Request): CallContext<Principal | undefined> => ({
   principal: request.scope,
   get signal() {
     return request.signal
   },
-  client: { address: request.remoteAddress, origin: request.headers.origin, requestId: request.requestId },
+  client: {
+    address: request.remoteAddress,
+    origin: request.headers.origin,
+    captchaToken: captchaToken(http, request.headers),
+    requestId: request.requestId,
+  },
 })
 
 function answerOf(action: Action, result: unknown): unknown {

@@ -8,20 +8,23 @@ import type { Feature } from '#config/features.ts'
 import type { Right } from '#core/access/scope/scope.ts'
 import type { RefusalCode } from '#core/refusals.ts'
 import type { Page } from '#store/database.ts'
-import type { Method } from '../operation.ts'
+import type { Access, Method } from '../operation.ts'
 import type { Camel, Decoded, Encoder } from '../wire/codec.ts'
 import { id } from '../wire/text.ts'
 import { pageEncoder, pageFields, project } from '../wire/paging.ts'
-import { action, type Action, type ActionFacts, type ActionSpec, type CallContext } from './action.ts'
+import { action, type Action, type ActionFacts, type ActionSpec, type CallContext, type PrincipalFor } from './action.ts'
 import type { HttpBinding } from './http-binding.ts'
 
-interface ResourceFacts<Key extends string> {
+interface ResourceFacts<Key extends string, A extends Access> {
   /** What one is called in the ids of its actions: `Webhook` makes `getWebhook`. */
   readonly name: string
   /** Several of them, where that is not the name with an s. */
   readonly plural?: string
   readonly tags: readonly string[]
+  /** The feature flag without which its actions are refused. */
   readonly feature?: Feature
+  /** The scope of its actions; by default `api:read` for those that read and `api:admin` for those that write. */
+  readonly scope?: A
   /** The field that names one of them, in the path and in the input; `id` by default. */
   readonly key?: Key
   /** How that field is read; an `id` by default. */
@@ -35,9 +38,11 @@ type Keyed<Key extends string, S extends Shape> = ObjectOf<Readonly<Record<Key, 
 type NoFields = Readonly<Record<never, never>>
 
 /** What is said of an action beyond what follows from its kind, and what is different from that. */
-type Spec<I extends z.ZodType, R, O extends z.ZodType> = Pick<ActionSpec<I, R, O, Right>, 'summary' | 'examples' | 'run'> &
+type Spec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> = Pick<ActionSpec<I, R, O, A>, 'summary' | 'examples' | 'run'> &
   Partial<Pick<ActionFacts, 'id' | 'description' | 'errors' | 'openToSendOnlyKeys'>> & {
-    readonly scope?: Right
+    readonly scope?: A
+    /** Its own flag; `always` where it stays while the flag of the resource is off. */
+    readonly feature?: Feature | 'always'
     readonly http?: Partial<HttpBinding<R>>
   }
 
@@ -45,25 +50,30 @@ type Answered<R, O extends z.ZodType> = { readonly output: Encoder<R, O> }
 type MayAnswer<R, O extends z.ZodType> = { readonly output?: Encoder<R, O> }
 type Taking<S extends Shape> = { readonly input: ObjectOf<S> }
 
-type Reading<Key extends string, S extends Shape, R, O extends z.ZodType> = Spec<Keyed<Key, S>, R, O> & Answered<R, O> & Partial<Taking<S>>
+type Reading<Key extends string, S extends Shape, R, O extends z.ZodType, A extends Access> = Spec<Keyed<Key, S>, R, O, A> &
+  Answered<R, O> &
+  Partial<Taking<S>>
 
 /** What a list is asked for: a page of the entries that pass the filter. `?project=` is `projectId` in the core, and so is its other name `?project_id=`. */
 type ListInput<S extends Shape> = { readonly limit: number; readonly cursor: string | undefined } & Omit<Decoded<ObjectOf<S>>, 'project'> &
   (S extends { readonly project: unknown } ? { readonly projectId: string | undefined } : unknown)
 
-type ListSpec<I extends z.ZodType, S extends Shape, Keys, Row, O extends z.ZodType> = Omit<Spec<I, Page<Row>, O>, 'run'> & {
+type ListSpec<I extends z.ZodType, S extends Shape, Keys, Row, O extends z.ZodType, A extends Access> = Omit<
+  Spec<I, Page<Row>, O, A>,
+  'run'
+> & {
   /** The fields of the query besides `limit` and `cursor`; by default `project` alone. */
   readonly filter?: S
   /** How one entry is written. */
   readonly item: Encoder<Row, O>
-  readonly run: (context: CallContext, input: ListInput<S> & Keys) => Promise<Page<Row>>
+  readonly run: (context: CallContext<PrincipalFor<A>>, input: ListInput<S> & Keys) => Promise<Page<Row>>
 }
 
 const noFilter: NoFields = {}
 
 /** The actions of the resource at this path. */
-export function resource<const Key extends string = 'id'>(path: string, facts: ResourceFacts<Key>) {
-  const { name, plural = `${name}s`, tags, feature, key = 'id' as Key, keySchema = id } = facts
+export function resource<const Key extends string = 'id', const A extends Access = Right>(path: string, facts: ResourceFacts<Key, A>) {
+  const { name, plural = `${name}s`, tags, key = 'id' as Key, keySchema = id } = facts
   const one = `${path}/{${key}}`
   const keyField = { [key]: keySchema } as Readonly<Record<Key, typeof id>>
   const keyed = <S extends Shape>(input: ObjectOf<S> | undefined): Keyed<Key, S> => withFields(keyField, input) as Keyed<Key, S>
@@ -71,12 +81,13 @@ export function resource<const Key extends string = 'id'>(path: string, facts: R
   /** The types of input and result were checked where the action is declared. */
   function make(custom: Custom, input: z.ZodType, declared: object): Action {
     const { method, path: route, status, ...rest } = custom
-    const { http, ...spec } = declared as Spec<z.ZodType, unknown, z.ZodType>
+    const { http, feature = facts.feature, ...spec } = declared as Spec<z.ZodType, unknown, z.ZodType, Access>
     return action({
       tags,
-      ...(feature && { feature }),
       ...rest,
+      ...(facts.scope && { scope: facts.scope }),
       ...spec,
+      ...(feature && feature !== 'always' && { feature }),
       input,
       http: { method, path: route, ...(status && { status }), ...http },
     })
@@ -85,14 +96,14 @@ export function resource<const Key extends string = 'id'>(path: string, facts: R
   function makeList<S extends Shape, Keys, Row, O extends z.ZodType>(
     custom: Custom,
     before: Shape,
-    { filter, item, run, ...spec }: ListSpec<z.ZodType, S, Keys, Row, O>,
+    { filter, item, run, ...spec }: ListSpec<z.ZodType, S, Keys, Row, O, A>,
   ): Action {
     const input = z.strictObject({ ...before, ...pageFields, ...(filter ?? { project }) })
     return make(custom, input, {
       ...spec,
       output: pageEncoder(item),
       list: { item },
-      run: (context: CallContext, { project: projectId, ...asked }: Readonly<Record<string, unknown>>) =>
+      run: (context: CallContext<PrincipalFor<A>>, { project: projectId, ...asked }: Readonly<Record<string, unknown>>) =>
         run(context, { ...asked, ...('project' in input.shape && { projectId: projectId ?? asked['projectId'] }) } as never),
     })
   }
@@ -100,35 +111,35 @@ export function resource<const Key extends string = 'id'>(path: string, facts: R
   return {
     /** `GET` the path. */
     list: <Row, O extends z.ZodType, S extends Shape = { readonly project: typeof project }>(
-      spec: ListSpec<z.ZodType, S, unknown, Row, O>,
+      spec: ListSpec<z.ZodType, S, unknown, Row, O, A>,
     ) => makeList(reading('GET', path, `list${plural}`), {}, spec),
     /** `GET` a list that one of them has: its attempts, its messages. */
     listOf: <Row, O extends z.ZodType, S extends Shape = NoFields>(
       what: string,
-      spec: ListSpec<z.ZodType, S, Readonly<Record<Camel<Key>, string>>, Row, O>,
+      spec: ListSpec<z.ZodType, S, Readonly<Record<Camel<Key>, string>>, Row, O, A>,
     ) => makeList(reading('GET', `${one}/${what}`, `list${name}${pascal(what)}`), keyField, { filter: noFilter as S, ...spec }),
     /** `GET` one. */
-    read: <R, O extends z.ZodType, S extends Shape = NoFields>({ input, ...spec }: Reading<Key, S, R, O>) =>
+    read: <R, O extends z.ZodType, S extends Shape = NoFields>({ input, ...spec }: Reading<Key, S, R, O, A>) =>
       make(reading('GET', one, `get${name}`), keyed(input), spec),
     /** `GET` what one of them has once: its records, its health. */
-    readOf: <R, O extends z.ZodType, S extends Shape = NoFields>(what: string, { input, ...spec }: Reading<Key, S, R, O>) =>
+    readOf: <R, O extends z.ZodType, S extends Shape = NoFields>(what: string, { input, ...spec }: Reading<Key, S, R, O, A>) =>
       make(reading('GET', `${one}/${what}`, `get${name}${pascal(what)}`), keyed(input), spec),
     /** `POST` to the path. */
-    create: <I extends z.ZodType, R, O extends z.ZodType>({ input, ...spec }: Spec<I, R, O> & Answered<R, O> & { readonly input: I }) =>
+    create: <I extends z.ZodType, R, O extends z.ZodType>({ input, ...spec }: Spec<I, R, O, A> & Answered<R, O> & { readonly input: I }) =>
       make({ ...writing('POST', path, `create${name}`), status: 201 }, input, spec),
     /** `PATCH` one: only the fields that are given change. */
-    change: <S extends Shape, R, O extends z.ZodType>({ input, ...spec }: Spec<Keyed<Key, S>, R, O> & Answered<R, O> & Taking<S>) =>
+    change: <S extends Shape, R, O extends z.ZodType>({ input, ...spec }: Spec<Keyed<Key, S>, R, O, A> & Answered<R, O> & Taking<S>) =>
       make(writing('PATCH', one, `update${name}`), keyed(input), spec),
     /** `DELETE` one. */
     remove: <R, O extends z.ZodType, S extends Shape = NoFields>({
       input,
       ...spec
-    }: Spec<Keyed<Key, S>, R, O> & MayAnswer<R, O> & Partial<Taking<S>>) =>
+    }: Spec<Keyed<Key, S>, R, O, A> & MayAnswer<R, O> & Partial<Taking<S>>) =>
       make(writing('DELETE', one, `delete${name}`), keyed(input), spec),
     /** `POST` to one what is done with it: `act('rotate-secret', …)`. */
     act: <R, O extends z.ZodType, S extends Shape = NoFields>(
       what: string,
-      { input, ...spec }: Spec<Keyed<Key, S>, R, O> & MayAnswer<R, O> & Partial<Taking<S>>,
+      { input, ...spec }: Spec<Keyed<Key, S>, R, O, A> & MayAnswer<R, O> & Partial<Taking<S>>,
     ) => make(writing('POST', `${one}/${what}`, verb(what, name)), keyed(input), spec),
   }
 }
@@ -137,7 +148,7 @@ interface Custom {
   readonly method: Method
   readonly path: string
   readonly id: string
-  readonly scope: Right
+  readonly scope: Access
   readonly errors: readonly RefusalCode[]
   readonly status?: number
 }

@@ -5,6 +5,7 @@ import { graceDays } from '#core/tenancy/removal-key.ts'
 import { periodOf } from '#core/billing/period.ts'
 import { action, type Action } from '../actions/action.ts'
 import { operationsOf } from '../actions/http.ts'
+import { resource } from '../actions/resource.ts'
 import { media, raw } from '../answer.ts'
 import { operation, type Operation } from '../operation.ts'
 import { csvFile } from '../rest/billing.ts'
@@ -21,8 +22,7 @@ import {
   toFlagChanges,
   toOverrideChanges,
 } from '../wire/operator.ts'
-import { pageEncoder, pageFields } from '../wire/paging.ts'
-import { id, idParams } from '../wire/text.ts'
+import { idParams } from '../wire/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../wire/usage.ts'
 import { operatorLoginActions, type FailedLogins } from './logins.ts'
 import { exportedInvoices } from './invoice-export.ts'
@@ -30,7 +30,7 @@ import { exportedInvoices } from './invoice-export.ts'
 const all = '/operator/v1/organizations'
 const one = `${all}/{id}`
 const shared = { tags: ['operator'], scope: 'operator' } as const
-const reads = { ...shared, errors: ['not_found'] } as const
+const organizations = resource(all, { name: 'Organization', ...shared })
 const sets = { ...shared, errors: ['not_found', 'conflict'], output: account } as const
 
 /** The table that the HTTP side serves under `/operator/v1`. */
@@ -38,32 +38,25 @@ export const operatorOperations = (core: RestCore, logins: FailedLogins = { list
   operationsOf([...reading(core), ...setting(core), ...invoicing(core), ...operatorLoginActions(logins)])
 
 const reading = ({ operator, usage: usages }: RestCore): readonly Action[] => [
-  action({
-    ...shared,
+  organizations.list({
     id: 'operatorListOrganizations',
     summary: 'List all organizations, the oldest first',
-    input: z.strictObject(pageFields),
-    output: pageEncoder(organization),
-    list: { item: organization },
-    http: { method: 'GET', path: all },
+    errors: [],
+    filter: {},
+    item: organization,
     run: (_, page) => operator.list(page),
   }),
-  action({
-    ...reads,
+  organizations.read({
     id: 'operatorGetOrganization',
-    summary: 'Read an organization with its limits, flags and prices',
-    input: idParams,
+    summary: 'Get an organization with its limits, flags and prices',
     output: account,
-    http: { method: 'GET', path: one },
     run: (_, { id }) => operator.get(id),
   }),
-  action({
-    ...reads,
+  organizations.readOf('usage', {
     id: 'operatorGetUsage',
-    summary: 'Read what an organization used in a month',
-    input: z.strictObject({ id, period }),
+    summary: 'Get what an organization used in a month',
+    input: z.strictObject({ period }),
     output: usage,
-    http: { method: 'GET', path: `${one}/usage` },
     run: (_, asked) => usages.of(asked.id, asked.period),
   }),
 ]

@@ -19,7 +19,8 @@ import { attachmentFile, attachmentIndex, messageFile } from './download.ts'
 import { unlisted } from './unlisted.ts'
 
 const tags = ['inbound routes']
-const routes = resource('/v1/inbound-routes', { name: 'InboundRoute', tags })
+const feature = 'inbound_routes'
+const routes = resource('/v1/inbound-routes', { name: 'InboundRoute', tags, feature })
 const messageParams = z.strictObject({ id, message_id: id })
 
 export const inboundRouteOperations = (core: RestCore): readonly (Action | Operation)[] => [
@@ -106,6 +107,7 @@ const downloads = (core: RestCore): readonly Operation[] => [
     operationId: 'getRawInboundMessage',
     summary: 'Download a received mail as it came',
     tags,
+    feature,
     right: 'api:read',
     errors: ['not_found'],
     params: messageParams,
@@ -118,6 +120,7 @@ const downloads = (core: RestCore): readonly Operation[] => [
     operationId: 'getInboundAttachment',
     summary: 'Download an attachment of a received mail',
     tags,
+    feature,
     right: 'api:read',
     errors: ['not_found'],
     params: messageParams.extend({ index: attachmentIndex }),

@@ -79,8 +79,12 @@ const finding = (core: RestCore): readonly Action[] => [
   }),
 ]
 
+/** Without the flag, inboxes are read and not changed. */
+const feature = 'virtual_inboxes'
+
 const changing = (core: RestCore): readonly Action[] => [
   inboxes.create({
+    feature,
     summary: 'Create a virtual inbox',
     description:
       'A virtual inbox shows every captured message of its project that an address of its pattern was meant to get or appears in, ' +
@@ -94,6 +98,7 @@ const changing = (core: RestCore): readonly Action[] => [
       detail(core, principal, await core.inboxSettings.create(principal, { ...request, projectId })),
   }),
   inboxes.change({
+    feature,
     summary: 'Update a virtual inbox, or move it to another project',
     description:
       'Only the fields that are given change; null removes a value. After a move, the inbox shows the captured messages of its new ' +
@@ -104,6 +109,7 @@ const changing = (core: RestCore): readonly Action[] => [
       detail(core, principal, await core.inboxSettings.update(principal, inboxId, changes)),
   }),
   inboxes.remove({
+    feature,
     summary: 'Delete a virtual inbox; its captured messages remain. Deleting it again has no effect',
     errors: ['conflict'],
     run: ({ principal }, { id: inboxId }) => core.inboxSettings.remove(principal, inboxId),
@@ -111,6 +117,7 @@ const changing = (core: RestCore): readonly Action[] => [
   action({
     id: 'clearInbox',
     summary: 'Clear a virtual inbox: not implemented, and nothing is cleared',
+    feature,
     description:
       'A captured message belongs to its trace and is removed with it. To keep messages for less time, set retention_days of the inbox.',
     tags,

@@ -4,7 +4,7 @@ import { resource } from '../actions/resource.ts'
 import { mintedSourceEncoder, newIngestSource, sourceDetailEncoder, sourceEncoder } from '../wire/ingest-source.ts'
 import type { RestCore } from './core.ts'
 
-const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['ingest'] })
+const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['ingest'], feature: 'bounce_sources' })
 
 export const ingestSourceActions = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] => [
   all.list({

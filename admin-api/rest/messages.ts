@@ -12,7 +12,6 @@ import type { RestCore } from './core.ts'
 const sendDeadlineSeconds = 120
 /** Spec "Limits" 9. */
 const pageBodyBytesMax = 65_536
-const captchaHeader = 'X-Service-Captcha-Token'
 
 /** What only a send of a web page is refused with. Spec "Errors". */
 const pageRefusals = [
@@ -66,7 +65,7 @@ export const messageActions = (core: RestCore): readonly Action[] => [
     http: {
       method: 'POST',
       path: '/v1/messages',
-      from: { idempotency_key: { header: 'Idempotency-Key', orBody: true }, captcha_token: { header: captchaHeader } },
+      from: { idempotency_key: { header: 'Idempotency-Key', orBody: true } },
       headers: {
         'Idempotent-Replayed': {
           description: 'true: the idempotency key was used before, and this is the answer from then.',
@@ -80,7 +79,7 @@ export const messageActions = (core: RestCore): readonly Action[] => [
       alsoMissing: (body, scope) => missingSender(core, body, scope),
       onInvalid: (scope, body, refusal) => core.refusedSends.record(scope, toRefusedSend(body), refusal),
     },
-    run({ principal, client: { origin, address } }, { captchaToken, ...fields }) {
+    run({ principal, client: { origin, address, captchaToken } }, fields) {
       const order = toSendOrder(fields)
       if (principal.publishableToken === undefined) return core.sendMessages.send(principal, order)
       return core.publishable.sends.send(principal, order, { origin, remoteAddress: address, captchaToken })
@@ -97,10 +96,8 @@ const publishableKeys = ({ publishable: { keys, sends } }: RestCore) =>
       admit: (principal, remoteAddress) => sends.admit(principal, remoteAddress),
       countRefused: (principal, remoteAddress) => sends.countRefused(principal, remoteAddress),
     },
-    cors: {
-      allowedOrigin: anyOrigin,
-      requestHeaders: ['authorization', 'content-type', 'idempotency-key', captchaHeader.toLowerCase()],
-    },
+    captchaHeader: 'X-Service-Captcha-Token',
+    cors: { allowedOrigin: anyOrigin, requestHeaders: ['authorization', 'content-type', 'idempotency-key'] },
   })
 
 /** Whether a sender is needed follows from destinations and rules. A key of a web page has its own. */

@@ -1,5 +1,6 @@
 /** Every REST operation, in the order in which the OpenAPI document shows them. */
 import type { Action } from '../actions/action.ts'
+import type { Credentials } from '../credentials.ts'
 import { operationsOf } from '../actions/http.ts'
 import type { Operation } from '../operation.ts'
 import { apiKeyActions } from './api-keys.ts'
@@ -40,8 +41,9 @@ import { webhookActions } from './webhooks.ts'
 
 export { flagCheck, type RestCore } from './core.ts'
 
-/** The table that the HTTP side serves under `/v1` and `/share`, and behind links in mail. */
-export const restOperations = (core: RestCore): readonly Operation[] => operationsOf(restTable(core))
+/** The table that the HTTP side serves under `/v1` and `/share`, and behind links in mail; `credentials` as `operationsOf` takes them. */
+export const restOperations = (core: RestCore, credentials?: Credentials): readonly Operation[] =>
+  operationsOf(restTable(core), credentials)
 
 /** Actions, and operations that need HTTP as it is: streams, downloads and pages. */
 const restTable = (core: RestCore): readonly (Action | Operation)[] => [

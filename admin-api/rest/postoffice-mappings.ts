@@ -5,7 +5,7 @@ import { newPostofficeMapping, postofficeMapping, postofficeMappingChanges } fro
 import { id } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
 
-const all = resource('/v1/mailenable/postoffice-mappings', { name: 'PostofficeMapping', tags: ['ingest'] })
+const all = resource('/v1/mailenable/postoffice-mappings', { name: 'PostofficeMapping', tags: ['ingest'], feature: 'bounce_sources' })
 
 export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): readonly Action[] => [
   all.list({

@@ -13,8 +13,8 @@ import {
 import type { RestCore } from './core.ts'
 
 const tags = ['publishable keys']
-const publishableKeys = resource('/v1/publishable-keys', { name: 'PublishableKey', tags })
-const htmlSnippets = resource('/v1/publishable-keys/snippets', { name: 'HtmlSnippet', tags })
+const publishableKeys = resource('/v1/publishable-keys', { name: 'PublishableKey', tags, feature: 'publishable_keys' })
+const htmlSnippets = resource('/v1/publishable-keys/snippets', { name: 'HtmlSnippet', tags, feature: 'publishable_keys' })
 
 export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestCore): readonly Action[] => [
   publishableKeys.list({

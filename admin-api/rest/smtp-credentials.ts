@@ -11,7 +11,7 @@ import {
 } from '../wire/smtp-credential.ts'
 import type { RestCore } from './core.ts'
 
-const credentials = resource('/v1/smtp-credentials', { name: 'SmtpCredential', tags: ['smtp credentials'] })
+const credentials = resource('/v1/smtp-credentials', { name: 'SmtpCredential', tags: ['smtp credentials'], feature: 'smtp_relay' })
 
 export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestCore): readonly Action[] => [
   credentials.list({
@@ -57,6 +57,7 @@ export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestC
   }),
   credentials.remove({
     id: 'revokeSmtpCredential',
+    feature: 'always',
     summary: 'Revoke an SMTP credential',
     description: 'Idempotent: revoking a credential again changes nothing.',
     errors: ['conflict'],

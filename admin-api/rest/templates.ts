@@ -17,7 +17,7 @@ import {
 import { moveBody } from '../wire/text.ts'
 import type { RestCore } from './core.ts'
 
-const templates = resource('/v1/templates', { name: 'Template', tags: ['templates'] })
+const templates = resource('/v1/templates', { name: 'Template', tags: ['templates'], feature: 'templates' })
 const http = { maxBodyBytes: templateBodyBytesMax }
 
 const syntax =

@@ -17,8 +17,8 @@ import {
 import type { RestCore } from './core.ts'
 
 const tags = ['webhooks']
-const endpoints = resource('/v1/webhooks', { name: 'Webhook', tags })
-const attempts = resource('/v1/webhooks/attempts', { name: 'WebhookAttempt', tags })
+const endpoints = resource('/v1/webhooks', { name: 'Webhook', tags, feature: 'webhooks' })
+const attempts = resource('/v1/webhooks/attempts', { name: 'WebhookAttempt', tags, feature: 'webhooks' })
 
 export const webhookActions = (core: RestCore): readonly Action[] => [...endpointActions(core), ...attemptActions(core), testing(core)]
 

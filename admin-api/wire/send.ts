@@ -70,7 +70,6 @@ export const sendInput = z
       description: 'The HTML gets a small image, so that the trace tells of openings. Without effect where the plan or a flag bars it.',
     }),
     ...templateFields,
-    captcha_token: z.string().optional().meta({ description: 'What the captcha of a publishable key gave the visitor.' }),
   })
   .superRefine(checkTemplateFields)
   .refine((body) => body.text !== undefined || body.html !== undefined || (body.attachments?.length ?? 0) > 0 || namesTemplate(body), {
@@ -100,7 +99,7 @@ const sendShape = z
   .meta({ id: 'SendResponse' })
 
 /** The order of its fields is that of `orderDigest`, which is kept. */
-export const toSendOrder = (given: Omit<Decoded<typeof sendInput>, 'captchaToken'>): SendOrder => ({
+export const toSendOrder = (given: Decoded<typeof sendInput>): SendOrder => ({
   from: given.from,
   to: given.to,
   cc: given.cc ?? [],

@@ -4,12 +4,13 @@ import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import type { Scope } from '#core/access/scope/scope.ts'
 import { action, type Action } from '../../admin-api/actions/action.ts'
-import { httpOperation } from '../../admin-api/actions/http.ts'
+import { httpOperation, operationsOf } from '../../admin-api/actions/http.ts'
 import { invoke } from '../../admin-api/actions/invoke.ts'
 import { resource } from '../../admin-api/actions/resource.ts'
 import { Answer } from '../../admin-api/answer.ts'
 import * as credentials from '../../admin-api/credentials.ts'
 import { buildOpenApi } from '../../admin-api/openapi.ts'
+import { operation } from '../../admin-api/operation.ts'
 import { envelope } from '../../admin-api/rendering.ts'
 import { encoder } from '../../admin-api/wire/codec.ts'
 import { timeInput, wireTime } from '../../admin-api/wire/time.ts'
@@ -53,7 +54,7 @@ const looking = (id: string, ...taken: credentials.Credentials) =>
     scope: 'api:read',
     input: z.strictObject({}),
     output: seen,
-    http: { method: 'GET', path: `/v1/${id}`, credentials: taken },
+    http: { method: 'GET', path: `/v1/${id}`, ...(taken.length > 0 && { credentials: taken }) },
     run: ({ principal, client }) => ({ seenFrom: client.address, principalId: principal.grantId, origin: client.origin }),
   })
 
@@ -124,7 +125,7 @@ const actions: readonly Action[] = [
   }),
 ]
 
-const operations = actions.map(httpOperation)
+const operations = operationsOf(actions)
 const wire = { id: 'l_1', project_id: 'p', name: 'Hall', lit: true, lit_at: '2026-11-22T00:00:00.000Z' }
 
 test('list, get, create, update, delete and an act are REST operations', async (t) => {
@@ -195,6 +196,45 @@ test('an action names its credentials: a header, the query, Basic, a session', a
   t.is(await status('/v1/session', { cookie: 'lamp=wrong' }), 401)
   t.is(await status('/v1/session', bearer), 200)
   t.is(await status('/v1/session'), 401)
+})
+
+test('a table names the credentials of what names none, and the first that a request carries counts', async (t) => {
+  const taken = credentials.session({ cookie: 'lamp', ownOrigin: 'https://post.example.ch', authenticate: known })
+  const plain = operation({
+    method: 'GET',
+    path: '/v1/plain',
+    operationId: 'plain',
+    summary: 'Who asks',
+    tags: ['lamps'],
+    right: 'api:read',
+    response: z.object({ principal_id: z.string() }),
+    handle: ({ scope }) => ({ principal_id: scope.grantId }),
+  })
+  const own = looking('own', credentials.header('X-Lamp-Key', known))
+  const { port } = await startDemo(t, { operations: operationsOf([looking('looked'), plain, own], ['bearer', taken]) })
+  const asker = async (path: string, headers = {}) => JSON.parse((await call(port, 'GET', path, { headers })).text).principal_id
+  const cookie = { cookie: 'lamp=known' }
+  for (const path of ['/v1/looked', '/v1/plain']) {
+    t.is(await asker(path, cookie), 'key_own')
+    t.is(await asker(path, { ...cookie, authorization: `Bearer ${keyOf('api:read')}` }), 'key_1')
+    t.is((await call(port, 'GET', path)).status, 401)
+  }
+  t.is((await call(port, 'GET', '/v1/own', { headers: cookie })).status, 401)
+})
+
+test('a body that is left out means what its schema makes of it, and a whole resource has a scope of its own', async (t) => {
+  const moons = resource('/v1/moons', { name: 'Moon', tags: ['lamps'], scope: 'none' })
+  const output = encoder(z.object({ phase: z.string(), for: z.string() })).from<{ phase: string; for: string }>()
+  const turning = moons.act('turn', {
+    summary: 'Turn a moon',
+    input: z.strictObject({ phase: z.string().default('new') }),
+    output,
+    http: { emptyBody: {} },
+    run: ({ principal }, { phase }) => ({ phase, for: String(principal) }),
+  })
+  const { port } = await startDemo(t, { operations: [httpOperation(turning)] })
+  const turned = await call(port, 'POST', '/v1/moons/m_1/turn')
+  t.deepEqual([turned.status, JSON.parse(turned.text)], [200, { phase: 'new', for: 'undefined' }])
 })
 
 test('a session changes nothing from another site', async (t) => {

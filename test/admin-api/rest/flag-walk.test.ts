@@ -50,3 +50,12 @@ for (const flag of featureNames) {
     t.is(belonging.size === 0, isEffectOnly || notBuilt.includes(flag), 'a flag that refuses nothing says so')
   })
 }
+
+test.serial('every operation that asks for a key names the flag of its path', async (t) => {
+  const { walk } = await siteOf(t)
+  for (const { operationId, path, right, feature } of walk) {
+    const isUnder = (route: string): boolean => path === route || path.startsWith(`${route}/`)
+    const ofPath = featureNames.find((name) => featureFlag(name).routes.some(isUnder) && !featureFlag(name).always.includes(operationId))
+    t.is(feature, right === 'none' || right === 'operator' ? undefined : ofPath, operationId)
+  }
+})
