@@ -14,14 +14,14 @@ export function presentedCredential({ credentials = [] }: Operation, request: Cr
 const carriesBearer = ({ headers: { authorization = '' } }: CredentialRequest): boolean => /^bearer /i.test(authorization)
 
 /** Throws `unauthorized` and `insufficient_scope`. Cheap enough to be asked again: the checks answer from memory. */
-export async function scopeOfAsker(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Scope> {
-  const { right, openToSendOnlyKeys } = operation
-  const scope = await principalOf(operation, request, authenticate)
-  if (right !== 'none' && right !== 'operator' && !(scope.sendsOnly && openToSendOnlyKeys)) requireRight(scope, right)
-  return scope
+export async function principalOf(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Scope> {
+  const { scope, openToSendOnlyKeys } = operation
+  const principal = await identify(operation, request, authenticate)
+  if (scope !== 'none' && scope !== 'operator' && !(principal.sendsOnly && openToSendOnlyKeys)) requireRight(principal, scope)
+  return principal
 }
 
-async function principalOf(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Scope> {
+async function identify(operation: Operation, request: CredentialRequest, authenticate: Authenticate): Promise<Scope> {
   const credential = presentedCredential(operation, request)
   const secret = credential?.secretOf(request)
   if (credential && secret !== undefined) return credential.authenticate(secret, request)

@@ -1,5 +1,5 @@
 /**
- * One request and its answer, in this order: load shedding, authentication, right, path, query, body, handler. The first
+ * One request and its answer, in this order: load shedding, authentication, scope, path, query, body, handler. The first
  * "no" wins, and nothing of the body is read before it is known who sends it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -10,7 +10,7 @@ import { CursorInvalid } from '#store/cursor.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import type { Scope } from '#core/access/scope/scope.ts'
 import { Answer, type AnswerBody } from './answer.ts'
-import { presentedCredential, scopeOfAsker } from './asker.ts'
+import { presentedCredential, principalOf } from './asker.ts'
 import type { Authenticate } from './authentication.ts'
 import { isStreamed, openBodyStream, type BodyWatch } from './body-stream.ts'
 import type { ClientLoad } from './client-load.ts'
@@ -107,7 +107,7 @@ export class Exchange {
   readonly #startedAt: number
   #aborter: AbortController | undefined
   #ended: EndReason | undefined
-  #scope: Scope | undefined
+  #principal: Scope | undefined
   #bodyBytes = 0
   #given: unknown // as it was read, where wrong ones are recorded
   #leave: (() => void) | undefined
@@ -178,9 +178,9 @@ export class Exchange {
   /** Bodies that are refused count against a credential with limits, as reading them costs what sending does. */
   async #counted(error: unknown): Promise<unknown> {
     const limits = this.#bodyLimits()
-    if (!this.#scope || !limits || !(error instanceof Refusal) || !bodyRefusals.has(error.code)) return error
+    if (!this.#principal || !limits || !(error instanceof Refusal) || !bodyRefusals.has(error.code)) return error
     try {
-      await limits.countRefused(this.#scope, this.#incoming.remoteAddress)
+      await limits.countRefused(this.#principal, this.#incoming.remoteAddress)
       return error
     } catch (fault) {
       return fault
@@ -190,8 +190,8 @@ export class Exchange {
   /** Wrong requests of those who may ask can be kept on record. */
   async #recorded(error: unknown): Promise<unknown> {
     const isMeant = this.#given !== undefined && error instanceof Refusal && error.code === 'validation_failed' && this.#settle
-    if (!isMeant || !this.#scope) return error
-    return this.operation.onInvalid?.(this.#scope, this.#given, error).catch((failure: unknown) => failure)
+    if (!isMeant || !this.#principal) return error
+    return this.operation.onInvalid?.(this.#principal, this.#given, error).catch((failure: unknown) => failure)
   }
 
   async #checkedInput(): Promise<HandlerInput<unknown, unknown, unknown, Scope | undefined>> {
@@ -201,13 +201,13 @@ export class Exchange {
       this.#leave = this.#around.clients.begin(req.socket, remoteAddress)
       this.#around.admission.check(operation.method === 'GET' || operation.waits ? 'reading' : 'writing')
     }
-    if (operation.right === 'operator') {
+    if (operation.scope === 'operator') {
       this.#around.authenticateOperator(req.headers)
-    } else if (operation.right !== 'none') {
-      this.#scope = await this.#askWho()
+    } else if (operation.scope !== 'none') {
+      this.#principal = await this.#askWho()
       this.#assertOpen()
-      if (operation.feature !== undefined) await this.#around.requireFlag(this.#scope, operation.feature)
-      await this.#bodyLimits()?.admit(this.#scope, remoteAddress)
+      if (operation.feature !== undefined) await this.#around.requireFlag(this.#principal, operation.feature)
+      await this.#bodyLimits()?.admit(this.#principal, remoteAddress)
       this.#assertOpen()
     }
     const params = check(operation.params, pathValues, 'path')
@@ -225,7 +225,7 @@ export class Exchange {
       if (!isWhole) await this.#askAgain()
       if (operation.onInvalid) this.#given = read.value
       this.#assertOpen()
-      body = await checkBody(operation, read.value, this.#scope)
+      body = await checkBody(operation, read.value, this.#principal)
     } else if (operation.method !== 'GET') {
       await readAbsentBody(req, res, this.#around.bodies.memory, noBodyWords(operation))
       if (!isWhole) await this.#askAgain()
@@ -236,7 +236,7 @@ export class Exchange {
       params,
       query,
       body,
-      scope: this.#scope,
+      principal: this.#principal,
       requestId: this.#requestId,
       headers: req.headers,
       headOnly: req.method === 'HEAD',
@@ -249,11 +249,11 @@ export class Exchange {
 
   /** What took time may have outlasted the key or token that it began with: one that ended meanwhile does nothing more. */
   async #askAgain(): Promise<void> {
-    if (this.#scope) this.#scope = await this.#askWho()
+    if (this.#principal) this.#principal = await this.#askWho()
   }
 
   #askWho(): Promise<Scope> {
-    return scopeOfAsker(this.operation, this.#asked, this.#around.authenticate)
+    return principalOf(this.operation, this.#asked, this.#around.authenticate)
   }
 
   #bodyLimits(): BodyLimits | undefined {
@@ -366,10 +366,10 @@ export class Exchange {
       status: response.status,
       code: refusal?.code,
       reason: refusal?.message,
-      organizationId: this.#scope?.organizationId,
+      organizationId: this.#principal?.organizationId,
       durationMs: this.#around.monotonic() - this.#startedAt,
       requestId: this.#requestId,
-      grantId: this.#scope?.grantId,
+      grantId: this.#principal?.grantId,
     })
   }
 
@@ -385,7 +385,7 @@ export class Exchange {
     return {
       requestId: this.#requestId,
       closes: unclear || this.#ended === 'deadline' || this.#ended === 'broken' || this.#around.isDraining(),
-      isPrivate: this.operation.right !== 'none',
+      isPrivate: this.operation.scope !== 'none',
       headOnly: req.method === 'HEAD',
       openToPages: this.operation.openToPages ?? false,
       forPage: corsReader(this.operation, this.#asked),

@@ -49,8 +49,8 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
 /** Every refusal an operation can give: its own, and those its shape brings with it. */
 export function refusalCodes(operation: Operation): readonly RefusalCode[] {
   const codes = new Set<RefusalCode>(operation.errors)
-  if (operation.right !== 'none') codes.add('unauthorized')
-  if (operation.right !== 'none' && operation.right !== 'operator') codes.add('insufficient_scope')
+  if (operation.scope !== 'none') codes.add('unauthorized')
+  if (operation.scope !== 'none' && operation.scope !== 'operator') codes.add('insufficient_scope')
   if (operation.feature !== undefined) codes.add('feature_disabled')
   const takesInput = [operation.params, operation.query].some((schema) => Object.keys(schema.shape).length > 0)
   if (takesInput || operation.body) codes.add('validation_failed')
@@ -74,11 +74,11 @@ function describe(operation: Operation, schemas: SchemaCollection): Json {
 }
 
 /** Alternatives, any of which will do; publishable keys are bearer tokens. */
-function securityOf({ right, credentials = ['bearer'] }: Operation): Json[] {
-  if (right === 'operator') return [{ operator: [] }]
-  if (right === 'none') return []
+function securityOf({ scope, credentials = ['bearer'] }: Operation): Json[] {
+  if (scope === 'operator') return [{ operator: [] }]
+  if (scope === 'none') return []
   const names = credentials.map((each) => (each === 'bearer' || !each.scheme ? 'bearer' : each.scheme[0]))
-  return [...new Set(names)].map((name) => ({ [name]: name === 'bearer' ? [right] : [] }))
+  return [...new Set(names)].map((name) => ({ [name]: name === 'bearer' ? [scope] : [] }))
 }
 
 const ownSchemes = (operations: readonly Operation[]): Json =>

@@ -12,7 +12,7 @@ import type { Written } from './wire/codec.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The right a caller needs; `none` means that nobody is asked who they are, `operator` is the operator's key alone. */
+/** The scope a caller needs; `none` means that nobody is asked who they are, `operator` is the operator's key alone. */
 export type Access = Right | 'none' | 'operator'
 
 /** What is the same for every operation, whatever its schemas are. */
@@ -50,7 +50,7 @@ export interface OperationFacts {
   readonly openToPages?: boolean
   /** How callers prove who they are; bearer tokens by default. */
   readonly credentials?: Credentials
-  /** Send-only keys may call it too, without the right. Everything else is closed to them. */
+  /** Send-only keys may call it too, without the scope. Everything else is closed to them. */
   readonly openToSendOnlyKeys?: boolean
   /** Another document describes it, so the OpenAPI document leaves it out. */
   readonly hiddenFromOpenApi?: boolean
@@ -60,7 +60,7 @@ export interface OperationFacts {
    * Of a body that its schema refuses: the fields that the handler would miss besides, so that the caller learns of all of them at
    * once. Nothing in the body has been checked.
    */
-  readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, scope: Scope) => Promise<readonly FieldProblem[]>
+  readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, principal: Scope) => Promise<readonly FieldProblem[]>
   /** Keeps a record of requests that were wrong. Those with publishable keys are left out. */
   readonly onInvalid?: InvalidRequest
   /** Renders refusals in a form of its own in place of the error envelope. */
@@ -68,7 +68,7 @@ export interface OperationFacts {
 }
 
 /** Hears of requests that were refused with `validation_failed` after it was known who asks; answers the refusal to give. */
-export type InvalidRequest = (scope: Scope, body: unknown, refusal: Refusal) => Promise<Refusal>
+export type InvalidRequest = (principal: Scope, body: unknown, refusal: Refusal) => Promise<Refusal>
 
 /** The form that refusals have outside the error envelope; undefined is the envelope all the same. */
 export type ErrorRenderer = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer | undefined
@@ -78,8 +78,8 @@ export interface HandlerInput<P, Q, B, S> {
   readonly params: P
   readonly query: Q
   readonly body: B
-  /** Who asks; `undefined` where the right is `none` or `operator`. */
-  readonly scope: S
+  /** Who asks; `undefined` where the scope is `none` or `operator`. */
+  readonly principal: S
   /** Aborts when the client has gone, the deadline has passed or the server closes. */
   readonly signal: AbortSignal
   readonly requestId: string
@@ -96,7 +96,7 @@ type Handled<R extends ResponseShape> = Answer | (R extends z.ZodType ? Written<
 /** What a handler gets as the body: the checked value, or the stream. */
 type BodyFor<B extends z.ZodType | StreamShape> = B extends z.ZodType ? z.output<B> : BodyStream
 
-type ScopeFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Scope
+type PrincipalFor<A extends Access> = A extends 'none' | 'operator' ? undefined : Scope
 
 interface OperationSpec<
   P extends z.ZodObject,
@@ -105,7 +105,7 @@ interface OperationSpec<
   R extends ResponseShape,
   A extends Access,
 > extends OperationFacts {
-  readonly right: A
+  readonly scope: A
   readonly params?: P
   readonly query?: Q
   readonly body?: B
@@ -115,12 +115,12 @@ interface OperationSpec<
     readonly body?: B extends z.ZodType ? z.input<B> : unknown
     readonly response?: R extends z.ZodType ? z.input<R> : string
   }
-  handle(input: HandlerInput<z.output<P>, z.output<Q>, BodyFor<B>, ScopeFor<A>>): Handled<R> | Promise<Handled<R>>
+  handle(input: HandlerInput<z.output<P>, z.output<Q>, BodyFor<B>, PrincipalFor<A>>): Handled<R> | Promise<Handled<R>>
 }
 
 /** An operation as the machinery sees it: the types of its schemas are forgotten, the schemas are not. */
 export interface Operation extends OperationFacts {
-  readonly right: Access
+  readonly scope: Access
   readonly params: z.ZodObject
   readonly query: z.ZodObject
   readonly body: z.ZodType | StreamShape | undefined

@@ -21,7 +21,7 @@ export const operatorDecisionsOperation = ({ token, watch }: OperatorDecisionsOp
     operationId: 'watchDecisions',
     summary: 'Watch what the daemon decides',
     tags: ['process'],
-    right: 'none',
+    scope: 'none',
     hiddenFromOpenApi: true,
     response: media(contentType),
     async handle({ headers, headOnly }) {

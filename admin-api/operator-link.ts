@@ -28,7 +28,7 @@ export const operatorLinkOperation = ({ token, make }: OperatorLinkOptions): Ope
     operationId: 'makeLoginLink',
     summary: 'Make a sign-in link for the operator',
     tags: ['process'],
-    right: 'none',
+    scope: 'none',
     hiddenFromOpenApi: true,
     body: z.strictObject({ email: z.string().max(254) }),
     response: z.object({ url: z.string() }),

@@ -65,7 +65,7 @@ function refusing(operationId: string, refusal: () => Refusal, errorRenderer?: E
     operationId,
     summary: '',
     tags: [],
-    right: 'none',
+    scope: 'none',
     feature: undefined,
     bypassesLoadShedding: true,
     params: z.looseObject({}),

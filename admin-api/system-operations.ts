@@ -25,7 +25,7 @@ export interface SystemParts {
   isDraining(): boolean
 }
 
-const processFacts = { method: 'GET', tags: ['process'], right: 'none', bypassesLoadShedding: true } as const
+const processFacts = { method: 'GET', tags: ['process'], scope: 'none', bypassesLoadShedding: true } as const
 
 /** `/healthz`, `/readyz`, `/metrics` and `/openapi.json`; the document describes `operations` and these four. */
 export function systemOperations(parts: SystemParts, operations: readonly Operation[]): readonly Operation[] {

@@ -47,7 +47,7 @@ export function httpOperation(action: Action, credentials?: Credentials): Operat
 export const operationsOf = (table: readonly (Action | Operation)[], credentials?: Credentials): readonly Operation[] =>
   table.map((entry) => {
     if ('run' in entry) return httpOperation(entry, credentials)
-    return credentials && asksWho(entry.right) ? { credentials, ...entry } : entry
+    return credentials && asksWho(entry.scope) ? { credentials, ...entry } : entry
   })
 
 const asksWho = (scope: Access): boolean => scope !== 'none' && scope !== 'operator'
@@ -56,7 +56,7 @@ const described = ({ id, summary, description, tags, scope, feature, errors, ope
   operationId: id,
   summary,
   tags,
-  right: scope,
+  scope,
   ...(description !== undefined && { description }),
   ...(feature !== undefined && { feature }),
   ...(errors && { errors }),
@@ -150,7 +150,7 @@ function withHeaders(input: object, headers: IncomingHttpHeaders, fields: readon
 }
 
 const contextOf = ({ http }: Action, request: Request): CallContext<Principal | undefined> => ({
-  principal: request.scope,
+  principal: request.principal,
   get signal() {
     return request.signal
   },

@@ -73,25 +73,12 @@ const noFilter: NoFields = {}
 
 /** The actions of the resource at this path. */
 export function resource<const Key extends string = 'id', const A extends Access = Right>(path: string, facts: ResourceFacts<Key, A>) {
-  const { name, plural = `${name}s`, tags, key = 'id' as Key, keySchema = id } = facts
+  const { name, plural = `${name}s`, key = 'id' as Key, keySchema = id } = facts
   const one = `${path}/{${key}}`
   const keyField = { [key]: keySchema } as Readonly<Record<Key, typeof id>>
   const keyed = <S extends Shape>(input: ObjectOf<S> | undefined): Keyed<Key, S> => withFields(keyField, input) as Keyed<Key, S>
 
-  /** The types of input and result were checked where the action is declared. */
-  function make(custom: Custom, input: z.ZodType, declared: object): Action {
-    const { method, path: route, status, ...rest } = custom
-    const { http, feature = facts.feature, ...spec } = declared as Spec<z.ZodType, unknown, z.ZodType, Access>
-    return action({
-      tags,
-      ...rest,
-      ...(facts.scope && { scope: facts.scope }),
-      ...spec,
-      ...(feature && feature !== 'always' && { feature }),
-      input,
-      http: { method, path: route, ...(status && { status }), ...http },
-    })
-  }
+  const make = (custom: Custom, input: z.ZodType, declared: object): Action => customAction(facts, custom, input, declared)
 
   function makeList<S extends Shape, Keys, Row, O extends z.ZodType>(
     custom: Custom,
@@ -142,6 +129,26 @@ export function resource<const Key extends string = 'id', const A extends Access
       { input, ...spec }: Spec<Keyed<Key, S>, R, O, A> & MayAnswer<R, O> & Partial<Taking<S>>,
     ) => make(writing('POST', `${one}/${what}`, verb(what, name)), keyed(input), spec),
   }
+}
+
+/** The types of input and result were checked where the action is declared. */
+function customAction(
+  facts: Pick<ResourceFacts<string, Access>, 'tags' | 'feature' | 'scope'>,
+  custom: Custom,
+  input: z.ZodType,
+  declared: object,
+): Action {
+  const { method, path: route, status, ...rest } = custom
+  const { http, feature = facts.feature, ...spec } = declared as Spec<z.ZodType, unknown, z.ZodType, Access>
+  return action({
+    tags: facts.tags,
+    ...rest,
+    ...(facts.scope && { scope: facts.scope }),
+    ...spec,
+    ...(feature && feature !== 'always' && { feature }),
+    input,
+    http: { method, path: route, ...(status && { status }), ...http },
+  })
 }
 
 interface Custom {

@@ -38,7 +38,7 @@ export const redirectTo = (location: string): Answer =>
 const shown = {
   path: oauthPaths.authorize,
   tags: ['oauth'],
-  right: 'none',
+  scope: 'none',
   hiddenFromOpenApi: true,
   query: z.looseObject({}),
   response: media('text/html'),

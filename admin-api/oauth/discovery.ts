@@ -11,7 +11,7 @@ const resourceMetadata = `${wellKnown}/oauth-protected-resource`
 const readable = {
   method: 'GET',
   tags: ['oauth'],
-  right: 'none',
+  scope: 'none',
   openToPages: true,
   hiddenFromOpenApi: true,
   response: media('application/json'),

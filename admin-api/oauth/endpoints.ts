@@ -22,7 +22,7 @@ const bodyBytesMax = 16_384
 const called = {
   method: 'POST',
   tags: ['oauth'],
-  right: 'none',
+  scope: 'none',
   openToPages: true,
   hiddenFromOpenApi: true,
   maxBodyBytes: bodyBytesMax,

@@ -122,7 +122,7 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
 const invoicing = (core: RestCore): readonly Operation[] => [
   operation({
     tags: ['operator'],
-    right: 'operator',
+    scope: 'operator',
     method: 'GET',
     path: `${one}/invoice-preview`,
     operationId: 'operatorPreviewInvoice',
@@ -138,7 +138,7 @@ const invoicing = (core: RestCore): readonly Operation[] => [
   }),
   operation({
     tags: ['operator'],
-    right: 'operator',
+    scope: 'operator',
     method: 'GET',
     path: '/operator/v1/invoices/export',
     operationId: 'operatorExportInvoices',

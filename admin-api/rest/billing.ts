@@ -33,11 +33,11 @@ export const billingEntries = (core: RestCore): readonly (Action | Operation)[] 
       'For keys of the whole organization. Amounts are whole rappen; every line is rounded by itself, and the net is the sum of the lines. ' +
       'With format=csv the answer is a file of text/csv whose last rows are net, VAT and total.',
     tags,
-    right: 'api:read',
+    scope: 'api:read',
     query: z.strictObject({ period, format: invoiceFormat }),
     response: invoice.schema,
-    async handle({ scope, query }) {
-      const preview = invoice.encode(await core.invoices.preview(wholeOrganization(scope), query.period))
+    async handle({ principal, query }) {
+      const preview = invoice.encode(await core.invoices.preview(wholeOrganization(principal), query.period))
       return query.format === 'csv' ? csvFile(preview) : preview
     },
   }),

@@ -108,11 +108,11 @@ const downloads = (core: RestCore): readonly Operation[] => [
     summary: 'Download a received mail as it came',
     tags,
     feature,
-    right: 'api:read',
+    scope: 'api:read',
     errors: ['not_found'],
     params: messageParams,
     response: media('message/rfc822'),
-    handle: async ({ scope, params }) => download(await core.inboundMail.raw(scope, params.id, params.message_id)),
+    handle: async ({ principal, params }) => download(await core.inboundMail.raw(principal, params.id, params.message_id)),
   }),
   operation({
     method: 'GET',
@@ -121,11 +121,12 @@ const downloads = (core: RestCore): readonly Operation[] => [
     summary: 'Download an attachment of a received mail',
     tags,
     feature,
-    right: 'api:read',
+    scope: 'api:read',
     errors: ['not_found'],
     params: messageParams.extend({ index: attachmentIndex }),
     response: media('application/octet-stream'),
-    handle: async ({ scope, params }) => download(await core.inboundMail.attachment(scope, params.id, params.message_id, params.index)),
+    handle: async ({ principal, params }) =>
+      download(await core.inboundMail.attachment(principal, params.id, params.message_id, params.index)),
   }),
 ]
 
@@ -139,7 +140,7 @@ const link = (core: RestCore): Operation =>
     description:
       'The file is a mail as it came, or one of its attachments. Anyone who has the link can follow it until it expires, after three days.',
     tags,
-    right: 'none',
+    scope: 'none',
     errors: ['not_found', 'feature_disabled'],
     params: z.strictObject({ token: z.string() }),
     response: media('application/octet-stream'),

@@ -187,12 +187,12 @@ const downloads = (core: RestCore): readonly Operation[] => [
     operationId: 'getRawInboxMessage',
     summary: 'Download a captured message as it would have been sent',
     tags,
-    right: 'api:read',
+    scope: 'api:read',
     errors: ['not_found'],
     params: messageParams,
     response: media('message/rfc822'),
-    async handle({ scope, params: { id: inboxId, message_id: messageId } }) {
-      const { size, pieces } = await core.inboxes.raw(scope, inboxId, messageId)
+    async handle({ principal, params: { id: inboxId, message_id: messageId } }) {
+      const { size, pieces } = await core.inboxes.raw(principal, inboxId, messageId)
       return messageFile(Readable.from(pieces, { objectMode: false }), messageId, { 'content-length': String(size) })
     },
   }),
@@ -202,13 +202,13 @@ const downloads = (core: RestCore): readonly Operation[] => [
     operationId: 'getInboxAttachment',
     summary: 'Download an attachment of a captured message',
     tags,
-    right: 'api:read',
+    scope: 'api:read',
     errors: ['not_found'],
     params: messageParams.extend({ index: attachmentIndex }),
     response: media('application/octet-stream'),
-    async handle({ scope, params: { id: inboxId, message_id: messageId, index } }) {
-      const bytes = await core.inboxes.attachment(scope, inboxId, messageId, index)
-      const { read } = await core.inboxes.message(scope, inboxId, messageId)
+    async handle({ principal, params: { id: inboxId, message_id: messageId, index } }) {
+      const bytes = await core.inboxes.attachment(principal, inboxId, messageId, index)
+      const { read } = await core.inboxes.message(principal, inboxId, messageId)
       return attachmentFile(bytes, index, read.ok ? read.message.attachments[index] : undefined)
     },
   }),
@@ -230,15 +230,15 @@ function wait(core: RestCore): Operation {
     description:
       'Answers the first message after `since`, or after now without it. When none comes in time, the answer is `{"timeout": true}`.',
     tags,
-    right: 'api:read',
+    scope: 'api:read',
     waits: true,
     errors: ['not_found', 'rate_limit_exceeded'],
     params: idParams,
     query: z.strictObject({ since: since.optional(), timeout }),
     response: z.union([z.object({ timeout: z.literal(true) }), message.schema]),
-    async handle({ scope, params, query, signal }) {
-      const found = await core.inboxes.wait(scope, params.id, { since: query.since, timeoutMs: query.timeout * 1000, signal })
-      if (found) return told(scope, params.id, found)
+    async handle({ principal, params, query, signal }) {
+      const found = await core.inboxes.wait(principal, params.id, { since: query.since, timeoutMs: query.timeout * 1000, signal })
+      if (found) return told(principal, params.id, found)
       signal.throwIfAborted()
       return { timeout: true as const }
     },

@@ -25,11 +25,11 @@ const logDeadlineSeconds = 120
 /** What all of these have in common: a signature over the body as it was sent stands in place of a key, so they are operations. */
 export const signedOperation = {
   tags: ['ingest'],
-  right: 'none',
+  scope: 'none',
   status: 202,
   errors: ['invalid_signature', 'feature_disabled', 'conflict', 'storage_full'],
   maxBodyBytes: signedBytesMax,
-} as const satisfies Partial<OperationFacts> & { readonly right: 'none' }
+} as const satisfies Partial<OperationFacts> & { readonly scope: 'none' }
 
 const signedWords =
   'Signed over the raw body, as it is sent: `X-Service-Signature: sha256=<hex>`. The source is named by `source_id` or the header ' +

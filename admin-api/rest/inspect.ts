@@ -47,7 +47,7 @@ const sharedReport = ({ inspectTests, clock }: RestCore): Operation =>
     operationId: 'showInspectReport',
     summary: 'Show the report of a deliverability test to people',
     tags,
-    right: 'none',
+    scope: 'none',
     errorRenderer: strangerRefusalPage,
     errors: ['not_found'],
     params: z.strictObject({ token: z.string().min(1).max(64).toLowerCase() }),

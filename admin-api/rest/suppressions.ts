@@ -90,17 +90,17 @@ const bulk = (core: RestCore): readonly Operation[] => [
       'JSON rows or CSV with a header row. A row that is refused stops no other, and the report tells what came of each. When the whole ' +
       'is refused (too many rows, no readable file), nothing was added. Repeating an import does no harm.',
     tags,
-    right: 'api:admin',
+    scope: 'api:admin',
     errors: ['conflict', 'storage_full'],
     maxBodyBytes: importBytesMax,
     deadlineSeconds: importDeadlineSeconds,
     body: streamed({ 'application/json': importedRows, 'text/csv': importedCsv }),
     response: importReportShape,
     examples: { body: { rows: [{ email: 'ada@example.ch', reason: 'hard bounce' }] } },
-    async handle({ scope, body: { mediaType, bytes }, signal }) {
+    async handle({ principal, body: { mediaType, bytes }, signal }) {
       const rows = mediaType === 'text/csv' ? (from: AsyncIterable<Uint8Array>) => readCsvRows(from, 'email') : readJsonRows
       const fields = new RowFields()
-      const report = await core.suppressionImport.run(scope, { bytes, rows, toEntry: fields.toEntry, signal }).catch(toRefusal)
+      const report = await core.suppressionImport.run(principal, { bytes, rows, toEntry: fields.toEntry, signal }).catch(toRefusal)
       return raw(Readable.from(reportJson(report, fields.ignored)), { contentType: 'application/json' })
     },
   }),
@@ -111,12 +111,12 @@ const bulk = (core: RestCore): readonly Operation[] => [
     summary: 'Download the list as CSV, oldest first',
     description: 'A cell that a spreadsheet would take for a formula begins with an apostrophe, which an import takes away again.',
     tags,
-    right: 'api:read',
+    scope: 'api:read',
     errors: ['not_found'],
     query: z.strictObject(suppressionFilter),
     response: media('text/csv'),
-    async handle({ scope, query }) {
-      return raw(Readable.from(exportedCsv(await core.suppressions.all(scope, decodedFilter(query)))), {
+    async handle({ principal, query }) {
+      return raw(Readable.from(exportedCsv(await core.suppressions.all(principal, decodedFilter(query)))), {
         contentType: 'text/csv; charset=utf-8; header=present',
         headers: { 'content-disposition': 'attachment; filename="suppressions.csv"' },
       })

@@ -99,12 +99,12 @@ const download = (core: RestCore): Operation =>
     summary: 'Download the mail that a report came as',
     description: 'Its first 64 KiB. The report_id stands in the timeline of the trace.',
     tags,
-    right: 'api:read',
+    scope: 'api:read',
     errors: ['not_found'],
     params: params.extend({ report_id: id }),
     response: media('message/rfc822'),
-    async handle({ scope, params: { trace_id, report_id } }) {
-      const mail = await core.traces.reportMail(scope, trace_id, report_id)
+    async handle({ principal, params: { trace_id, report_id } }) {
+      const mail = await core.traces.reportMail(principal, trace_id, report_id)
       return raw(mail, { contentType: 'message/rfc822', headers: attachmentHeaders(`report-${trace_id}.eml`) })
     },
   })
@@ -143,7 +143,7 @@ const sharing = (core: RestCore): Operation =>
     summary: 'Get the redacted view of a trace, without a key',
     description: 'Browsers, which prefer text/html in Accept, get it as a page.',
     tags,
-    right: 'none',
+    scope: 'none',
     errors: ['not_found'],
     params,
     response: sharedTrace.schema,

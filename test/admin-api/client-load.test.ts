@@ -62,7 +62,7 @@ test('behind a trusted proxy the requests under way of one client are counted', 
     operationId: 'waitForIt',
     summary: 'Wait',
     tags: ['notes'],
-    right: 'none',
+    scope: 'none',
     waits: true,
     response: z.object({}),
     async handle() {

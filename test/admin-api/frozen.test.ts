@@ -13,7 +13,7 @@ test('an hour in which the process stood still takes nothing from the time of a 
     operationId: 'slow',
     summary: 'Take a while',
     tags: ['notes'],
-    right: 'none',
+    scope: 'none',
     deadlineSeconds: 60,
     response: z.object({ found: z.boolean() }),
     async handle() {

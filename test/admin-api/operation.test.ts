@@ -4,7 +4,7 @@ import { noBody } from '../../admin-api/answer.ts'
 import { operation, pathParameters } from '../../admin-api/operation.ts'
 import { startDemo } from './demo-api.ts'
 
-const facts = { method: 'POST', operationId: 'demo', summary: 'Demo', tags: [], right: 'none', response: noBody } as const
+const facts = { method: 'POST', operationId: 'demo', summary: 'Demo', tags: [], scope: 'none', response: noBody } as const
 const handle = () => {}
 
 test('pathParameters() lists the names in braces', (t) => {
@@ -35,11 +35,11 @@ test('operation() carries the types of its schemas into the handler', (t) => {
   const made = operation({
     ...facts,
     path: '/v1/{id}',
-    right: 'api:read',
+    scope: 'api:read',
     params: z.strictObject({ id: z.string() }),
     body: z.strictObject({ at: z.string().transform(Number) }),
     response: z.object({ sum: z.number() }),
-    handle: ({ params, body, scope }) => ({ sum: params.id.length + body.at + scope.grantId.length }),
+    handle: ({ params, body, principal }) => ({ sum: params.id.length + body.at + principal.grantId.length }),
   })
   t.is(made.path, '/v1/{id}')
 })

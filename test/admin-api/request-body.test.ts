@@ -57,7 +57,7 @@ test('readJsonBody() counts a chunked body and refuses it at the limit', async (
 
 test('readJsonBody() puts a large body together, however it comes', async (t) => {
   const echo = operation({
-    ...{ method: 'POST', path: '/v1/echo', operationId: 'echo', summary: 'Say it back', tags: ['notes'], right: 'api:send' },
+    ...{ method: 'POST', path: '/v1/echo', operationId: 'echo', summary: 'Say it back', tags: ['notes'], scope: 'api:send' },
     maxBodyBytes: 1_000_000,
     body: z.strictObject({ text: z.string() }),
     response: z.object({ text: z.string() }),

@@ -17,7 +17,7 @@ function waiting(facts: Partial<Operation> = {}) {
     operationId: 'wait',
     summary: 'Wait',
     tags: ['notes'],
-    right: 'api:read',
+    scope: 'api:read',
     response: z.object({ found: z.boolean() }),
     async handle({ signal }) {
       begun.resolve()
@@ -250,7 +250,7 @@ test('Exchange does not run a handler whose client was already told to repeat th
     operationId: 'late',
     summary: 'Come late',
     tags: ['notes'],
-    right: 'api:read',
+    scope: 'api:read',
     deadlineSeconds: 0.05,
     response: noBody,
     handle() {
@@ -292,7 +292,7 @@ test('close() ends waits at once and lets other requests finish on connections t
     operationId: 'slow',
     summary: 'Take a while',
     tags: ['notes'],
-    right: 'none',
+    scope: 'none',
     response: z.object({ done: z.boolean() }),
     async handle() {
       begun.resolve()

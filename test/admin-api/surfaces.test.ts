@@ -206,9 +206,9 @@ test('a table names the credentials of what names none, and the first that a req
     operationId: 'plain',
     summary: 'Who asks',
     tags: ['lamps'],
-    right: 'api:read',
+    scope: 'api:read',
     response: z.object({ principal_id: z.string() }),
-    handle: ({ scope }) => ({ principal_id: scope.grantId }),
+    handle: ({ principal }) => ({ principal_id: principal.grantId }),
   })
   const own = looking('own', credentials.header('X-Lamp-Key', known))
   const { port } = await startDemo(t, { operations: operationsOf([looking('looked'), plain, own], ['bearer', taken]) })

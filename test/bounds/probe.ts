@@ -19,7 +19,7 @@ export interface Served {
   readonly operationId: string
   readonly method: string
   readonly path: string
-  readonly right: string
+  readonly scope: string
   readonly maxBodyBytes: number
   /** It may keep its caller waiting when it is asked rightly. */
   readonly waits: boolean
@@ -104,7 +104,7 @@ function described(operation: Operation): Served {
     operationId,
     method,
     path,
-    right,
+    scope,
     maxBodyBytes = bodyBytesDefault,
     waits = false,
     body,
@@ -116,7 +116,7 @@ function described(operation: Operation): Served {
   const schemaOf = (schema: z.ZodType): Schema =>
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as Schema
   return {
-    ...{ operationId, method, path, right, maxBodyBytes, waits, query: schemaOf(query), example: examples.body },
+    ...{ operationId, method, path, scope, maxBodyBytes, waits, query: schemaOf(query), example: examples.body },
     ...(isStreamed(body) ? { streams: Object.keys(body.mediaTypes) } : body && { body: schemaOf(body) }),
     ...(limits && { publishableBytes: limits.maxBodyBytes }),
   }

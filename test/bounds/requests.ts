@@ -155,12 +155,12 @@ export function* hostileRequests(ground: Ground, extent: Extent): Iterable<Hosti
 }
 
 function* against(served: Served, ground: Ground, extent: Extent): Iterable<Hostile> {
-  const { method, right } = served
-  const key = right === 'operator' ? operatorKey : ground.adminKey
+  const { method, scope } = served
+  const key = scope === 'operator' ? operatorKey : ground.adminKey
   const { browser } = ground
-  const isPage = right === 'none' && !/^\/(?:v1|oauth)\//.test(served.path) && !endsSession.test(served.operationId)
+  const isPage = scope === 'none' && !/^\/(?:v1|oauth)\//.test(served.path) && !endsSession.test(served.operationId)
   const authorization: Record<string, string> =
-    right !== 'none' ? { authorization: `Bearer ${key}` } : isPage ? { cookie: browser.cookie } : {}
+    scope !== 'none' ? { authorization: `Bearer ${key}` } : isPage ? { cookie: browser.cookie } : {}
   const path = pathOf(served, ground)
   const make = (attack: Attack, headers: Record<string, string> = {}, where = path): Hostile => ({
     ...{ ...attack, operation: served.operationId, method, path: where },
@@ -169,7 +169,7 @@ function* against(served: Served, ground: Ground, extent: Extent): Iterable<Host
   const empty = (title: string): Attack => ({ title, bytes: () => Buffer.alloc(0) })
   for (const [title, query] of queries(served)) yield make(empty(title), {}, `${path.split('?')[0]}?${query}`)
   if (path.includes('/walk')) yield make(empty('a long path'), {}, path.replaceAll('walk', filled('%41', 12_000)))
-  if (right === 'none') yield make(empty('many cookies'), { cookie: `${browser.cookie}; ${filled('a=b; ', 14_000)}` })
+  if (scope === 'none') yield make(empty('many cookies'), { cookie: `${browser.cookie}; ${filled('a=b; ', 14_000)}` })
   if (served.body) {
     for (const attack of jsonAttacks(served, extent)) yield make(attack, json)
     if (served.publishableBytes !== undefined)

@@ -24,7 +24,7 @@ const wantsJson = ({ accept = '' }: IncomingHttpHeaders): boolean => /^applicati
 
 export function revealOperations({ reveals, origin }: RevealCore): readonly Operation[] {
   const common = {
-    ...{ path: '/reveal/{code}', tags: ['pages'], right: 'none', hiddenFromOpenApi: true },
+    ...{ path: '/reveal/{code}', tags: ['pages'], scope: 'none', hiddenFromOpenApi: true },
     params: z.strictObject({ code: z.string().max(200) }),
     response: media('text/html'),
     errorRenderer: (refusal, headers) => (wantsJson(headers) ? undefined : strangerRefusalPage(refusal)),

@@ -27,7 +27,7 @@ const byPath = new Map([style, icon, script].map((asset) => [asset.path, asset])
 /** Where pages find them. */
 export const assetPaths = { style: `/assets/${style.path}`, icon: `/assets/${icon.path}`, script: `/assets/${script.path}` } as const
 
-const facts = { method: 'GET', tags: ['pages'], right: 'none', bypassesLoadShedding: true, hiddenFromOpenApi: true } as const
+const facts = { method: 'GET', tags: ['pages'], scope: 'none', bypassesLoadShedding: true, hiddenFromOpenApi: true } as const
 
 const asset = operation({
   ...facts,

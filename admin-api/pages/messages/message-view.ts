@@ -76,7 +76,7 @@ function parts(core: MessageViewCore): readonly Operation[] {
       operationId,
       summary,
       tags: ['pages'],
-      right: 'none',
+      scope: 'none',
       hiddenFromOpenApi: true,
       errorRenderer: strangerRefusalPage,
       params: z.strictObject(Object.fromEntries(pathParameters(full).map((name) => [name, z.string().max(300)]))),

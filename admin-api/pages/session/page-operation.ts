@@ -105,7 +105,7 @@ export class Pages {
     const params = z.strictObject(Object.fromEntries(pathParameters(path).map((name) => [name, z.string().max(200)])))
     const common = {
       ...{ path, operationId, summary, params, tags: ['pages'], hiddenFromOpenApi: true, errorRenderer: refusalPage },
-      right: 'none',
+      scope: 'none',
       query: z.looseObject({}),
       response: media('text/html'),
     } as const

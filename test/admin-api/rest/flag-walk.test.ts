@@ -36,8 +36,8 @@ for (const flag of featureNames) {
     const refused = `403 feature_disabled ${flag}`
     const belonging = new Set<string>()
     for (const operation of site.walk) {
-      const { operationId, right, feature } = operation
-      if (right === 'operator' || operationId === 'unsubscribe') continue // the operator's are of another organization; that one takes a form
+      const { operationId, scope, feature } = operation
+      if (scope === 'operator' || operationId === 'unsubscribe') continue // the operator's are of another organization; that one takes a form
       const special = asking[flag]?.[operationId]
       const isRefused = feature === flag || (within.includes(operationId) && !special)
       const outcome = outcomeOf(await ask(site.rest, operation, requestOf(site, operation)))
@@ -53,9 +53,9 @@ for (const flag of featureNames) {
 
 test.serial('every operation that asks for a key names the flag of its path', async (t) => {
   const { walk } = await siteOf(t)
-  for (const { operationId, path, right, feature } of walk) {
+  for (const { operationId, path, scope, feature } of walk) {
     const isUnder = (route: string): boolean => path === route || path.startsWith(`${route}/`)
     const ofPath = featureNames.find((name) => featureFlag(name).routes.some(isUnder) && !featureFlag(name).always.includes(operationId))
-    t.is(feature, right === 'none' || right === 'operator' ? undefined : ofPath, operationId)
+    t.is(feature, scope === 'none' || scope === 'operator' ? undefined : ofPath, operationId)
   }
 })

@@ -31,7 +31,7 @@ const endless = operation({
   operationId: 'endless',
   summary: 'Read for ever',
   tags: ['test'],
-  right: 'none',
+  scope: 'none',
   deadlineSeconds: 1,
   query: z.strictObject({}),
   response: noBody,
@@ -102,7 +102,7 @@ test('a request whose write is held back past every deadline is answered by its 
   const answerOf = async (one: Operation, tries = 1): Promise<RestAnswer> => {
     const held = hold()
     let early: RestAnswer | undefined
-    const answered = ask(one.right === 'operator' ? rig.operator : rig.rest, one, requests[one.operationId] ?? { stranger: 'own' })
+    const answered = ask(one.scope === 'operator' ? rig.operator : rig.rest, one, requests[one.operationId] ?? { stranger: 'own' })
     void answered.then((answer) => (early = answer))
     await Promise.race([held, answered])
     if (!early) {

@@ -29,7 +29,7 @@ async function rowsOf({ database, organizationId, clock, made }: Site): Promise<
 }
 
 /** Nobody needs a key for these. */
-const isOpen = ({ right }: Operation): boolean => right === 'none'
+const isOpen = ({ scope }: Operation): boolean => scope === 'none'
 
 test('every operation has a request, and the owner can make it', async (t) => {
   const site = await siteOf(t)
@@ -37,7 +37,7 @@ test('every operation has a request, and the owner can make it', async (t) => {
   const inTable = site.operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi).map(({ operationId }) => operationId)
   t.deepEqual(Object.keys(site.requests).toSorted(), inTable.toSorted(), 'each operation needs a request in requests.ts, and no other')
   for (const operation of site.walk) {
-    const owner = operation.right === 'operator' ? site.operator : site.rest
+    const owner = operation.scope === 'operator' ? site.operator : site.rest
     if (operation.operationId === 'unsubscribe') continue // takes a form: unsubscribe.test.ts
     const { status, bytes } = await ask(owner, operation, requestOf(site, operation))
     t.true(status >= 200 && status < 400, `${operation.operationId} answered ${status}: ${bytes.toString().slice(0, 300)}`)
@@ -51,11 +51,11 @@ test('every act of an administrator is in the audit log, with the key that did i
   const site = await siteOf(t)
   const acts = async () => (await site.rest.must('GET', '/v1/audit?limit=200'))['data'] as { id: string; act: string; actor: object }[]
   for (const operation of site.walk) {
-    if (operation.right === 'operator' || operation.operationId === 'unsubscribe') continue
+    if (operation.scope === 'operator' || operation.operationId === 'unsubscribe') continue
     const before = new Set((await acts()).map(({ id }) => id))
     await ask(site.rest, operation, requestOf(site, operation))
     const fresh = (await acts()).filter(({ id }) => !before.has(id))
-    const isAct = operation.right === 'api:admin' && !noActs.has(operation.operationId)
+    const isAct = operation.scope === 'api:admin' && !noActs.has(operation.operationId)
     t.is(fresh.length > 0, isAct, `${operation.operationId}: ${JSON.stringify(fresh)}`)
     for (const { actor } of fresh) t.deepEqual(actor, { kind: 'api_key', id: 'key_environment' })
   }
@@ -71,7 +71,7 @@ test('another organization reads and changes nothing', async (t) => {
     if (isOpen(operation)) continue
     const request = requestOf(site, operation)
     const answer = await ask(stranger.rest, operation, request)
-    const expected = operation.right === 'operator' ? 'unauthorized' : request.stranger
+    const expected = operation.scope === 'operator' ? 'unauthorized' : request.stranger
     t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
     if (expected === 'own') for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
     t.deepEqual(await changedSince(site, before), [], operation.operationId)
@@ -103,7 +103,7 @@ test('a key of another project reads nothing of this one, and leaves what was th
   for (const operation of site.walk) {
     if (isOpen(operation)) continue
     const request = requestOf(site, operation)
-    const expected = operation.right === 'operator' ? 'unauthorized' : (request.neighbour ?? request.stranger)
+    const expected = operation.scope === 'operator' ? 'unauthorized' : (request.neighbour ?? request.stranger)
     const answer = await ask(neighbour, operation, request)
     if (expected === 'shared') continue
     t.is(judge(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
@@ -137,8 +137,8 @@ test('too small a scope is refused, and changes nothing', async (t) => {
   const sender = await site.withKey(['api:send'])
   const before = await rowsOf(site)
   for (const operation of site.walk) {
-    if (operation.right !== 'api:send' && operation.right !== 'api:admin') continue
-    for (const client of operation.right === 'api:send' ? [reader] : [reader, sender]) {
+    if (operation.scope !== 'api:send' && operation.scope !== 'api:admin') continue
+    for (const client of operation.scope === 'api:send' ? [reader] : [reader, sender]) {
       const answer = await ask(client, operation, requestOf(site, operation))
       t.is(answer.status, 403, operation.operationId)
       t.is(errorOf(answer).code, 'insufficient_scope', operation.operationId)
@@ -150,7 +150,7 @@ test('too small a scope is refused, and changes nothing', async (t) => {
 test('who only reads or sends is shown nothing to sign or log in with', async (t) => {
   const site = await siteOf(t)
   const clients = [await site.withKey(['api:read']), await site.withKey(['api:send'])]
-  const walk = site.walk.filter(({ method, right }) => method === 'GET' && right === 'api:read')
+  const walk = site.walk.filter(({ method, scope }) => method === 'GET' && scope === 'api:read')
   t.true(walk.some(({ operationId }) => operationId === 'getInbox'))
   for (const operation of walk) {
     for (const client of clients) {

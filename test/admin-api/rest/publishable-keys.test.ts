@@ -309,7 +309,7 @@ test('tokens that were never minted are told apart from those of another kind', 
 test('it opens no other route', async (t) => {
   const { operations, client, token } = await siteOf(t)
   const page_ = client(token)
-  const asked = operations.filter(({ right, operationId }) => right !== 'none' && operationId !== 'sendMessage')
+  const asked = operations.filter(({ scope, operationId }) => scope !== 'none' && operationId !== 'sendMessage')
   t.true(asked.length > 80)
   for (const { method, path, operationId } of asked) {
     const { status } = await page_.call(method, path.replaceAll(/\{\w+\}/g, 'x'), method === 'GET' ? undefined : {}, { origin })

@@ -78,11 +78,11 @@ test('a send-only key is refused by every operation but the two, whatever is ask
   const key = site.client(String(minted['key']))
   const open: string[] = []
   for (const operation of site.walk) {
-    const { right, operationId, openToSendOnlyKeys } = operation
-    if (right === 'none') continue
+    const { scope, operationId, openToSendOnlyKeys } = operation
+    if (scope === 'none') continue
     const answer = await ask(key, operation, requestOf(site, operation))
     if (openToSendOnlyKeys) open.push(operationId)
-    else if (right === 'operator') t.is(answer.status, 401, operationId)
+    else if (scope === 'operator') t.is(answer.status, 401, operationId)
     else t.deepEqual([answer.status, errorOf(answer).code], [403, 'insufficient_scope'], operationId)
     if (answer.status < 400) t.false(answer.bytes.includes(made.trace), operationId)
   }
