@@ -21,6 +21,8 @@ export type UpgradeStep = (old: unknown) => unknown
 
 export interface RecordKind<R extends Identified> {
   readonly name: string
+  /** What people call one of them, in sentences such as "No routing rule has this id."; made of the name by default. */
+  readonly noun: string
   /** The record in the version that is written. */
   readonly schema: z.ZodType<R>
   /**
@@ -47,6 +49,7 @@ export interface RecordKind<R extends Identified> {
 /** Fills in what a kind leaves out. */
 export function defineRecord<R extends Identified>(kind: Pick<RecordKind<R>, 'name' | 'schema'> & Partial<RecordKind<R>>): RecordKind<R> {
   return {
+    noun: kind.name.replaceAll('_', ' '),
     upgrades: [],
     indexes: {},
     unique: {},

@@ -2,15 +2,14 @@
  * Changes of settings, one at a time for each organization: what a change was decided on is still true when it is
  * committed, whatever it looked at (references, counts, the last key of its sort), and without knowing what that was.
  */
-import { Change } from '#store/change.ts'
+import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import type { Asker, Audit } from './audit.ts'
-import { Refusal } from './refusals.ts'
+import { transact } from './transact.ts'
 
 /** The key that every change of settings writes; `[organization, 'settings']`. */
 const turnKey = (organizationId: string): readonly Element[] => [organizationId, 'settings']
-const triesMax = 5
 
 export class SettingWrites {
   readonly #database: Database
@@ -38,7 +37,7 @@ export class SettingWrites {
 
   /**
    * Runs `decide`, which reads what it needs, fills the change and answers the result; then commits. An empty change
-   * writes nothing. Runs again when another process wrote settings meanwhile, and after a few times throws `conflict`.
+   * writes nothing. Runs again when another process wrote settings meanwhile, see `transact`.
    */
   run<T>(organizationId: string, decide: (change: Change) => T | Promise<T>): Promise<T> {
     const before = this.#last.get(organizationId) ?? Promise.resolve()
@@ -51,13 +50,11 @@ export class SettingWrites {
 
   async #run<T>(organizationId: string, decide: (change: Change) => T | Promise<T>): Promise<T> {
     const key = turnKey(organizationId)
-    for (let tries = 0; tries < triesMax; tries++) {
-      const change = new Change()
+    return transact(this.#database, { organizationId }, async (change) => {
       const version = (await this.#database.kv.get(pack(key)))?.version
       const result = await decide(change)
-      if (change.sets.length + change.deletes.length === 0) return result
-      if ((await this.#database.commit(change.check(key, version).set(key))).ok) return result
-    }
-    throw new Refusal('conflict', 'The settings were changed by somebody else at the same time; read them and try again.')
+      if (!change.isEmpty) change.check(key, version).set(key)
+      return result
+    })
   }
 }

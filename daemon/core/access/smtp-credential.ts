@@ -31,6 +31,7 @@ export interface SmtpCredential {
 
 export const smtpCredentials = defineRecord<SmtpCredential>({
   name: 'smtp_credential',
+  noun: 'SMTP credential',
   schema: z.strictObject({
     id: z.string(),
     projectId: z.string(),

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts'
 import { featureBar } from '../features.ts'
 import { meterHeld } from '../held-usage.ts'
 import { requireRoom } from '../limits.ts'
-import { invalid, Refusal, type FieldProblem } from '../refusals.ts'
+import { invalid, type FieldProblem } from '../refusals.ts'
 import type { SettingWrites } from '../setting-writes.ts'
 import { byProject, listReachable, type List, type OfProject, type PageQuery } from './scope/lists.ts'
 import { isOpenTo, owningProject, requireEnvironment } from './scope/project-choice.ts'
@@ -16,6 +16,7 @@ import type { Scope } from './scope/scope.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings, GrantSettingsSource } from './scope/settings.ts'
 import { smtpCredentials, type SmtpCredential } from './smtp-credential.ts'
+import { must } from '../transact.ts'
 
 export interface SmtpCredentialOptions {
   readonly database: Database
@@ -145,10 +146,8 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
     })
   }
 
-  async #get(scope: Scope, id: string): Promise<Stored<SmtpCredential>> {
-    const stored = await this.#options.database.get(smtpCredentials, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No SMTP credential has this id.')
-    return stored
+  #get(scope: Scope, id: string): Promise<Stored<SmtpCredential>> {
+    return must(this.#options.database, smtpCredentials, scope, id)
   }
 
   #bounceWarnings(given: SmtpCredentialChanges, { verpEnabled, verpBounceDomain }: SmtpCredential): FieldProblem[] {

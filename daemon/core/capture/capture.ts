@@ -61,6 +61,7 @@ export const captures = defineRecord<Capture>({
 
 export const inboxes = defineRecord<Inbox>({
   name: 'inbox',
+  noun: 'virtual inbox',
   schema: z.strictObject({
     id: z.string(),
     projectId: z.string(),

@@ -25,6 +25,7 @@ import {
   type SendingDomain,
 } from './sending-domain.ts'
 import type { DomainSettingsSource } from './settings.ts'
+import { must } from '../transact.ts'
 
 export interface SendingDomainOptions {
   readonly database: Database
@@ -165,10 +166,8 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     if (other) throw alreadyThere(other.record)
   }
 
-  async #get(scope: Scope, id: string): Promise<Stored<SendingDomain>> {
-    const stored = await this.#options.database.get(sendingDomains, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No sending domain has this id.')
-    return stored
+  #get(scope: Scope, id: string): Promise<Stored<SendingDomain>> {
+    return must(this.#options.database, sendingDomains, scope, id)
   }
 }
 

@@ -20,6 +20,7 @@ import { checkTargetUrl, type TargetGuards } from '../webhooks/endpoints/target-
 import { removeMessages } from './leftovers.ts'
 import { isOperators, isReserved, nameOf, parsePattern } from './pattern.ts'
 import { inboundRoutes, routeSecretPlace, type InboundRoute } from './route.ts'
+import { must } from '../transact.ts'
 
 export interface InboundRouteOptions extends TargetGuards {
   readonly database: Database
@@ -191,10 +192,8 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     return record
   }
 
-  async #stored(scope: Scope, id: string): Promise<Stored<InboundRoute>> {
-    const stored = await this.#options.database.get(inboundRoutes, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No inbound route has this id.')
-    return stored
+  #stored(scope: Scope, id: string): Promise<Stored<InboundRoute>> {
+    return must(this.#options.database, inboundRoutes, scope, id)
   }
 }
 

@@ -13,6 +13,7 @@ import type { SettingWrites } from '../setting-writes.ts'
 import { droppedKey } from './dropped-postoffices.ts'
 import { ingestSources } from './ingest-source.ts'
 import { foldPostoffice, postofficeMappings, type PostofficeMapping } from './postoffice-mapping.ts'
+import { must } from '../transact.ts'
 
 export interface PostofficeMappingsOptions {
   readonly database: Database
@@ -106,10 +107,8 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
     })
   }
 
-  async #get(scope: Scope, id: string): Promise<Stored<PostofficeMapping>> {
-    const stored = await this.#options.database.get(postofficeMappings, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No postoffice mapping has this id.')
-    return stored
+  #get(scope: Scope, id: string): Promise<Stored<PostofficeMapping>> {
+    return must(this.#options.database, postofficeMappings, scope, id)
   }
 
   async #requireMailEnable(scope: Scope, sourceId: string): Promise<void> {

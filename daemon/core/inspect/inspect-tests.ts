@@ -14,6 +14,7 @@ import type { Policies } from '../routing/policy/policy.ts'
 import { meter } from '../tenancy/counters.ts'
 import { inspectReportKey, inspectTests, isInspectToken, newInspectToken, setPendingScore, type InspectTest } from './inspect-test.ts'
 import type { InspectReport, InspectSession } from './report.ts'
+import { transact } from '../transact.ts'
 
 export interface InspectTestOptions {
   readonly database: Database
@@ -107,23 +108,20 @@ export class InspectTests implements List<OfProject, InspectTest> {
   /** Stores the first mail, and counts those after it. Resolves when that is durable; the draft is used up. */
   async receive({ organizationId, id }: InspectRecipient, session: InspectSession, draft: Draft): Promise<'first' | 'later' | 'gone'> {
     const { database, onReceived } = this.#options
-    for (;;) {
-      const stored = await database.get(inspectTests, { organizationId }, id)
-      const change = new Change()
-      if (!stored || stored.record.mail) {
-        await draft.discard()
-        if (!stored) return 'gone'
+    const place = await transact(database, { organizationId }, async (change) => {
+      const stored = await change.get(inspectTests, id)
+      if (!stored) return 'gone'
+      if (stored.record.mail) {
         change.rewrite(inspectTests, organizationId, stored, { ...stored.record, laterMails: stored.record.laterMails + 1 })
-        if ((await database.commit(change)).ok) return 'later'
-        continue
+        return 'later'
       }
       change.replace(inspectTests, organizationId, stored, { ...stored.record, mail: { session, content: draft.seal(change) } })
       setPendingScore(change, organizationId, id, 0)
-      if (!(await database.commit(change)).ok) continue
-      await draft.discard(true)
-      onReceived()
       return 'first'
-    }
+    })
+    await draft.discard(place === 'first')
+    if (place === 'first') onReceived()
+    return place
   }
 
   #tokenOf(address: string): string | undefined {

@@ -6,6 +6,7 @@ import { pack, unpack, within } from '#store/tuple.ts'
 import { Rounds } from '../rounds.ts'
 import { inspectReportKey, inspectTests, pendingScoreKey, pendingScoresKey, setPendingScore } from './inspect-test.ts'
 import type { InspectScore, InspectScorer } from './report.ts'
+import { transact } from '../transact.ts'
 
 export interface InspectScoringOptions {
   readonly database: Database
@@ -72,16 +73,15 @@ export class InspectScoring {
 
   async #store(organizationId: string, id: string, score: InspectScore): Promise<void> {
     const { database } = this.#options
-    for (;;) {
-      const change = new Change().delete(pendingScoreKey(organizationId, id))
-      const stored = await database.get(inspectTests, { organizationId }, id)
+    await transact(database, { organizationId }, async (change) => {
+      change.delete(pendingScoreKey(organizationId, id))
+      const stored = await change.get(inspectTests, id)
       if (stored && score.ok) {
         const { score: points, grade, unanswered = [] } = score.report
         const result = { score: points, grade, ...(unanswered.length > 0 && { isPartial: true }) }
         change.rewrite(inspectTests, organizationId, stored, { ...stored.record, result })
         change.set(inspectReportKey(organizationId, id), encode(score.report))
       } else if (stored && !score.ok) change.rewrite(inspectTests, organizationId, stored, { ...stored.record, problem: score.problem })
-      if ((await database.commit(change)).ok) return
-    }
+    })
   }
 }

@@ -17,6 +17,7 @@ import { previewToken, publishablePrefix, type KeyTokens } from './key-token.ts'
 import { captchaPlace, publishableKeys, works, type PublishableKey } from './publishable-key.ts'
 import { checkRequest, type NewPublishableKey } from './requests.ts'
 import type { RevealLink, Reveals } from './reveals.ts'
+import { must } from '../transact.ts'
 
 export interface PublishableKeyOptions {
   readonly database: Database
@@ -167,10 +168,8 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     return { record, link: this.#options.reveals.add(change, { organizationId, projectId, keyId, tokenId, token }) }
   }
 
-  async #get(scope: Scope, id: string): Promise<Stored<PublishableKey>> {
-    const stored = await this.#options.database.get(publishableKeys, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No publishable key has this id.')
-    return stored
+  #get(scope: Scope, id: string): Promise<Stored<PublishableKey>> {
+    return must(this.#options.database, publishableKeys, scope, id)
   }
 }
 

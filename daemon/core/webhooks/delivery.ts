@@ -57,6 +57,7 @@ function listedUnder({ endpointId, projectId, status }: WebhookDelivery): (reado
 
 export const webhookDeliveries = defineRecord<WebhookDelivery>({
   name: 'webhook_delivery',
+  noun: 'webhook attempt',
   schema: z.strictObject({
     id: z.string(),
     deliveryId: z.uuidv4(),

@@ -33,6 +33,7 @@ export interface ApiKey {
 
 export const apiKeys = defineRecord<ApiKey>({
   name: 'api_key',
+  noun: 'API key',
   schema: z.strictObject({
     id: z.string(),
     name: z.string(),

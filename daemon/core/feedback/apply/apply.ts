@@ -3,7 +3,6 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { isSwitchedOn } from '../../features.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import { keptReportBytes, keptReportKey, keptUnder } from '../../trace/story/kept-report.ts'
 import { reportId, reportTypes, traceReports, type ReportType, type TraceReport } from '../../trace/trace-report.ts'
@@ -18,6 +17,7 @@ import { afterReport, reportOf } from './decide.ts'
 import type { BounceClass, FeedbackEvent } from '../event.ts'
 import { isBetterEvidence, isStrongerEvidence, saysOtherwise } from './evidence.ts'
 import type { FeedbackOrigin } from '../origin.ts'
+import { transact } from '../../transact.ts'
 
 export interface ApplyOptions {
   readonly database: Database
@@ -36,9 +36,6 @@ export interface Applied {
   readonly suppressed: boolean
 }
 
-/** Others may write to the same trace meanwhile; each time one of them is done. */
-const triesMax = 100
-
 /** One answer for each event, in order; undefined when the trace is gone, and nothing was written. */
 export async function applyToTrace(
   options: ApplyOptions,
@@ -50,19 +47,17 @@ export async function applyToTrace(
   const { database, policies } = options
   const [{ attribution }] = matched
   const { organizationId, traceId } = attribution
-  for (let tries = 0; tries < triesMax; tries++) {
+  return transact(database, { organizationId }, async (change) => {
     const policy = await policies.of(organizationId)
-    const stored = await database.get(traces, { organizationId }, traceId)
+    const stored = await database.get(traces, { organizationId }, traceId) // checked by the work, where something comes of it
     if (!stored || !policy.projects.has(stored.record.projectId)) return undefined
     const work = new Work(database, policy, organizationId, stored, origin, nowMs)
     const answers: (News | 'duplicate' | 'ignored')[] = []
     for (const one of matched) answers.push(await work.take(one))
-    const change = await work.change()
+    await work.settle(change)
     also?.(change)
-    const isEmpty = change.sets.length + change.deletes.length + change.adds.length === 0
-    if (isEmpty || (await database.commit(change)).ok) return answers.map(toApplied)
-  }
-  throw new Refusal('conflict', 'The message was changed by others at the same time; send the report again.')
+    return answers.map(toApplied)
+  })
 }
 
 const toApplied = (answer: News | 'duplicate' | 'ignored'): Applied =>
@@ -145,11 +140,10 @@ class Work {
   }
 
   /** The write; empty when nothing is new. */
-  async change(): Promise<Change> {
-    const change = new Change()
+  async settle(change: Change): Promise<void> {
     const slots = [...this.#slots.values()].filter(isNews).map((slot) => ({ ...slot, replaced: replacedBy(slot) }))
     const { record, version } = this.#stored
-    if (slots.length === 0 && this.#trace === record) return change
+    if (slots.length === 0 && this.#trace === record) return
     const { organization } = this.#policy
     const settling = { database: this.#database, organizationId: this.#organizationId, organization, nowMs: this.#nowMs }
     await settleSuppressions(change, settling, slots)
@@ -167,7 +161,6 @@ class Work {
         countReport(change, report)
       }
     }
-    return change
   }
 
   /** Returns the id of the event that told the report last, if one did. */

@@ -7,7 +7,6 @@ import type { SecretBox } from '../../access/secret-box.ts'
 import type { Clock } from '../../clock.ts'
 import { noteDomains } from '../../ingest-sources/domain-complaints.ts'
 import { noteUnmatched, type UnmatchedReport } from '../../ingest-sources/unmatched-reports.ts'
-import { Refusal } from '../../refusals.ts'
 import { Attributor, type Attribution, type NoAttribution } from '../apply/attribution.ts'
 import { applyToTrace, type Applied, type ApplyOptions, type Matched } from '../apply/apply.ts'
 import type { FeedbackEvent } from '../event.ts'
@@ -15,6 +14,7 @@ import { knownReports, rememberReport, type KnownReport } from './known-report.t
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from '../origin.ts'
 import { keepPending, patienceMs, pendingKey, readPendingRaw, type PendingReport } from './pending-report.ts'
 import type { WaitingRoom } from './waiting-room.ts'
+import { transact } from '../transact.ts'
 
 export interface FeedbackOptions extends ApplyOptions {
   readonly secrets: SecretBox
@@ -28,7 +28,6 @@ export interface FeedbackOptions extends ApplyOptions {
 const batchMax = 1000
 /** So many look-ups, or writes, at a time. */
 const atOnce = 50
-const triesMax = 10
 
 /** `domain`: a complaint about no message in particular. */
 type Found = Attribution | NoAttribution | KnownReport | 'ignored' | 'domain'
@@ -130,14 +129,9 @@ export class Feedback implements FeedbackTaker {
     return applied
   }
 
-  async #commit(fill: (change: Change) => void): Promise<void> {
-    for (let tries = 0; tries < triesMax; tries++) {
-      const change = new Change()
-      fill(change)
-      if (change.sets.length + change.deletes.length + change.adds.length === 0) return
-      if ((await this.#options.database.commit(change)).ok) return
-    }
-    throw new Refusal('conflict', 'Somebody else took the same reports at the same time; send them again.')
+  /** What reads no records of an organization. */
+  #commit(fill: (change: Change) => void): Promise<void> {
+    return transact(this.#options.database, { organizationId: '' }, fill)
   }
 }
 

@@ -2,11 +2,11 @@
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { Refusal } from '../../refusals.ts'
 import { countSuppressions } from './counts.ts'
 import { isEarlierUnsubscribe, optOutOf } from './earlier-unsubscribes.ts'
 import { optOuts } from './opt-out.ts'
 import { isAutomatic, isInForce, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
+import { transact } from '../transact.ts'
 
 /** What came of an entry. */
 export interface Placed {
@@ -41,8 +41,6 @@ interface Place {
   standing: Suppression | undefined
 }
 
-const triesMax = 5
-
 /**
  * Adds the entries that are not there. An expired entry makes room for the new one; one in force stays as it is, but never
  * ends earlier than the new one would. `also` adds to a write that changes anything. Who expects that none is there says so, and the list is
@@ -55,15 +53,14 @@ export async function placeSuppressions(
   nowMs: number,
   { also = () => {}, expectsNew = false }: PlaceOptions = {},
 ): Promise<readonly Placed[]> {
-  for (let tries = 0; tries < triesMax; tries++) {
-    const change = new Change()
-    const isLooking = !expectsNew || tries > 0
+  let isLooking = !expectsNew
+  return transact(database, { organizationId }, async (change) => {
     const places = isLooking ? await placesOf(database, organizationId, entries, nowMs) : newPlaces(entries)
     const placed = stage(change, organizationId, entries, places)
     if (change.sets.length > 0) also(change)
-    if (change.sets.length === 0 || (await database.commit(change)).ok) return placed
-  }
-  throw new Refusal('conflict', 'The suppression list was changed by somebody else at the same time; try again.')
+    isLooking = true // another try means that there is something
+    return placed
+  })
 }
 
 /**

@@ -8,9 +8,10 @@ import { requireOrganizationRole, type Scope } from '../../access/scope/scope.ts
 import { foldAddress, parseAddress } from '../../addresses.ts'
 import type { Audit } from '../../audit.ts'
 import type { Clock } from '../../clock.ts'
-import { invalid, Refusal } from '../../refusals.ts'
+import { invalid } from '../../refusals.ts'
 import type { Policies } from '../../routing/policy/policy.ts'
 import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
+import { must, transact } from '../../transact.ts'
 import { placeSuppressions, type Placed } from './place.ts'
 import { foldEmail, isAutomatic, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
 
@@ -74,7 +75,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
 
   /** Throws `not_found` alike for missing and foreign ids. */
   async get(scope: Scope, id: string): Promise<Suppression> {
-    return (await this.#get(scope, id)).record
+    return (await must(this.#options.database, suppressions, scope, id)).record
   }
 
   /** Only what is given changes. Throws `not_found`, and `validation_failed` for an expiry that is past. */
@@ -82,28 +83,26 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
     requireOrganizationRole(scope)
     const { database, clock, audit } = this.#options
     checkExpiry(expiresAt, clock.now(), 'delete the entry to lift it now')
-    for (;;) {
-      const stored = await this.#get(scope, id)
+    return transact(database, scope, async (change) => {
+      const stored = await change.must(suppressions, id)
       const decided = isAutomatic(stored.record) && { isConfirmed: true as const }
       const given = { ...(reason !== undefined && { reason }), ...(expiresAt !== undefined && { expiresAt }) }
       const record = { ...stored.record, ...given, ...decided }
-      const change = new Change().rewrite(suppressions, scope.organizationId, stored, record)
+      change.rewrite(suppressions, scope.organizationId, stored, record)
       audit.recordTouched(change, scope, 'suppression.updated')
-      if ((await database.commit(change)).ok) return record
-    }
+      return record
+    })
   }
 
   /** Takes an entry off the list; one that is not there is none, too. */
   async remove(scope: Scope, id: string): Promise<void> {
     requireOrganizationRole(scope)
     const { database, audit } = this.#options
-    for (;;) {
-      const stored = await database.get(suppressions, scope, id)
-      if (!stored) return
-      const change = new Change().remove(suppressions, scope.organizationId, stored)
+    await transact(database, scope, async (change) => {
+      const stored = await change.get(suppressions, id)
+      if (stored) change.remove(suppressions, scope.organizationId, stored)
       audit.recordTouched(change, scope, 'suppression.removed')
-      if ((await database.commit(change)).ok) return
-    }
+    })
   }
 
   /** Every entry that passes, oldest first, read as the caller goes on. Throws `not_found`, before anything is read. */
@@ -120,12 +119,6 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
       for (const { record } of page.rows) if (fits(record)) yield record
       cursor = page.nextCursor
     } while (cursor !== undefined)
-  }
-
-  async #get(scope: Scope, id: string) {
-    const stored = await this.#options.database.get(suppressions, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No suppression has this id.')
-    return stored
   }
 }
 

@@ -1,5 +1,4 @@
 /** One-click unsubscribe: the link in the message, what following it does, and who has opted out. RFC 8058, RFC 2369 §3.2. */
-import { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
@@ -10,6 +9,7 @@ import { Refusal } from '../../refusals.ts'
 import { organizations } from '../../tenancy/organization.ts'
 import { traceOfToken, traceToken } from '../../trace/trace-token.ts'
 import { listReachable, sieve, type List, type ListParts, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
+import { transact } from '../../transact.ts'
 import { keptUnsubscribe, linkedMessage, type LinkedMessage } from './kept-unsubscribe.ts'
 import { everyList, optOuts, type MailingList, type OptOut } from './opt-out.ts'
 import { traces } from '../../trace/trace.ts'
@@ -41,7 +41,6 @@ export interface OptOutFilter extends OfProject {
 export type LinkReach = 'public' | 'local'
 
 const purpose = 'unsubscribe.v1'
-const triesMax = 5
 
 export class Unsubscribes implements List<OptOutFilter, OptOut> {
   readonly #options: UnsubscribesOptions
@@ -81,12 +80,10 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
     const now = clock.now()
     const ownerId = list.key.startsWith('name:') ? projectId : null
     const entry = { id: newId('uns', now), email: foldEmail(recipient), list: list.key, name: list.name, ownerId, projectId, traceId }
-    for (let tries = 0; tries < triesMax; tries++) {
-      if (await this.#standing(message)) return done
-      const change = new Change().insert(optOuts, organizationId, { ...entry, createdAt: now })
-      if ((await database.commit(change)).ok) return done
-    }
-    throw new Refusal('conflict', 'Somebody unsubscribed at the same time; try again.')
+    await transact(database, { organizationId }, async (change) => {
+      if (!(await this.#standing(message))) change.insert(optOuts, organizationId, { ...entry, createdAt: now })
+    })
+    return done
   }
 
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
@@ -103,13 +100,12 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
   async remove(scope: Scope, id: string): Promise<void> {
     requireOrganizationRole(scope)
     const { database, audit } = this.#options
-    for (;;) {
-      const stored = await database.get(optOuts, scope, id)
+    await transact(database, scope, async (change) => {
+      const stored = await change.get(optOuts, id)
       if (!stored || (scope.bound && stored.record.projectId !== scope.projectId)) return
-      const change = new Change().remove(optOuts, scope.organizationId, stored)
+      change.remove(optOuts, scope.organizationId, stored)
       audit.recordTouched(change, scope, 'unsubscribe.removed')
-      if ((await database.commit(change)).ok) return
-    }
+    })
   }
 
   /** Who left every list has left this one. */

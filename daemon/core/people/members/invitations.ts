@@ -22,6 +22,7 @@ import type { Role } from '../../access/scope/role.ts'
 import { hashSecret, newSecret, secretPattern } from '../users/secret-token.ts'
 import type { SystemMail } from '../mail/system-mail.ts'
 import { identityOf, userByEmail, userById, type User } from '../users/user.ts'
+import { must } from '../../transact.ts'
 
 export interface InvitationOptions {
   readonly database: Database
@@ -215,10 +216,8 @@ export class Invitations implements List<unknown, Invitation> {
     if (role === 'owner' && !asking?.owns) throw new Refusal('insufficient_scope', 'Only an owner, signed in, makes another member owner.')
   }
 
-  async #get({ organizationId }: Scope, id: string): Promise<Stored<Invitation>> {
-    const stored = await this.#options.database.get(invitations, { organizationId }, id)
-    if (!stored) throw new Refusal('not_found', 'No invitation has this id.')
-    return stored
+  #get({ organizationId }: Scope, id: string): Promise<Stored<Invitation>> {
+    return must(this.#options.database, invitations, { organizationId }, id)
   }
 
   #record(change: Change, scope: Scope, act: string, { id, email, role }: Invitation): void {

@@ -16,6 +16,7 @@ import { destinations, type Destination, type DestinationSettings } from '../des
 import { assertMayChange, placeOf, type Place, type PlaceChanges } from '../policy/place.ts'
 import type { Policies } from '../policy/policy.ts'
 import { refuseWhileNamed } from '../policy/references.ts'
+import { must } from '../../transact.ts'
 
 export interface DestinationOptions extends ConnectionOptions {
   /** Connections at a time of a destination that names no number. */
@@ -168,10 +169,8 @@ export class Destinations implements List<OfProject, Destination> {
     return place
   }
 
-  async #get(scope: Scope, id: string): Promise<Stored<Destination>> {
-    const stored = await this.#options.database.get(destinations, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No destination has this id.')
-    return stored
+  #get(scope: Scope, id: string): Promise<Stored<Destination>> {
+    return must(this.#options.database, destinations, scope, id)
   }
 
   async #getToChange(scope: Scope, id: string): Promise<Stored<Destination>> {

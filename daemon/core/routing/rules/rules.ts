@@ -13,6 +13,7 @@ import type { SettingWrites } from '../../setting-writes.ts'
 import type { Policies, Policy } from '../policy/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '../rule.ts'
 import { rankOf } from '../match/match.ts'
+import { must } from '../../transact.ts'
 
 export interface RuleOptions {
   readonly database: Database
@@ -107,10 +108,8 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
     )
   }
 
-  async #get(scope: Scope, id: string): Promise<Stored<RoutingRule>> {
-    const stored = await this.#options.database.get(routingRules, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No routing rule has this id.')
-    return stored
+  #get(scope: Scope, id: string): Promise<Stored<RoutingRule>> {
+    return must(this.#options.database, routingRules, scope, id)
   }
 }
 

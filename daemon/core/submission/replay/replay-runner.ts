@@ -17,6 +17,7 @@ import { matchingTraces } from '../../trace/search.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
 import { requeue } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
+import { transact } from '../transact.ts'
 
 export interface ReplayRunnerOptions {
   readonly database: Database
@@ -153,13 +154,11 @@ export class ReplayRunner {
   /** Changes the job as long as it runs. */
   async #changeJob(organizationId: string, id: string, next: (job: ReplayJob, change: Change) => ReplayJob): Promise<void> {
     const { database, clock } = this.#options
-    for (;;) {
-      const stored = await database.get(replayJobs, { organizationId }, id)
+    await transact(database, { organizationId }, async (change) => {
+      const stored = await change.get(replayJobs, id)
       if (stored?.record.status !== 'running') return
-      const change = new Change()
-      const job = { ...next(stored.record, change), updatedAt: clock.now() }
-      if ((await database.commit(change.replace(replayJobs, organizationId, stored, job))).ok) return
-    }
+      change.replace(replayJobs, organizationId, stored, { ...next(stored.record, change), updatedAt: clock.now() })
+    })
   }
 }
 

@@ -1,6 +1,5 @@
 /** Bulk replay: failed messages go again, on request and in the background. Spec "Bulk replay job", "Limits" 14. */
 import type { Database, Page } from '#store/database.ts'
-import { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { type List, type OfProject, type PageQuery, listReachable, sieve } from '../../access/scope/lists.ts'
@@ -13,6 +12,7 @@ import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import type { SettingWrites } from '../../setting-writes.ts'
 import { matchingTraces } from '../../trace/search.ts'
 import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
+import { must, transact } from '../transact.ts'
 
 export interface ReplaysOptions {
   readonly database: Database
@@ -99,13 +99,13 @@ export class Replays implements List<OfProject, ReplayJob> {
   /** No further message goes again after this; what was queued already is delivered. A job that has ended stays as it is. */
   async stop(scope: Scope, id: string): Promise<ReplayJob> {
     const { database, clock } = this.#options
-    for (;;) {
-      const stored = await this.#get(scope, id)
+    return transact(database, scope, async (change) => {
+      const stored = await change.must(replayJobs, id)
       if (stored.record.status !== 'running') return stored.record
       const job: ReplayJob = { ...stored.record, status: 'stopped', stoppedBecause: 'Stopped on request.', updatedAt: clock.now() }
-      const change = new Change().replace(replayJobs, scope.organizationId, stored, job).delete(openReplayKey(scope.organizationId, id))
-      if ((await database.commit(change)).ok) return job // otherwise the job moved on meanwhile, and is read again
-    }
+      change.replace(replayJobs, scope.organizationId, stored, job).delete(openReplayKey(scope.organizationId, id))
+      return job
+    })
   }
 
   async #check(scope: Scope, { filter, targetDestinationId }: ReplayRequest): Promise<ReplayFilter> {
@@ -123,10 +123,8 @@ export class Replays implements List<OfProject, ReplayJob> {
     }
   }
 
-  async #get(scope: Scope, id: string): Promise<Stored<ReplayJob>> {
-    const stored = await this.#options.database.get(replayJobs, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No replay has this id.')
-    return stored
+  #get(scope: Scope, id: string): Promise<Stored<ReplayJob>> {
+    return must(this.#options.database, replayJobs, scope, id)
   }
 }
 

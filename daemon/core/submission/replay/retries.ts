@@ -3,7 +3,6 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { keyName } from '#store/tuple.ts'
 import type { Scope } from '../../access/scope/scope.ts'
 import { actorOf, type Audit } from '../../audit.ts'
 import type { Clock } from '../../clock.ts'
@@ -17,6 +16,7 @@ import { waitingEntry } from '../../trace/waiting-entry.ts'
 import type { Limits } from '../accept/gates.ts'
 import { leftUnknown, requeue, withReplay } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
+import { transact } from '../transact.ts'
 
 export interface RetriesOptions {
   readonly database: Database
@@ -60,12 +60,12 @@ export class Retries {
    */
   async retry(scope: Scope, traceId: string, { includeUnknown }: { readonly includeUnknown: boolean }): Promise<Trace> {
     const { database, queued } = this.#options
-    for (;;) {
-      const stored = await database.get(traces, scope, traceId)
+    const { trace, entry } = await transact(database, scope, async (change) => {
+      const stored = await change.get(traces, traceId)
       if (!stored) throw new Refusal('not_found', 'No trace has this trace_id.')
-      const change = new Change()
       const staged = await this.#stage(change, scope, stored, includeUnknown)
-      if (!staged) return stored.record
+      if (!staged) return { trace: stored.record, entry: undefined }
+      for (const [counter, refusal] of staged.limits) change.limits.set(counter, refusal)
       this.#options.audit.record(change, {
         organizationId: scope.organizationId,
         actor: actorOf(scope),
@@ -74,16 +74,10 @@ export class Retries {
         projectId: stored.record.projectId,
         details: {},
       })
-      const result = await database.commit(change)
-      if (result.ok) {
-        queued(staged.entry)
-        return staged.trace
-      }
-      if (result.reason === 'limit')
-        throw (
-          staged.limits.get(keyName(result.key)) ?? new Refusal('rate_limit_exceeded', 'A limit was reached.', { retryAfterSeconds: 60 })
-        )
-    }
+      return staged
+    })
+    if (entry) queued(entry)
+    return trace
   }
 
   /** Undefined when an attempt is due or under way already. */

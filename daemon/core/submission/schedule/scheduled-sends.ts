@@ -1,5 +1,4 @@
 /** Scheduled sends: those that wait or were canceled, and the cancel. Spec "Scheduled send". */
-import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { dequeueIfThere } from '#store/queue.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/scope/lists.ts'
@@ -10,6 +9,7 @@ import type { Policies } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
+import { transact } from '../../transact.ts'
 
 export interface ScheduledSendsOptions {
   readonly database: Database
@@ -42,16 +42,16 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
    */
   async cancel(scope: Scope, traceId: string): Promise<Trace> {
     const { database, clock } = this.#options
-    for (;;) {
-      const stored = await database.get(traces, scope, traceId)
+    return transact(database, scope, async (change) => {
+      const stored = await change.get(traces, traceId)
       if (!stored || stored.record.sendAt === undefined) throw new Refusal('not_found', 'No scheduled send has this trace_id.')
       if (stored.record.status === 'canceled') return stored.record
       refuseTooLate(stored.record)
       const next = canceledTrace(stored.record, clock.now(), scope.grantId)
-      const change = new Change().replace(traces, scope.organizationId, stored, next)
-      const result = await database.commit(await dequeueIfThere(database, change, waitingEntry(scope.organizationId, stored.record)))
-      if (result.ok) return next
-    }
+      change.replace(traces, scope.organizationId, stored, next)
+      await dequeueIfThere(database, change, waitingEntry(scope.organizationId, stored.record))
+      return next
+    })
   }
 }
 

@@ -17,6 +17,7 @@ import { secretPlace, webhookEndpoints, type WebhookEndpoint, type WebhookEventT
 import type { WebhookSettingsSource } from '../settings.ts'
 import { newWebhookSecret } from '../sending/signature.ts'
 import { checkTargetUrl, type TargetGuards } from './target-url.ts'
+import { must } from '../transact.ts'
 
 export interface WebhookOptions extends TargetGuards {
   readonly database: Database
@@ -155,10 +156,8 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     return record
   }
 
-  async #stored(scope: Scope, id: string): Promise<Stored<WebhookEndpoint>> {
-    const stored = await this.#options.database.get(webhookEndpoints, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No webhook endpoint has this id.')
-    return stored
+  #stored(scope: Scope, id: string): Promise<Stored<WebhookEndpoint>> {
+    return must(this.#options.database, webhookEndpoints, scope, id)
   }
 }
 

@@ -1,5 +1,4 @@
 /** What became of the events that endpoints were to hear of: lists, one with its attempts, and asking for one again. Spec "Other webhook endpoints". */
-import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../../access/scope/lists.ts'
@@ -19,6 +18,7 @@ import {
 import { begunAgain } from './schedule.ts'
 import type { WebhookSettingsSource } from '../settings.ts'
 import { findTarget, type TargetSource } from './target.ts'
+import { must, transact } from '../transact.ts'
 
 export interface DeliveriesOptions {
   readonly database: Database
@@ -46,8 +46,6 @@ export interface DeliveryFilter extends OfProject {
   readonly traceId?: string | undefined
   readonly status?: DeliveryStatus | undefined
 }
-
-const triesMax = 5
 
 export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
   readonly #options: DeliveriesOptions
@@ -82,23 +80,23 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
   async redeliver(scope: Scope, id: string): Promise<DeliverySeen> {
     const { database, clock, audit } = this.#options
     const { organizationId } = scope
-    for (let tries = 0; tries < triesMax; tries++) {
-      const stored = await this.#stored(scope, id)
+    const next = await transact(database, scope, async (change) => {
+      const stored = await change.must(webhookDeliveries, id)
       await this.#requireTarget(scope, stored.record.endpointId)
-      const next = begunAgain(stored.record, clock.now())
-      const change = removeDue(new Change().replace(webhookDeliveries, organizationId, stored, next), stored.record)
+      const begun = begunAgain(stored.record, clock.now())
+      removeDue(change.replace(webhookDeliveries, organizationId, stored, begun), stored.record)
       audit.record(change, {
         organizationId,
         actor: actorOf(scope),
         act: 'webhook_delivery.redelivered',
         target: id,
-        projectId: next.projectId,
+        projectId: begun.projectId,
         details: {},
       })
-      addDue(change, { endpointId: next.endpointId, dueMs: next.updatedAt, id, organizationId })
-      if ((await database.commit(change)).ok) return this.#seenOne(scope, next)
-    }
-    throw new Refusal('conflict', 'The delivery was changed at the same time; try again.')
+      addDue(change, { endpointId: begun.endpointId, dueMs: begun.updatedAt, id, organizationId })
+      return begun
+    })
+    return this.#seenOne(scope, next)
   }
 
   /** Each target is looked up once, and only for deliveries that wait. */
@@ -116,10 +114,8 @@ export class Deliveries implements List<DeliveryFilter, DeliverySeen> {
     return seen
   }
 
-  async #stored(scope: Scope, id: string): Promise<Stored<WebhookDelivery>> {
-    const stored = await this.#options.database.get(webhookDeliveries, scope, id)
-    if (!stored) throw new Refusal('not_found', 'No webhook attempt has this id.')
-    return stored
+  #stored(scope: Scope, id: string): Promise<Stored<WebhookDelivery>> {
+    return must(this.#options.database, webhookDeliveries, scope, id)
   }
 
   async #requireTarget(scope: Scope, id: string): Promise<void> {
