@@ -7,6 +7,9 @@ export interface Identified {
   readonly id: string
 }
 
+/** What a schema describes, as records are: nobody changes one in place. */
+export type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T
+
 /** A record as it was read; `version` guards the write that follows. */
 export interface Stored<R> {
   readonly record: R

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Change, Touched } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { Clock } from './clock.ts'
 
@@ -15,20 +15,22 @@ export interface Actor {
   readonly id: string
 }
 
-/** One act. Never holds a secret. */
-export interface AuditEntry {
-  readonly id: string
-  readonly at: number
-  readonly actor: Actor
+const schema = z.strictObject({
+  id: z.string(),
+  at: z.int(),
+  actor: z.strictObject({ kind: z.enum(actorKinds), id: z.string() }),
   /** Noun and verb, such as `organization.plan_set`. */
-  readonly act: string
+  act: z.string(),
   /** Id of what was acted on. */
-  readonly target: string
+  target: z.string(),
   /** The project it was about; null is the whole organization, which keys of one project do not see. */
-  readonly projectId: string | null
+  projectId: z.string().nullable(),
   /** What changed; keys are wire names. */
-  readonly details: Readonly<Record<string, unknown>>
-}
+  details: z.record(z.string(), z.unknown()),
+})
+
+/** One act. Never holds a secret. */
+export type AuditEntry = Immutable<z.infer<typeof schema>>
 
 export interface Act extends Pick<AuditEntry, 'actor' | 'act' | 'target' | 'details'> {
   readonly organizationId: string
@@ -52,15 +54,7 @@ export function actorOf({ holder, grantId }: Pick<Asker, 'grantId' | 'holder'>):
 
 export const auditEntries = defineRecord<AuditEntry>({
   name: 'audit',
-  schema: z.strictObject({
-    id: z.string(),
-    at: z.int(),
-    actor: z.strictObject({ kind: z.enum(actorKinds), id: z.string() }),
-    act: z.string(),
-    target: z.string(),
-    projectId: z.string().nullable(),
-    details: z.record(z.string(), z.unknown()),
-  }),
+  schema,
   projectOf: (entry) => entry.projectId ?? '',
 })
 

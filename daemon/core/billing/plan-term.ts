@@ -1,30 +1,26 @@
 /** Since when an organization has been on which plan, so that past months are billed as they were. */
-import { planNames, type Plan, type PlanName, type PlanOverrides } from '#config/plans.ts'
-import { defineRecord } from '#store/record-kind.ts'
+import { planNames, type Plan } from '#config/plans.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { limitsOf } from '../limits.ts'
 import { planOverridesSchema, type Organization } from '../tenancy/organization.ts'
 import type { Period } from './period.ts'
 
-/** A plan with its overrides, from a time to the next term's. The first change of an organization writes the term before it too. */
-export interface PlanTerm {
-  readonly id: string
-  readonly plan: PlanName
-  readonly overrides?: PlanOverrides | undefined
-  readonly from: number
+const schema = z.strictObject({
+  id: z.string(),
+  plan: z.enum(planNames),
+  overrides: planOverridesSchema.optional(),
+  from: z.int(),
   /** Counts up with every term of the organization. */
-  readonly number: number
-}
+  number: z.int(),
+})
+
+/** A plan with its overrides, from a time to the next term's. The first change of an organization writes the term before it too. */
+export type PlanTerm = Immutable<z.infer<typeof schema>>
 
 export const planTerms = defineRecord<PlanTerm>({
   name: 'plan_term',
-  schema: z.strictObject({
-    id: z.string(),
-    plan: z.enum(planNames),
-    overrides: planOverridesSchema.optional(),
-    from: z.int(),
-    number: z.int(),
-  }),
+  schema,
 })
 
 /** What the organization was on in the whole or a part of the time from `from` until `until`, in order of time. */

@@ -1,32 +1,27 @@
 /** Prices of an organization's own, with their history. */
 import { axisNames, billableAxes, type Axis } from '#config/prices.ts'
 import type { PlanName } from '#config/plans.ts'
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
-/** A price from a month on. A later record of the same month takes its place. */
-export interface Price {
-  readonly id: string
-  readonly axis: Axis
+const schema = z.strictObject({
+  id: z.string(),
+  axis: z.enum(axisNames),
   /** Millionths of a rappen for one unit. */
-  readonly unitPriceUrp: number
+  unitPriceUrp: z.int().min(0),
   /** `2026-11`. */
-  readonly effectiveFrom: string
-  readonly setAt: number
+  effectiveFrom: z.string(),
+  setAt: z.int(),
   /** Counts up with every price of the organization. */
-  readonly number: number
-}
+  number: z.int(),
+})
+
+/** A price from a month on. A later record of the same month takes its place. */
+export type Price = Immutable<z.infer<typeof schema>>
 
 export const prices = defineRecord<Price>({
   name: 'price',
-  schema: z.strictObject({
-    id: z.string(),
-    axis: z.enum(axisNames),
-    unitPriceUrp: z.int().min(0),
-    effectiveFrom: z.string(),
-    setAt: z.int(),
-    number: z.int(),
-  }),
+  schema,
 })
 
 /** The price of one unit in a month. Plan enterprise is by contract: it has prices of its own or none. */

@@ -1,45 +1,34 @@
 /** Claims: a sandbox of nobody in particular that somebody is asked to take over, and later who did. One for each sandbox. */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
-export interface Claim {
+const schema = z.strictObject({
   /** The organization of the sandbox. */
-  readonly id: string
-  readonly projectId: string
+  id: z.string(),
+  projectId: z.string(),
   /** The grant of the agent that asked. */
-  readonly grantId: string
-  readonly clientName: string
+  grantId: z.string(),
+  clientName: z.string(),
   /** Whom it was mailed to, folded. */
-  readonly email: string
+  email: z.string(),
   /** What the agent shows to its user, and the page too. */
-  readonly userCode: string
+  userCode: z.string(),
   /** When the sandbox was made. */
-  readonly sandboxAt: number
-  readonly startedAt: number
+  sandboxAt: z.int(),
+  startedAt: z.int(),
   /** null: the service had no mail of its own. */
-  readonly mailedAt: number | null
-  readonly expiresAt: number
+  mailedAt: z.int().nullable(),
+  expiresAt: z.int(),
   /** Who took it over, and when; null until then. */
-  readonly userId: string | null
-  readonly claimedAt: number | null
-}
+  userId: z.string().nullable(),
+  claimedAt: z.int().nullable(),
+})
+
+export type Claim = Immutable<z.infer<typeof schema>>
 
 export const claims = defineRecord<Claim>({
   name: 'claim',
-  schema: z.strictObject({
-    id: z.string(),
-    projectId: z.string(),
-    grantId: z.string(),
-    clientName: z.string(),
-    email: z.string(),
-    userCode: z.string(),
-    sandboxAt: z.int(),
-    startedAt: z.int(),
-    mailedAt: z.int().nullable(),
-    expiresAt: z.int(),
-    userId: z.string().nullable(),
-    claimedAt: z.int().nullable(),
-  }),
+  schema,
   // found only while it is open
   lookups: {
     code: ({ userCode, userId }) => (userId === null ? [[userCode]] : []),

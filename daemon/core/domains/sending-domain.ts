@@ -1,5 +1,5 @@
 /** Sending domains: the domains that an organization signs for, with their DKIM keys and what DNS last said of them. */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { SpfReading } from './spf-terms.ts'
 
@@ -44,53 +44,47 @@ export const domainStatuses = ['pending', 'verified', 'failed'] as const
 /** `verified`: its mail is signed; `failed`: DNS holds something else, or holds the key no more; `pending`: not published yet. */
 export type DomainStatus = (typeof domainStatuses)[number]
 
-export interface SendingDomain {
-  readonly id: string
+const schema = z.strictObject({
+  id: z.string(),
   /** Lower-case A-labels. */
-  readonly domain: string
-  readonly status: DomainStatus
-  readonly keys: readonly DkimKey[]
+  domain: z.string(),
+  status: z.enum(domainStatuses),
+  keys: z.array(
+    z.strictObject({
+      selector: z.string(),
+      algorithm: z.enum(keyAlgorithms),
+      publicKey: z.string(),
+      sealedPrivateKey: z.string().nullable(),
+      state: z.enum(['pending', 'active', 'retired']),
+      createdAt: z.int(),
+      retiredAt: z.int().nullable(),
+    }),
+  ),
   /** The last look-up; null before the first. */
-  readonly check: { readonly at: number; readonly records: readonly RecordCheck[] } | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+  check: z
+    .strictObject({
+      at: z.int(),
+      records: z.array(
+        z.strictObject({
+          purpose: z.enum(recordPurposes),
+          name: z.string(),
+          found: z.array(z.string()),
+          verdict: z.enum(verdicts),
+          hint: z.string(),
+          spf: z.strictObject({ terms: z.array(z.string()), lookups: z.int(), broken: z.array(z.string()) }).optional(),
+        }),
+      ),
+    })
+    .nullable(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+})
+
+export type SendingDomain = Immutable<z.infer<typeof schema>>
 
 export const sendingDomains = defineRecord<SendingDomain>({
   name: 'sending_domain',
-  schema: z.strictObject({
-    id: z.string(),
-    domain: z.string(),
-    status: z.enum(domainStatuses),
-    keys: z.array(
-      z.strictObject({
-        selector: z.string(),
-        algorithm: z.enum(keyAlgorithms),
-        publicKey: z.string(),
-        sealedPrivateKey: z.string().nullable(),
-        state: z.enum(['pending', 'active', 'retired']),
-        createdAt: z.int(),
-        retiredAt: z.int().nullable(),
-      }),
-    ),
-    check: z
-      .strictObject({
-        at: z.int(),
-        records: z.array(
-          z.strictObject({
-            purpose: z.enum(recordPurposes),
-            name: z.string(),
-            found: z.array(z.string()),
-            verdict: z.enum(verdicts),
-            hint: z.string(),
-            spf: z.strictObject({ terms: z.array(z.string()), lookups: z.int(), broken: z.array(z.string()) }).optional(),
-          }),
-        ),
-      })
-      .nullable(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  }),
+  schema,
   isSetting: true,
   isTracked: true,
   unique: { domain: ({ domain }) => [[domain]] },

@@ -1,29 +1,45 @@
 /** A mail that came in by a route. The octets are content of the store; what they say is read afterwards. */
-import { defineRecord, globalKey } from '#store/record-kind.ts'
-import type { ContentRef } from '#store/content.ts'
+import { defineRecord, globalKey, type Immutable } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
 import type { Authentication } from './authentication.ts'
 
-export interface InboundMessage {
-  readonly id: string
-  readonly routeId: string
+const text = z.string()
+
+const schema = z.strictObject({
+  id: text,
+  routeId: text,
   /** The project of the route when the mail came, which stays when the route moves. */
-  readonly projectId: string
+  projectId: text,
   /** Reverse-path; empty when it is null. */
-  readonly mailFrom: string
+  mailFrom: text,
   /** The recipients that the route took, as the other server wrote them. */
-  readonly recipients: readonly string[]
-  readonly remoteAddress: string
-  readonly helo: string
-  readonly isEncrypted: boolean
-  readonly receivedAt: number
+  recipients: z.array(text),
+  remoteAddress: text,
+  helo: text,
+  isEncrypted: z.boolean(),
+  receivedAt: z.int(),
   /** Return-Path, loop mark and Received, with line ends: they stand before the content. */
-  readonly prefix: string
-  readonly content: ContentRef
+  prefix: text,
+  content: z.strictObject({ id: text, size: z.int(), sha256: text, rows: z.int() }),
   /** Null until it is prepared for the webhook, right after it came. */
-  readonly prepared: PreparedMessage | null
-}
+  prepared: z
+    .strictObject({
+      subject: text,
+      from: z.array(text),
+      unreadable: text.nullable(),
+      authentication: z.strictObject({
+        spf: z.strictObject({ result: text, domain: text.nullable() }),
+        dkim: z.array(z.strictObject({ result: text, domain: text.nullable(), selector: text.nullable() })),
+        dmarc: z.strictObject({ result: text, domain: text.nullable(), policy: text.nullable() }),
+        arc: z.strictObject({ result: text }),
+      }),
+      deliveryId: text,
+    })
+    .nullable(),
+})
+
+export type InboundMessage = Immutable<z.infer<typeof schema>>
 
 /** What was found out about a mail, and the delivery that tells the webhook. */
 export interface PreparedMessage {
@@ -43,37 +59,9 @@ const weightMin = 16 * 1024
 /** What a mail counts for the limit of the plan, in octets. */
 export const weightOf = ({ content }: Pick<InboundMessage, 'content'>): number => Math.max(content.size, weightMin)
 
-const text = z.string()
-
 export const inboundMessages = defineRecord<InboundMessage>({
   name: 'inbound_message',
-  schema: z.strictObject({
-    id: text,
-    routeId: text,
-    projectId: text,
-    mailFrom: text,
-    recipients: z.array(text),
-    remoteAddress: text,
-    helo: text,
-    isEncrypted: z.boolean(),
-    receivedAt: z.int(),
-    prefix: text,
-    content: z.strictObject({ id: text, size: z.int(), sha256: text, rows: z.int() }),
-    prepared: z
-      .strictObject({
-        subject: text,
-        from: z.array(text),
-        unreadable: text.nullable(),
-        authentication: z.strictObject({
-          spf: z.strictObject({ result: text, domain: text.nullable() }),
-          dkim: z.array(z.strictObject({ result: text, domain: text.nullable(), selector: text.nullable() })),
-          dmarc: z.strictObject({ result: text, domain: text.nullable(), policy: text.nullable() }),
-          arc: z.strictObject({ result: text }),
-        }),
-        deliveryId: text,
-      })
-      .nullable(),
-  }),
+  schema,
   indexes: { route: ({ routeId }) => [[routeId]], project: ({ projectId }) => [[projectId]] },
   projectOf: ({ projectId }) => projectId,
 })

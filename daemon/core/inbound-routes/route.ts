@@ -1,32 +1,25 @@
 /** An inbound route: whose mail at the inbound domain goes to which webhook. Spec "Inbound route". */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import type { SealedSecret } from '../access/secret-box.ts'
 import type { TargetSource } from '../webhooks/sending/target.ts'
 import { nameOf } from './pattern.ts'
 
-export interface InboundRoute {
-  readonly id: string
-  readonly projectId: string
+const schema = z.strictObject({
+  id: z.string(),
+  projectId: z.string(),
   /** Lower case: `sales`, `sales+*` or `*`. */
-  readonly localPartPattern: string
-  readonly webhookUrl: string
-  readonly sealedSecret: SealedSecret
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+  localPartPattern: z.string(),
+  webhookUrl: z.string(),
+  sealedSecret: z.string(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+})
+
+export type InboundRoute = Immutable<z.infer<typeof schema>>
 
 export const inboundRoutes = defineRecord<InboundRoute>({
   name: 'inbound_route',
-  schema: z.strictObject({
-    id: z.string(),
-    projectId: z.string(),
-    localPartPattern: z.string(),
-    webhookUrl: z.string(),
-    sealedSecret: z.string(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  }),
+  schema,
   isTracked: true,
   lookups: { pattern: ({ localPartPattern }) => [patternKey(localPartPattern)] },
   projectOf: ({ projectId }) => projectId,

@@ -1,5 +1,5 @@
 /** Ingest sources: who may tell this service what became of mail, and with which secret. Spec "Bounce source". */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { SecretBox, SealedSecret } from '../access/secret-box.ts'
 
@@ -21,37 +21,32 @@ export interface ImapConfig {
   readonly pollIntervalSeconds: number
 }
 
-/** It belongs to the whole organization. A revoked one is gone. */
-export interface IngestSource {
-  readonly id: string
-  readonly provider: IngestProvider
-  readonly label: string
+const schema = z.strictObject({
+  id: z.string(),
+  provider: z.enum(ingestProviders),
+  label: z.string(),
   /** Key of the HMAC over what is posted; see `openHmacSecret`. */
-  readonly sealedSecret: SealedSecret
+  sealedSecret: z.string(),
   /** null: nothing is fetched. */
-  readonly imap: ImapConfig | null
-  readonly createdAt: number
-}
+  imap: z
+    .strictObject({
+      host: z.string(),
+      port: z.int(),
+      username: z.string(),
+      sealedPassword: z.string(),
+      mailbox: z.string(),
+      pollIntervalSeconds: z.int(),
+    })
+    .nullable(),
+  createdAt: z.int(),
+})
+
+/** It belongs to the whole organization. A revoked one is gone. */
+export type IngestSource = Immutable<z.infer<typeof schema>>
 
 export const ingestSources = defineRecord<IngestSource>({
   name: 'ingest_source',
-  schema: z.strictObject({
-    id: z.string(),
-    provider: z.enum(ingestProviders),
-    label: z.string(),
-    sealedSecret: z.string(),
-    imap: z
-      .strictObject({
-        host: z.string(),
-        port: z.int(),
-        username: z.string(),
-        sealedPassword: z.string(),
-        mailbox: z.string(),
-        pollIntervalSeconds: z.int(),
-      })
-      .nullable(),
-    createdAt: z.int(),
-  }),
+  schema,
   isTracked: true,
   lookups: { id: ({ id }) => [[id]] },
 })

@@ -2,34 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { encode, type Change } from '#store/change.ts'
 import { contentRowKey, type ContentRef } from '#store/content.ts'
-import { defineRecord, globalKey, type Stored } from '#store/record-kind.ts'
+import { defineRecord, globalKey, type Stored, type Immutable } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
-import type { InspectReport, InspectSession } from './report.ts'
+import type { InspectSession } from './report.ts'
 
 /** The first mail that came; those after it are only counted. */
 export interface ReceivedMail {
   readonly session: InspectSession
   readonly content: ContentRef
-}
-
-export interface InspectTest {
-  readonly id: string
-  readonly projectId: string
-  /** The local part of its address: 26 characters of base32, which nobody guesses. */
-  readonly token: string
-  readonly domain: string
-  /** What makes its public link; the address does not tell it. */
-  readonly shareToken: string
-  readonly createdAt: number
-  /** No mail is taken from then on. */
-  readonly expiresAt: number
-  readonly mail: ReceivedMail | null
-  readonly laterMails: number
-  /** `isPartial`: DNS did not answer all that the checks ask. */
-  readonly result: { readonly score: number; readonly grade: InspectReport['grade']; readonly isPartial?: boolean | undefined } | null
-  /** Why the mail could not be scored, for people. */
-  readonly problem: string | null
 }
 
 const session = z.strictObject({
@@ -42,24 +23,34 @@ const session = z.strictObject({
   serverName: z.string(),
   smtpUtf8: z.boolean(),
   receivedAt: z.int(),
+  bareLineEnd: z.enum(['header', 'body']).optional(),
 })
 const content = z.strictObject({ id: z.string(), size: z.int(), sha256: z.string(), rows: z.int() })
 
+const schema = z.strictObject({
+  id: z.string(),
+  projectId: z.string(),
+  /** The local part of its address: 26 characters of base32, which nobody guesses. */
+  token: z.string(),
+  domain: z.string(),
+  /** What makes its public link; the address does not tell it. */
+  shareToken: z.string(),
+  createdAt: z.int(),
+  /** No mail is taken from then on. */
+  expiresAt: z.int(),
+  mail: z.strictObject({ session, content }).nullable(),
+  laterMails: z.int(),
+  /** `isPartial`: DNS did not answer all that the checks ask. */
+  result: z.strictObject({ score: z.int(), grade: z.enum(['A', 'B', 'C', 'D', 'F']), isPartial: z.boolean().optional() }).nullable(),
+  /** Why the mail could not be scored, for people. */
+  problem: z.string().nullable(),
+})
+
+export type InspectTest = Immutable<z.infer<typeof schema>>
+
 export const inspectTests = defineRecord<InspectTest>({
   name: 'inspect-test',
-  schema: z.strictObject({
-    id: z.string(),
-    projectId: z.string(),
-    token: z.string(),
-    domain: z.string(),
-    shareToken: z.string(),
-    createdAt: z.int(),
-    expiresAt: z.int(),
-    mail: z.strictObject({ session, content }).nullable(),
-    laterMails: z.int(),
-    result: z.strictObject({ score: z.int(), grade: z.enum(['A', 'B', 'C', 'D', 'F']), isPartial: z.boolean().optional() }).nullable(),
-    problem: z.string().nullable(),
-  }),
+  schema,
   indexes: { project: ({ projectId, createdAt }) => [[projectId, createdAt]] },
   unique: { content: ({ mail }) => (mail ? [[mail.content.id]] : []) },
   lookups: { token: ({ token }) => [[token]], share: ({ shareToken }) => [[shareToken]] },

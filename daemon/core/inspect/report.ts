@@ -101,7 +101,7 @@ export interface InspectSession {
   readonly serverName: string
   readonly smtpUtf8: boolean
   /** Where the first bare CR or LF stood, which the listener has turned into CRLF; left out when there was none. */
-  readonly bareLineEnd?: 'header' | 'body'
+  readonly bareLineEnd?: 'header' | 'body' | undefined
   /** Milliseconds since the epoch. */
   readonly receivedAt: number
 }

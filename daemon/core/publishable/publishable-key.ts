@@ -1,5 +1,5 @@
 /** Publishable keys: bearer tokens that stand in web pages, and what each of them may send. Spec "Publishable key". */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { captchaProviders, type Asker, type Captcha } from '../visitors/captcha.ts'
 
@@ -14,52 +14,39 @@ export interface Rates {
   readonly perKeyDay: number
 }
 
-export interface PublishableKey {
-  readonly id: string
-  readonly name: string
-  readonly projectId: string
+const rate = z.int().min(0).optional()
+
+const schema = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  projectId: z.string(),
   /** Names the one token that works; another one with every rotation. */
-  readonly tokenId: string
+  tokenId: z.string(),
   /** For people: the beginning and the last four characters of the token. */
-  readonly preview: string
+  preview: z.string(),
   /** As browsers write them. */
-  readonly allowedOrigins: readonly string[]
+  allowedOrigins: z.array(z.string()),
   /** `user@host`, or `@host` for everybody there; folded. */
-  readonly allowedTo: readonly string[]
+  allowedTo: z.array(z.string()),
   /** The one sender, with or without a display name. */
-  readonly lockedFrom: string
-  readonly ratePreset: RatePreset
+  lockedFrom: z.string(),
+  ratePreset: z.enum(ratePresets),
   /** In place of those of the preset. */
-  readonly rates: Partial<Rates>
-  readonly captcha: Captcha | null
-  readonly createdAt: number
-  readonly updatedAt: number
-  readonly revokedAt: number | null
-}
+  rates: z.strictObject({ perIpHour: rate, perRecipientHour: rate, perKeyHour: rate, perKeyDay: rate }) as z.ZodType<Partial<Rates>>,
+  captcha: z.strictObject({ provider: z.enum(captchaProviders), sealedSecret: z.string(), siteKey: z.string().nullable() }).nullable(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+  revokedAt: z.int().nullable(),
+})
+
+export type PublishableKey = Immutable<z.infer<typeof schema>>
 
 /** Whether a token of the key is the one that works. */
 export const works = ({ tokenId, revokedAt }: PublishableKey, token: string | undefined): boolean => token === tokenId && revokedAt === null
 
-const rate = z.int().min(0).optional()
-
 export const publishableKeys = defineRecord<PublishableKey>({
   name: 'publishable_key',
-  schema: z.strictObject({
-    id: z.string(),
-    name: z.string(),
-    projectId: z.string(),
-    tokenId: z.string(),
-    preview: z.string(),
-    allowedOrigins: z.array(z.string()),
-    allowedTo: z.array(z.string()),
-    lockedFrom: z.string(),
-    ratePreset: z.enum(ratePresets),
-    rates: z.strictObject({ perIpHour: rate, perRecipientHour: rate, perKeyHour: rate, perKeyDay: rate }) as z.ZodType<Partial<Rates>>,
-    captcha: z.strictObject({ provider: z.enum(captchaProviders), sealedSecret: z.string(), siteKey: z.string().nullable() }).nullable(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-    revokedAt: z.int().nullable(),
-  }),
+  schema,
   isSetting: true,
   isTracked: true,
   lookups: { token: (key) => [[key.tokenId]] },

@@ -1,5 +1,5 @@
 /** Failover policies: which destinations take over for another one, and when. Spec "Failover policy". */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
 /** Why a message leaves a destination for the next one. */
@@ -8,32 +8,25 @@ export type FailoverCause = (typeof failoverCauses)[number]
 
 export const fallbacksMax = 5
 
-export interface FailoverPolicy {
-  readonly id: string
-  readonly projectId: string
+const schema = z.strictObject({
+  id: z.string(),
+  projectId: z.string(),
   /** The destination that routing chose; a project has one policy for it at most. */
-  readonly primaryId: string
+  primaryId: z.string(),
   /** In the order in which they are tried. Their own policies do not count. */
-  readonly fallbackIds: readonly string[]
-  readonly on: readonly FailoverCause[]
+  fallbackIds: z.array(z.string()),
+  on: z.array(z.enum(failoverCauses)),
   /** For the cause `latency`: the 95th percentile of the last minutes above which mail passes the destination over. */
-  readonly latencyMs: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+  latencyMs: z.int().nullable(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+})
+
+export type FailoverPolicy = Immutable<z.infer<typeof schema>>
 
 export const failoverPolicies = defineRecord<FailoverPolicy>({
   name: 'failover_policy',
-  schema: z.strictObject({
-    id: z.string(),
-    projectId: z.string(),
-    primaryId: z.string(),
-    fallbackIds: z.array(z.string()),
-    on: z.array(z.enum(failoverCauses)),
-    latencyMs: z.int().nullable(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  }),
+  schema,
   isSetting: true,
   isTracked: true,
   unique: { primary: (policy) => [[policy.projectId, policy.primaryId]] },

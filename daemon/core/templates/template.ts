@@ -1,6 +1,6 @@
 /** Templates and their versions. Every save of other content is a version of its own, which never changes. Spec "Template". */
 import type { Change } from '#store/change.ts'
-import { defineRecord, type Stored } from '#store/record-kind.ts'
+import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
 /** The largest content that is kept, in characters; of the schema, those of its JSON. */
@@ -16,17 +16,19 @@ export interface TemplateContent {
   readonly schema: Readonly<Record<string, unknown>> | null
 }
 
-export interface Template {
-  readonly id: string
-  readonly projectId: string
+const templateSchema = z.strictObject({
+  id: z.string(),
+  projectId: z.string(),
   /** What senders call it by; unique in the project. */
-  readonly slug: string
-  readonly name: string
+  slug: z.string(),
+  name: z.string(),
   /** Versions count 1, 2, 3 … up to this one. */
-  readonly currentVersion: number
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+  currentVersion: z.int(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+})
+
+export type Template = Immutable<z.infer<typeof templateSchema>>
 
 /** Belongs to no project by itself: it is reached through its template only. */
 export interface TemplateVersion extends TemplateContent {
@@ -44,15 +46,7 @@ export const versionId = (templateId: string, version: number): string => `${tem
 
 export const templates = defineRecord<Template>({
   name: 'template',
-  schema: z.strictObject({
-    id: z.string(),
-    projectId: z.string(),
-    slug: z.string(),
-    name: z.string(),
-    currentVersion: z.int(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  }),
+  schema: templateSchema,
   isTracked: true,
   indexes: { project: (template) => [[template.projectId]] },
   unique: { slug: (template) => [[template.projectId, template.slug]] },

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import { toStored, type Database } from '#store/database.ts'
-import { defineRecord, type Stored } from '#store/record-kind.ts'
+import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import * as z from 'zod'
 import { foldAddress } from '../addresses.ts'
@@ -20,88 +20,60 @@ export type ReportType = (typeof reportTypes)[number]
 export const reportProofs = ['attempt', 'return_path', 'reference', 'queue_id', 'message_id', 'subject'] as const
 export type ReportProof = (typeof reportProofs)[number]
 
-export interface TraceReport {
+const schema = z.strictObject({
   /** See `reportId`. */
-  readonly id: string
-  readonly traceId: string
-  readonly projectId: string
-  readonly type: ReportType
+  id: z.string(),
+  traceId: z.uuidv4(),
+  projectId: z.string(),
+  type: z.enum(reportTypes),
   /** When the first report of this kind came; better evidence changes the rest of the record and not this. */
-  readonly at: number
+  at: z.int(),
   /** When it happened by the teller's clock. */
-  readonly occurredAt: number | null
+  occurredAt: z.int().nullable(),
   /** As the message was addressed; null when the report does not tell which one of several. */
-  readonly recipient: string | null
+  recipient: z.string().nullable(),
   /** Whom it reached last, where that differs: mail is forwarded. */
-  readonly finalRecipient: string | null
-  readonly format: string
+  finalRecipient: z.string().nullable(),
+  format: z.string(),
   /** The ingest source that told it; null at the bounce domain. */
-  readonly sourceId: string | null
-  readonly proof: ReportProof
+  sourceId: z.string().nullable(),
+  proof: z.enum(reportProofs),
   /** Nobody vouches for it: it is shown and changes nothing. */
-  readonly isUnverified: boolean
-  readonly bounce: 'hard' | 'soft' | 'block' | null
-  readonly category: string | null
+  isUnverified: z.boolean(),
+  bounce: z.enum(['hard', 'soft', 'block']).nullable(),
+  category: z.string().nullable(),
   /** One plain sentence. */
-  readonly reason: string
-  readonly action: string | null
+  reason: z.string(),
+  action: z.string().nullable(),
   /** Enhanced status code, RFC 3463. */
-  readonly status: string | null
-  readonly smtpCode: number | null
-  readonly diagnostic: string | null
-  readonly remoteMta: string | null
-  readonly reportingMta: string | null
+  status: z.string().nullable(),
+  smtpCode: z.int().nullable(),
+  diagnostic: z.string().nullable(),
+  remoteMta: z.string().nullable(),
+  reportingMta: z.string().nullable(),
   /** Of a complaint. */
-  readonly feedbackType: string | null
+  feedbackType: z.string().nullable(),
   /** The recipient went on the suppression list because of it. */
-  readonly suppression: { readonly id: string; readonly reason: string } | null
+  suppression: z.strictObject({ id: z.string(), reason: z.string() }).nullable(),
   /** Octets of the mail itself that are kept. */
-  readonly rawBytes: number
+  rawBytes: z.int(),
   /** The report that the mail is kept with, where it told of several recipients; this one when absent. */
-  readonly rawOf?: string | undefined
+  rawOf: z.string().optional(),
   /** It was read from fields made for programs, not from prose. Absent in records of before 2026-11-22. */
-  readonly isStructured?: boolean | undefined
+  isStructured: z.boolean().optional(),
   /** The evidence is good enough to suppress the recipient. Absent in records of before 2026-11-22. */
-  readonly maySuppress?: boolean | undefined
+  maySuppress: z.boolean().optional(),
   /** How often better evidence replaced what stood here; none when absent. */
-  readonly revisions?: number | undefined
+  revisions: z.int().optional(),
   /** The webhook event that told it last. */
-  readonly eventId?: string | undefined
-}
+  eventId: z.string().optional(),
+})
+
+export type TraceReport = Immutable<z.infer<typeof schema>>
 
 export const traceReports = defineRecord<TraceReport>({
   name: 'feedback',
-  schema: z.strictObject({
-    id: z.string(),
-    traceId: z.uuidv4(),
-    projectId: z.string(),
-    type: z.enum(reportTypes),
-    at: z.int(),
-    occurredAt: z.int().nullable(),
-    recipient: z.string().nullable(),
-    finalRecipient: z.string().nullable(),
-    format: z.string(),
-    sourceId: z.string().nullable(),
-    proof: z.enum(reportProofs),
-    isUnverified: z.boolean(),
-    bounce: z.enum(['hard', 'soft', 'block']).nullable(),
-    category: z.string().nullable(),
-    reason: z.string(),
-    action: z.string().nullable(),
-    status: z.string().nullable(),
-    smtpCode: z.int().nullable(),
-    diagnostic: z.string().nullable(),
-    remoteMta: z.string().nullable(),
-    reportingMta: z.string().nullable(),
-    feedbackType: z.string().nullable(),
-    suppression: z.strictObject({ id: z.string(), reason: z.string() }).nullable(),
-    rawBytes: z.int(),
-    rawOf: z.string().optional(),
-    isStructured: z.boolean().optional(),
-    maySuppress: z.boolean().optional(),
-    revisions: z.int().optional(),
-    eventId: z.string().optional(),
-  }),
+  schema,
   indexes: {
     /** What went wrong, by the recipient's domain and time. */
     trouble: ({ type, recipient, isUnverified, at }) =>

@@ -4,7 +4,7 @@
  */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { globalKey, defineRecord } from '#store/record-kind.ts'
+import { globalKey, defineRecord, type Immutable } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import * as z from 'zod'
 import { webhookEventTypes } from './endpoint.ts'
@@ -24,31 +24,33 @@ export type AttemptEnding = (typeof attemptEndings)[number]
 export const deliveryTypes = [...webhookEventTypes, 'inbound_message'] as const
 export type DeliveryType = (typeof deliveryTypes)[number]
 
-export interface WebhookDelivery {
-  readonly id: string
+const schema = z.strictObject({
+  id: z.string(),
   /** The UUID that the receiver tells deliveries apart by: the same at every attempt, also when asked for again. */
-  readonly deliveryId: string
-  readonly eventId: string
-  readonly eventType: DeliveryType
+  deliveryId: z.uuidv4(),
+  eventId: z.string(),
+  eventType: z.enum(deliveryTypes),
   /** Id of the target, which is an endpoint or an inbound route. */
-  readonly endpointId: string
+  endpointId: z.string(),
   /** The project of the message, which stays when the endpoint moves. */
-  readonly projectId: string
+  projectId: z.string(),
   /** Null for what is about no message that was sent. */
-  readonly traceId: string | null
+  traceId: z.string().nullable(),
   /** JSON; exactly these bytes in UTF-8 are sent. */
-  readonly body: string
-  readonly status: DeliveryStatus
+  body: z.string(),
+  status: z.enum(deliveryStatuses),
   /** Attempts made in all. */
-  readonly attemptCount: number
+  attemptCount: z.int(),
   /** When the schedule began, and how many attempts there had been by then: asking for it again begins a new one. */
-  readonly begun: { readonly at: number; readonly attempts: number }
-  readonly lastStatusCode: number | null
-  readonly lastError: string | null
-  readonly nextAttemptAt: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+  begun: z.strictObject({ at: z.int(), attempts: z.int() }),
+  lastStatusCode: z.int().nullable(),
+  lastError: z.string().nullable(),
+  nextAttemptAt: z.int().nullable(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+})
+
+export type WebhookDelivery = Immutable<z.infer<typeof schema>>
 
 /** By endpoint, by project and for all (empty), with any status (empty) and with each. */
 function listedUnder({ endpointId, projectId, status }: WebhookDelivery): (readonly string[])[] {
@@ -58,24 +60,7 @@ function listedUnder({ endpointId, projectId, status }: WebhookDelivery): (reado
 export const webhookDeliveries = defineRecord<WebhookDelivery>({
   name: 'webhook_delivery',
   noun: 'webhook attempt',
-  schema: z.strictObject({
-    id: z.string(),
-    deliveryId: z.uuidv4(),
-    eventId: z.string(),
-    eventType: z.enum(deliveryTypes),
-    endpointId: z.string(),
-    projectId: z.string(),
-    traceId: z.string().nullable(),
-    body: z.string(),
-    status: z.enum(deliveryStatuses),
-    attemptCount: z.int(),
-    begun: z.strictObject({ at: z.int(), attempts: z.int() }),
-    lastStatusCode: z.int().nullable(),
-    lastError: z.string().nullable(),
-    nextAttemptAt: z.int().nullable(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  }),
+  schema,
   indexes: { listed: listedUnder, trace: ({ traceId }) => (traceId === null ? [] : [[traceId]]) },
   projectOf: ({ projectId }) => projectId,
 })

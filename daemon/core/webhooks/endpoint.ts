@@ -1,39 +1,30 @@
 /** A webhook endpoint: who wants to hear of which events. Spec "Outbound webhook endpoint and attempt". */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import type { SealedSecret } from '../access/secret-box.ts'
 
 /** Spec "Events" 1. */
 export const webhookEventTypes = ['delivered', 'bounced', 'complained', 'failed', 'auto_suppressed'] as const
 export type WebhookEventType = (typeof webhookEventTypes)[number]
 
-export interface WebhookEndpoint {
-  readonly id: string
-  readonly projectId: string
-  readonly name: string
-  readonly targetUrl: string
+const schema = z.strictObject({
+  id: z.string(),
+  projectId: z.string(),
+  name: z.string(),
+  targetUrl: z.string(),
   /** Empty means every event. */
-  readonly eventTypes: readonly WebhookEventType[]
-  readonly sealedSecret: SealedSecret
+  eventTypes: z.array(z.enum(webhookEventTypes)),
+  sealedSecret: z.string(),
   /** Since then nothing is attempted, and its deliveries wait; not there while it is not paused. */
-  readonly pausedAt?: number | undefined
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+  pausedAt: z.int().optional(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+})
+
+export type WebhookEndpoint = Immutable<z.infer<typeof schema>>
 
 export const webhookEndpoints = defineRecord<WebhookEndpoint>({
   name: 'webhook_endpoint',
-  schema: z.strictObject({
-    id: z.string(),
-    projectId: z.string(),
-    name: z.string(),
-    targetUrl: z.string(),
-    eventTypes: z.array(z.enum(webhookEventTypes)),
-    sealedSecret: z.string(),
-    pausedAt: z.int().optional(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  }),
+  schema,
   isSetting: true,
   isTracked: true,
   projectOf: ({ projectId }) => projectId,

@@ -1,7 +1,9 @@
 /** What a deliverability test is told of the session, and what is kept of the mail, over a real socket. */
 import test, { type ExecutionContext } from 'ava'
 import { inspectTests } from '#core/inspect/inspect-test.ts'
+import { integrityChecks } from '#core/integrity.ts'
 import { readWholeContent } from '#store/content.ts'
+import { verify } from '#store/verify.ts'
 import { SmtpClient } from '../../support/smtp-client.ts'
 import { startRig, type Rig } from './rig.ts'
 
@@ -82,5 +84,6 @@ for (const [where, text] of [
     await send(t, rig, rig.names['test'] ?? '', Buffer.from(text), 'none')
     const { mail } = await stored(rig)
     t.is(mail?.session.bareLineEnd, where)
+    t.deepEqual((await verify(rig.database, integrityChecks(rig.database))).problems, [])
     t.is(mail && String(await readWholeContent(rig.database, organizationId, mail.content)), text.replaceAll(/\r?\n/g, '\r\n'))
   })

@@ -1,21 +1,23 @@
 /** When each API key was used last, to within some minutes: a request never waits for this, and most write nothing. */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { Clock } from '../../clock.ts'
 
-/** Beside the key and not in it: a use is no change of settings, and nothing for the audit log. */
-export interface KeyUse {
+const schema = z.strictObject({
   /** Of the key. */
-  readonly id: string
-  readonly projectId: string | null
-  readonly usedAt: number
-}
+  id: z.string(),
+  projectId: z.string().nullable(),
+  usedAt: z.int(),
+})
+
+/** Beside the key and not in it: a use is no change of settings, and nothing for the audit log. */
+export type KeyUse = Immutable<z.infer<typeof schema>>
 
 export const keyUses = defineRecord<KeyUse>({
   name: 'api_key_use',
-  schema: z.strictObject({ id: z.string(), projectId: z.string().nullable(), usedAt: z.int() }),
+  schema,
   projectOf: (use) => use.projectId ?? '',
 })
 

@@ -1,5 +1,5 @@
 /** Opt-outs: who wants no more mail of a list. Mail without a list, such as receipts and password resets, still goes to them. */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress } from '../../addresses.ts'
 import type { Trace } from '../../trace/trace.ts'
@@ -13,35 +13,28 @@ export interface MailingList {
   readonly name: string
 }
 
-export interface OptOut {
-  readonly id: string
+const schema = z.strictObject({
+  id: z.string(),
   /** Folded, see `foldEmail`; unique together with the list. */
-  readonly email: string
+  email: z.string(),
   /** The key of the list; `*` is every list of the organization. */
-  readonly list: string
+  list: z.string(),
   /** As people read it; null for every list. */
-  readonly name: string | null
+  name: z.string().nullable(),
   /** The project whose list it is; null for lists of a sender, which are of the whole organization. */
-  readonly ownerId: string | null
+  ownerId: z.string().nullable(),
   /** The project of the message whose link was followed; null when that is not known. */
-  readonly projectId: string | null
+  projectId: z.string().nullable(),
   /** The message whose link was followed; null when that is not known. */
-  readonly traceId: string | null
-  readonly createdAt: number
-}
+  traceId: z.string().nullable(),
+  createdAt: z.int(),
+})
+
+export type OptOut = Immutable<z.infer<typeof schema>>
 
 export const optOuts = defineRecord<OptOut>({
   name: 'unsubscribe',
-  schema: z.strictObject({
-    id: z.string(),
-    email: z.string(),
-    list: z.string(),
-    name: z.string().nullable(),
-    ownerId: z.string().nullable(),
-    projectId: z.string().nullable(),
-    traceId: z.string().nullable(),
-    createdAt: z.int(),
-  }),
+  schema,
   unique: { listed: ({ email, list }) => [[email, list]] },
   isOftenEmpty: true,
   isTracked: true,

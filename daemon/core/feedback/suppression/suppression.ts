@@ -1,5 +1,5 @@
 /** Suppressions: addresses that get no mail from an organization. Spec "Suppression". */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress } from '../../addresses.ts'
 
@@ -7,37 +7,30 @@ import { foldAddress } from '../../addresses.ts'
 export const suppressionSources = ['manual', 'import', 'bounce', 'complaint', 'unsubscribe'] as const
 export type SuppressionSource = (typeof suppressionSources)[number]
 
-/** An entry of the list. It belongs to the organization; the project only tells where it came from. */
-export interface Suppression {
-  readonly id: string
+const schema = z.strictObject({
+  id: z.string(),
   /** Folded, see `foldEmail`; unique in the organization. */
-  readonly email: string
-  readonly reason: string | null
-  readonly projectId: string | null
-  readonly source: SuppressionSource
+  email: z.string(),
+  reason: z.string().nullable(),
+  projectId: z.string().nullable(),
+  source: z.enum(suppressionSources),
   /** From then on it suppresses nothing; null is never. Milliseconds since the epoch. */
-  readonly expiresAt: number | null
+  expiresAt: z.int().nullable(),
   /** The same time as in the id, so that entries by id are entries by time. */
-  readonly createdAt: number
+  createdAt: z.int(),
   /** Others called for it too since the report that made it: it stays when that report turns out to be wrong. */
-  readonly isConfirmed?: true | undefined
-}
+  isConfirmed: z.literal(true).optional(),
+})
+
+/** An entry of the list. It belongs to the organization; the project only tells where it came from. */
+export type Suppression = Immutable<z.infer<typeof schema>>
 
 /** It follows from what was reported, and not from anybody's decision. */
 export const isAutomatic = ({ source }: Pick<Suppression, 'source'>): boolean => source === 'bounce' || source === 'complaint'
 
 export const suppressions = defineRecord<Suppression>({
   name: 'suppression',
-  schema: z.strictObject({
-    id: z.string(),
-    email: z.string(),
-    reason: z.string().nullable(),
-    projectId: z.string().nullable(),
-    source: z.enum(suppressionSources),
-    expiresAt: z.int().nullable(),
-    createdAt: z.int(),
-    isConfirmed: z.literal(true).optional(),
-  }),
+  schema,
   unique: { email: ({ email }) => [[email]] },
   isOftenEmpty: true,
   isTracked: true,

@@ -1,39 +1,31 @@
 /** What somebody allowed a client to do: the one thing that tokens, codes and refresh tokens lead back to. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { defineRecord, type Stored } from '#store/record-kind.ts'
+import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { oauthScopes, type OAuthScope } from '../protocol/scopes.ts'
+import { oauthScopes } from '../protocol/scopes.ts'
 
-export interface Grant {
-  readonly id: string
-  readonly clientId: string
-  readonly clientName: string
+const schema = z.strictObject({
+  id: z.string(),
+  clientId: z.string(),
+  clientName: z.string(),
   /** The one project that it is good for. */
-  readonly projectId: string
+  projectId: z.string(),
   /** null: anonymous. */
-  readonly userId: string | null
+  userId: z.string().nullable(),
   /** The most that a token of it may have, on all of its surfaces. */
-  readonly scopes: readonly OAuthScope[]
-  readonly createdAt: number
+  scopes: z.array(z.enum(oauthScopes)),
+  createdAt: z.int(),
   /** After this no token of it is issued any more; until its code is used that is the end of the code. */
-  readonly expiresAt: number
-  readonly revokedAt: number | null
-}
+  expiresAt: z.int(),
+  revokedAt: z.int().nullable(),
+})
+
+export type Grant = Immutable<z.infer<typeof schema>>
 
 export const oauthGrants = defineRecord<Grant>({
   name: 'oauth_grant',
-  schema: z.strictObject({
-    id: z.string(),
-    clientId: z.string(),
-    clientName: z.string(),
-    projectId: z.string(),
-    userId: z.string().nullable(),
-    scopes: z.array(z.enum(oauthScopes)),
-    createdAt: z.int(),
-    expiresAt: z.int(),
-    revokedAt: z.int().nullable(),
-  }),
+  schema,
   isSetting: true,
   // tokens name their grant alone, which may move to another organization
   lookups: { id: (grant) => [[grant.id]] },

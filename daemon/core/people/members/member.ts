@@ -1,22 +1,24 @@
 /** Members: which user belongs to which organization, and as what. */
 import type { Database } from '#store/database.ts'
 import { decode } from '#store/change.ts'
-import { defineRecord, lookupPrefix } from '#store/record-kind.ts'
+import { defineRecord, lookupPrefix, type Immutable } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import * as z from 'zod'
-import { roles, type Role } from '../../access/scope/role.ts'
+import { roles } from '../../access/scope/role.ts'
 
-export interface Member {
+const schema = z.strictObject({
   /** The id of the user. */
-  readonly id: string
-  readonly organizationId: string
-  readonly role: Role
-  readonly joinedAt: number
-}
+  id: z.string(),
+  organizationId: z.string(),
+  role: z.enum(roles),
+  joinedAt: z.int(),
+})
+
+export type Member = Immutable<z.infer<typeof schema>>
 
 export const members = defineRecord<Member>({
   name: 'member',
-  schema: z.strictObject({ id: z.string(), organizationId: z.string(), role: z.enum(roles), joinedAt: z.int() }),
+  schema,
   lookups: { user: ({ id, organizationId }) => [[id, organizationId]] },
   isSetting: true,
 })

@@ -1,31 +1,27 @@
 /** Login links: one sign-in for whoever reads the mail or the terminal that the link was told to. */
 import type { Change } from '#store/change.ts'
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { peoplePartition } from '../users/partition.ts'
 import { hashSecret, newSecret } from '../users/secret-token.ts'
 
-export interface LoginLink {
+const schema = z.strictObject({
   /** The SHA-256 of the secret in the link. */
-  readonly id: string
+  id: z.string(),
   /** Folded; null in the link of the first start, whose reader says it. */
-  readonly email: string | null
+  email: z.string().nullable(),
   /** The organization that gets its first owner by this sign-in, if it has none by then. */
-  readonly ownerOf: string | null
+  ownerOf: z.string().nullable(),
   /** Path of the page to go on to. */
-  readonly next: string
-  readonly expiresAt: number
-}
+  next: z.string(),
+  expiresAt: z.int(),
+})
+
+export type LoginLink = Immutable<z.infer<typeof schema>>
 
 export const loginLinks = defineRecord<LoginLink>({
   name: 'login_link',
-  schema: z.strictObject({
-    id: z.string(),
-    email: z.string().nullable(),
-    ownerOf: z.string().nullable(),
-    next: z.string(),
-    expiresAt: z.int(),
-  }),
+  schema,
 })
 
 export const loginLinkMs = 15 * 60_000

@@ -2,34 +2,29 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
-import { defineRecord, type Stored } from '#store/record-kind.ts'
+import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress, parseAddress } from '../../addresses.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import { peoplePartition } from './partition.ts'
 
-export interface User {
-  readonly id: string
+const schema = z.strictObject({
+  id: z.string(),
   /** Folded to lower case; it names the user, who has proved it unless `isUnproved` says otherwise. */
-  readonly email: string
+  email: z.string(),
   /** The user came by an invitation that was handed over: nothing is theirs for their address alone until a sign-in link proves it. */
-  readonly isUnproved?: true | undefined
+  isUnproved: z.literal(true).optional(),
   /** What others see; empty until the user says. */
-  readonly name: string
-  readonly createdAt: number
-  readonly signedInAt: number | null
-}
+  name: z.string(),
+  createdAt: z.int(),
+  signedInAt: z.int().nullable(),
+})
+
+export type User = Immutable<z.infer<typeof schema>>
 
 export const users = defineRecord<User>({
   name: 'user',
-  schema: z.strictObject({
-    id: z.string(),
-    email: z.string(),
-    isUnproved: z.literal(true).optional(),
-    name: z.string(),
-    createdAt: z.int(),
-    signedInAt: z.int().nullable(),
-  }),
+  schema,
   unique: { email: (user) => [[user.email]] },
 })
 

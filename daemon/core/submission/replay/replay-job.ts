@@ -1,5 +1,5 @@
 /** A bulk replay: which failed messages go again, where to, and how far it has come. Spec "Bulk replay job". */
-import { defineRecord, globalKey } from '#store/record-kind.ts'
+import { defineRecord, globalKey, type Immutable } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import * as z from 'zod'
 
@@ -32,56 +32,43 @@ export interface ReplayProblem {
   readonly reason: string
 }
 
-export interface ReplayJob {
-  readonly id: string
-  /** Who asked, as far as the job reaches: the project of the key, and whether the key is bound to it. */
-  readonly projectId: string
-  readonly bound: boolean
-  readonly requestedBy: string
-  readonly filter: ReplayFilter
-  /** null: each message to the destination that it had. */
-  readonly targetDestinationId: string | null
-  /** Recipients whose last attempt ended without an answer go again too, at the risk of a second copy. */
-  readonly includeUnknown: boolean
-  readonly status: (typeof replayStatuses)[number]
-  /** Why it stopped before the end. */
-  readonly stoppedBecause: string | null
-  readonly counters: ReplayCounters
-  /** The latest of them. */
-  readonly problems: readonly ReplayProblem[]
-  /** Where the list of traces goes on; null at its beginning. */
-  readonly cursor: string | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-
 const count = z.int().min(0)
+
+const schema = z.strictObject({
+  id: z.string(),
+  /** Who asked, as far as the job reaches: the project of the key, and whether the key is bound to it. */
+  projectId: z.string(),
+  bound: z.boolean(),
+  requestedBy: z.string(),
+  filter: z.strictObject({
+    projectId: z.string().optional(),
+    destinationId: z.string().optional(),
+    to: z.string().optional(),
+    from: z.string().optional(),
+    since: z.int().optional(),
+    until: z.int(),
+  }),
+  /** null: each message to the destination that it had. */
+  targetDestinationId: z.string().nullable(),
+  /** Recipients whose last attempt ended without an answer go again too, at the risk of a second copy. */
+  includeUnknown: z.boolean(),
+  status: z.enum(replayStatuses),
+  /** Why it stopped before the end. */
+  stoppedBecause: z.string().nullable(),
+  counters: z.strictObject({ examined: count, replayed: count, skipped: count, refused: count }),
+  /** The latest of them. */
+  problems: z.array(z.strictObject({ traceId: z.string(), reason: z.string() })),
+  /** Where the list of traces goes on; null at its beginning. */
+  cursor: z.string().nullable(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+})
+
+export type ReplayJob = Immutable<z.infer<typeof schema>>
 
 export const replayJobs = defineRecord<ReplayJob>({
   name: 'replay',
-  schema: z.strictObject({
-    id: z.string(),
-    projectId: z.string(),
-    bound: z.boolean(),
-    requestedBy: z.string(),
-    filter: z.strictObject({
-      projectId: z.string().optional(),
-      destinationId: z.string().optional(),
-      to: z.string().optional(),
-      from: z.string().optional(),
-      since: z.int().optional(),
-      until: z.int(),
-    }),
-    targetDestinationId: z.string().nullable(),
-    includeUnknown: z.boolean(),
-    status: z.enum(replayStatuses),
-    stoppedBecause: z.string().nullable(),
-    counters: z.strictObject({ examined: count, replayed: count, skipped: count, refused: count }),
-    problems: z.array(z.strictObject({ traceId: z.string(), reason: z.string() })),
-    cursor: z.string().nullable(),
-    createdAt: z.int(),
-    updatedAt: z.int(),
-  }),
+  schema,
   // what a key of the whole organization asked for can reach every project, so it is in nobody else's
   projectOf: (job) => (job.bound ? job.projectId : ''),
 })

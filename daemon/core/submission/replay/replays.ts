@@ -12,7 +12,7 @@ import type { Policies, Policy } from '../../routing/policy/policy.ts'
 import type { SettingWrites } from '../../setting-writes.ts'
 import { matchingTraces } from '../../trace/search.ts'
 import { onlyProjectOf, openReplayKey, replayJobs, type ReplayFilter, type ReplayJob } from './replay-job.ts'
-import { must, transact } from '../transact.ts'
+import { must, transact } from '../../transact.ts'
 
 export interface ReplaysOptions {
   readonly database: Database

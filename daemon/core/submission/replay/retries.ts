@@ -16,7 +16,7 @@ import { waitingEntry } from '../../trace/waiting-entry.ts'
 import type { Limits } from '../accept/gates.ts'
 import { leftUnknown, requeue, withReplay } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
-import { transact } from '../transact.ts'
+import { transact } from '../../transact.ts'
 
 export interface RetriesOptions {
   readonly database: Database

@@ -2,7 +2,7 @@
  * What recipients did with a message: openings and clicks, in a record beside the trace. Its size is bounded, as anybody who has
  * the message can open it as often as they like. Neither addresses of clients nor their programs are kept.
  */
-import { defineRecord } from '#store/record-kind.ts'
+import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { TimelineEntry } from './timeline.ts'
 import type { Trace } from '../trace.ts'
@@ -16,28 +16,23 @@ export interface SeenClick {
   readonly url: string
 }
 
-export interface Engagement {
+const schema = z.strictObject({
   /** Of the trace. */
-  readonly id: string
-  readonly projectId: string
+  id: z.uuidv4(),
+  projectId: z.string(),
   /** How often the image was loaded, and links followed. */
-  readonly opens: number
-  readonly clicks: number
+  opens: z.int(),
+  clicks: z.int(),
   /** The first of them; the rest are only counted. */
-  readonly firstOpens: readonly number[]
-  readonly firstClicks: readonly SeenClick[]
-}
+  firstOpens: z.array(z.int()),
+  firstClicks: z.array(z.strictObject({ at: z.int(), link: z.int(), url: z.string() })),
+})
+
+export type Engagement = Immutable<z.infer<typeof schema>>
 
 export const engagements = defineRecord<Engagement>({
   name: 'engagement',
-  schema: z.strictObject({
-    id: z.uuidv4(),
-    projectId: z.string(),
-    opens: z.int(),
-    clicks: z.int(),
-    firstOpens: z.array(z.int()),
-    firstClicks: z.array(z.strictObject({ at: z.int(), link: z.int(), url: z.string() })),
-  }),
+  schema,
   projectOf: (engagement) => engagement.projectId,
 })
 

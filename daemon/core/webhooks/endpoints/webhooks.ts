@@ -17,7 +17,7 @@ import { secretPlace, webhookEndpoints, type WebhookEndpoint, type WebhookEventT
 import type { WebhookSettingsSource } from '../settings.ts'
 import { newWebhookSecret } from '../sending/signature.ts'
 import { checkTargetUrl, type TargetGuards } from './target-url.ts'
-import { must } from '../transact.ts'
+import { must } from '../../transact.ts'
 
 export interface WebhookOptions extends TargetGuards {
   readonly database: Database

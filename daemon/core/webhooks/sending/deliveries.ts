@@ -18,7 +18,7 @@ import {
 import { begunAgain } from './schedule.ts'
 import type { WebhookSettingsSource } from '../settings.ts'
 import { findTarget, type TargetSource } from './target.ts'
-import { must, transact } from '../transact.ts'
+import { must, transact } from '../../transact.ts'
 
 export interface DeliveriesOptions {
   readonly database: Database
