@@ -49,12 +49,15 @@ test('decisions() wants a number, four parts in their order, and words in each',
 test('decisions() wants a link to each page, a number for each, and none beside them', (t) => {
   const first = document('store/decisions/0001-one-sync.md', page)
   t.deepEqual(decisions([first]), ['store has decisions and no README.md'])
-  t.deepEqual(decisions([readme(''), first]), ['store/README.md does not link decisions/0001-one-sync.md'])
+  t.deepEqual(decisions([readme(''), first]), ['no README.md of store links store/decisions/0001-one-sync.md'])
   const twice = readme('[a](decisions/0001-one-sync.md) [b](decisions/0001-two.md)')
   t.deepEqual(decisions([twice, first, document('store/decisions/0001-two.md', page)]), [
     'store/decisions/0001-two.md has the number of another',
   ])
   t.deepEqual(decisions([readme('[a](decisions/0001-one-sync.md)\n- 2026-11-22: **Told here.**'), first]), [
-    'store/README.md tells a dated decision, which belongs on a page in decisions/',
+    'store/README.md tells a dated decision, which belongs on a page in store/decisions/',
   ])
+  const below = document('store/level/README.md', '[a](../decisions/0001-one-sync.md)')
+  t.deepEqual(decisions([readme(''), below, first]), [])
+  t.is(decisions([readme(), document('store/level/README.md', `${below.text}\n- 2026-11-22: **Told here.**`), first]).length, 1)
 })

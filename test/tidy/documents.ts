@@ -41,20 +41,21 @@ function pageFaults({ path, text }: Document): string[] {
   ]
 }
 
+/** A page is linked from the README of its layer, or of the folder below it that the decision is about. */
 function layerFaults(layer: string, pages: readonly Document[], documents: readonly Document[]): string[] {
-  const readme = documents.find(({ path }) => path === `${layer}/README.md`)
-  if (!readme) return [`${layer} has decisions and no README.md`]
-  const linked = new Set(linksOf(readme))
-  const own = pages.filter(({ path }) => posix.dirname(path) === `${layer}/decisions`).map(({ path }) => posix.basename(path))
-  const numbers = own.map((name) => name.slice(0, 4))
+  const readmes = documents.filter(({ path }) => path.startsWith(`${layer}/`) && posix.basename(path) === 'README.md')
+  if (!readmes.some(({ path }) => path === `${layer}/README.md`)) return [`${layer} has decisions and no README.md`]
+  const linked = new Set(readmes.flatMap((readme) => linksOf(readme).map((link) => posix.join(posix.dirname(readme.path), link))))
+  const own = pages.map(({ path }) => path).filter((path) => posix.dirname(path) === `${layer}/decisions`)
+  const numbers = own.map((path) => posix.basename(path).slice(0, 4))
   return [
-    ...own.filter((name) => !linked.has(`decisions/${name}`)).map((name) => `${readme.path} does not link decisions/${name}`),
-    ...own
-      .filter((name, index) => numbers.indexOf(name.slice(0, 4)) < index)
-      .map((name) => `${layer}/decisions/${name} has the number of another`),
-    ...(/^[-*] +(\*\*)?20\d\d-\d\d/m.test(readme.text)
-      ? [`${readme.path} tells a dated decision, which belongs on a page in decisions/`]
-      : []),
+    ...own.filter((path) => !linked.has(path)).map((path) => `no README.md of ${layer} links ${path}`),
+    ...own.filter((_, index) => numbers.indexOf(numbers[index] ?? '') < index).map((path) => `${path} has the number of another`),
+    ...readmes
+      .filter(
+        (readme) => linksOf(readme).some((link) => /(^|\/)decisions\/\d/.test(link)) && /^[-*] +(\*\*)?20\d\d-\d\d/m.test(readme.text),
+      )
+      .map(({ path }) => `${path} tells a dated decision, which belongs on a page in ${layer}/decisions/`),
   ]
 }
 
