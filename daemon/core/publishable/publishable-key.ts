@@ -1,7 +1,7 @@
 /** Publishable keys: bearer tokens that stand in web pages, and what each of them may send. Spec "Publishable key". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { captchaProviders, type Asker, type Captcha } from '../visitors/captcha.ts'
+import { captchaProviders, type Asker } from '../visitors/captcha.ts'
 
 export const ratePresets = ['normal', 'loose', 'strict'] as const
 export type RatePreset = (typeof ratePresets)[number]
