@@ -25,7 +25,7 @@ export function operatorAuthentication(operatorKey: string): (headers: IncomingH
 
 /** Where no operator key is set, what is the operator's is not there. */
 export function noOperator(): void {
-  throw new Refusal('not_found', 'There is nothing at this address; /openapi.json lists all of them.')
+  throw new Refusal('not_found', 'Nothing is served at this address; /openapi.json lists all addresses.')
 }
 
 /** The key itself, whatever it is good for. Throws `unauthorized`. */

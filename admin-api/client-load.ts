@@ -75,7 +75,7 @@ class Counts {
 const nothing = (): void => {}
 
 function tooMany(max: number, what: string): Refusal {
-  const message = `At most ${max} ${what} at a time from one address; close some, or use fewer for more. The operator sets this (POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS).`
+  const message = `At most ${max} ${what} at a time from one address; close some, or reuse connections. The operator sets this (POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS).`
   return new Refusal('overloaded', message, {
     retryAfterSeconds,
     details: { max, setting: 'POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS' },

@@ -326,12 +326,12 @@ export class Exchange {
     if (!this.#settle) return
     if (error instanceof Refusal) return this.#refuse(error)
     if (error instanceof CursorInvalid)
-      return this.#refuse(invalid([{ path: 'cursor', message: 'is not a cursor of this list; start again without one' }]))
+      return this.#refuse(invalid([{ path: 'cursor', message: 'is not a cursor of this list; start again without a cursor' }]))
     if (this.#ended === 'client gone' || error instanceof ClientGone)
       return this.#respond(renderNothing(statusOfGone, this.#frame()), undefined)
     if (this.#ended !== undefined) return this.#refuse(this.#interrupted())
     this.#around.events.failed(error, { requestId: this.#requestId, operationId: this.operation.operationId })
-    this.#refuse(new Refusal('internal_error', `Something failed inside the service; when you report it, name ${this.#requestId}.`))
+    this.#refuse(new Refusal('internal_error', `The request failed inside the service; report it with its id ${this.#requestId}.`))
   }
 
   #interrupted(): Refusal {
@@ -395,5 +395,5 @@ export class Exchange {
 
 function noBodyWords({ query: { shape } }: Operation): string {
   const names = Object.keys(shape).join(' and ')
-  return `must be left out: this operation takes none${names === '' ? '' : `; give ${names} in the query`}`
+  return `must be left out: this operation takes no body${names === '' ? '' : `; give ${names} in the query`}`
 }

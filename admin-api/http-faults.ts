@@ -20,7 +20,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
-    refusal: new Refusal('request_timeout', 'The request did not arrive in time; nothing of it was done. Send it again.'),
+    refusal: new Refusal('request_timeout', 'The request did not arrive in time and was not processed. Send it again.'),
   },
 }
 

@@ -4,23 +4,23 @@ import type { Json } from './openapi-schemas.ts'
 const description = `Postern is a mail relay for websites, applications and agents. It accepts a message, decides by your rules whether it is
 relayed through one of your providers or captured in a virtual inbox, and keeps a trace of everything that happens to it.
 
-**Send**: \`POST /v1/messages\` with \`from\`, \`to\`, \`subject\` and \`text\` or \`html\`. The answer names the trace and its outcome:
-\`relayed\`, or \`captured.*\` with the reason. \`GET /v1/traces/{trace_id}\` tells the whole story.
+**Send**: \`POST /v1/messages\` with \`from\`, \`to\`, \`subject\` and \`text\` or \`html\`. The response contains the trace id and the outcome:
+\`relayed\`, or \`captured.*\` with the reason. \`GET /v1/traces/{trace_id}\` returns the complete record.
 
 **Authentication**: \`Authorization: Bearer <API key>\`. Scopes include each other: \`api:read\`, \`api:send\`, \`api:admin\`. Access tokens
-of the authorization server (\`/.well-known/oauth-authorization-server\`) work alike. Publishable keys, which web pages may hold, can
+of the authorization server (\`/.well-known/oauth-authorization-server\`) are accepted as well. Publishable keys are safe in web pages and can
 only send.
 
-**Errors** have one shape: \`{"error": {"code", "message", "next_action", "details"}}\`. Branch on \`code\`; \`message\` is for people and
-says what to do. \`validation_failed\` lists every field in \`details.fields\`. 429 and 503 carry \`Retry-After\`.
+**Errors** have one shape: \`{"error": {"code", "message", "next_action", "details"}}\`. Branch on \`code\`; \`message\` is for people, and
+\`next_action\` states what to do. \`validation_failed\` lists every field in \`details.fields\`. 429 and 503 carry \`Retry-After\`.
 
-**Lists** take \`limit\` and \`cursor\` and return \`{"data": [...], "next_cursor": ...}\`; a null cursor is the end.
+**Lists** take \`limit\` and \`cursor\` and return \`{"data": [...], "next_cursor": ...}\`; a null cursor marks the last page.
 
-**Idempotency**: repeat a send with the same \`Idempotency-Key\` within 24 hours and get the first trace, with the response header
+**Idempotency**: repeat a send with the same \`Idempotency-Key\` within 24 hours to get the first trace, with the response header
 \`Idempotent-Replayed: true\`; nothing is sent twice.
 
-**Formats**: JSON in UTF-8 with snake_case names; times are RFC 3339 in UTC. Unknown fields are refused in requests; answers may get new
-fields. Every answer has an \`X-Request-Id\`, which names it in the log of the service.`
+**Formats**: JSON in UTF-8 with snake_case names; times are RFC 3339 in UTC. Unknown fields are refused in requests; responses may get new
+fields. Every response has an \`X-Request-Id\`, which identifies the request in the log of the service.`
 
 /** The `info` object of the document. */
 export const infoOf = ({ baseUrl, version }: { readonly baseUrl: string; readonly version: string }): Json => ({
@@ -34,31 +34,31 @@ export const infoOf = ({ baseUrl, version }: { readonly baseUrl: string; readonl
 
 /** By tag. */
 export const tagWords: Readonly<Record<string, string>> = {
-  account: 'The organization that a key belongs to, and how it is taken over from an agent.',
+  account: 'The organization that a key belongs to, and how a person claims it from an agent.',
   'api keys': 'Keys for servers, with scopes, for the whole organization or one project.',
   audit: 'Who changed which setting, and when.',
   destinations: 'Your mail providers: SMTP servers and APIs, in sandbox or live mode.',
   diagnose: 'Why a message did not arrive, and what a bounce means.',
   domains: 'Domains that you send from: DNS records, DKIM keys and their verification.',
-  flags: 'Which features are on.',
-  'inbound routes': 'Mail that comes in: which addresses are taken, and where it goes.',
+  flags: 'Which features are enabled.',
+  'inbound routes': 'Incoming mail: which addresses are accepted, and where the mail is delivered.',
   inboxes: 'Virtual inboxes: captured messages, to list, read, download and wait for.',
   ingest: 'Bounces, complaints and deliveries as providers and mail servers report them.',
-  inspect: 'Deliverability tests: send a message to an address and read what receivers will think of it.',
+  inspect: 'Deliverability tests: send a message to an address and get a report on how receivers will rate it.',
   members: 'People in the organization, their roles, and invitations.',
-  messages: 'Sending, now or at a time.',
-  operator: 'For the operator of the service alone.',
+  messages: 'Sending, immediately or scheduled.',
+  operator: 'For the operator of the service only.',
   organizations: 'Organizations of a team.',
   process: 'Health, metrics and this document.',
-  projects: 'What keeps work apart inside an organization, with budgets and caps.',
-  'publishable keys': 'Keys that web pages may hold: locked to origins, recipients and a sender.',
-  replays: 'Sending again what failed or was captured.',
+  projects: 'Workspaces within an organization, with budgets and caps.',
+  'publishable keys': 'Keys that are safe in web pages: restricted to origins, recipients and one sender.',
+  replays: 'Sending failed messages again in bulk.',
   routing: 'Rules that choose the destination of a message, failover, and a simulation of both.',
   'smtp credentials': 'Logins for software that sends by SMTP.',
-  suppressions: 'Addresses that get no mail.',
+  suppressions: 'Addresses that no mail is sent to.',
   templates: 'Saved subjects and bodies with variables, in versions.',
   traces: 'What happened to a message: decisions, attempts, reports.',
-  tracking: 'Openings and clicks.',
+  tracking: 'Opens and clicks.',
   usage: 'What the organization used, and what it costs.',
-  webhooks: 'Endpoints that are told of events.',
+  webhooks: 'Endpoints that are notified of events.',
 }

@@ -5,20 +5,20 @@ import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import type { Json, SchemaCollection } from './openapi-schemas.ts'
 
 const summaries: Readonly<Record<WebhookEventType, string>> = {
-  delivered: 'The message reached the recipient’s server, as a report tells',
-  bounced: 'The message came back after a server had taken it',
+  delivered: 'The recipient’s server reported delivery of the message',
+  bounced: 'The message bounced after a server had accepted it',
   complained: 'The recipient reported the message as spam',
-  failed: 'The message was given up: no server took it for this recipient',
-  auto_suppressed: 'The recipient went on the suppression list because of a bounce or complaint',
+  failed: 'Delivery was abandoned: no server accepted the message for this recipient',
+  auto_suppressed: 'The recipient was suppressed because of a bounce or complaint',
 }
 
 const headers: Readonly<Record<string, string>> = {
   'X-Service-Signature':
     '`sha256=` and the HMAC-SHA-256 of the body in hexadecimal, keyed by the secret as text. Verify before anything else.',
-  'X-Service-Delivery': 'UUID of the delivery, the same at every attempt: what has been seen is not processed twice.',
+  'X-Service-Delivery': 'UUID of the delivery, the same at every attempt. Use it to process each event once.',
   'webhook-id': 'The same UUID, for libraries of Standard Webhooks.',
-  'webhook-timestamp': 'When this attempt was made, in seconds since 1970. Refuse what is older than five minutes.',
-  'webhook-signature': '`v1,` and a signature over id, time and body in base64, as Standard Webhooks has it.',
+  'webhook-timestamp': 'Time of this attempt in seconds since 1970-01-01. Refuse requests older than five minutes.',
+  'webhook-signature': '`v1,` and the base64 signature of id, timestamp and body, as defined by Standard Webhooks.',
 }
 
 export function describeWebhooks(schemas: SchemaCollection): Json {
@@ -30,9 +30,10 @@ export function describeWebhooks(schemas: SchemaCollection): Json {
   })
   const content = contentOf(webhookEventShape)
   const responses = {
-    '2XX': { description: 'The event is taken; it is not sent again.' },
+    '2XX': { description: 'The event is accepted and not sent again.' },
     default: {
-      description: 'Anything else, a redirect too: it is sent again after 1 and 5 and 25 minutes, 2, 12 and 24 hours, and then parked.',
+      description:
+        'Any other status, including redirects: the event is sent again after 1, 5 and 25 minutes, and 2, 12 and 24 hours, and then parked.',
     },
   }
   const describe = (type: string, summary: string, body: Json): Json => ({
@@ -47,6 +48,6 @@ export function describeWebhooks(schemas: SchemaCollection): Json {
   })
   return {
     ...Object.fromEntries(webhookEventTypes.map((type) => [type, describe(type, summaries[type], content)])),
-    inbound_message: describe('inbound_message', 'Mail came in by an inbound route', contentOf(inboundEventShape)),
+    inbound_message: describe('inbound_message', 'An inbound route received a mail', contentOf(inboundEventShape)),
   }
 }

@@ -11,12 +11,12 @@ const errorSchema = z
   .object({
     error: z.object({
       code: z.string(),
-      message: z.string().meta({ description: 'One sentence that says what to do.' }),
+      message: z.string().meta({ description: 'One sentence that states what to do.' }),
       next_action: z.string(),
       details: z.record(z.string(), z.unknown()).optional(),
     }),
   })
-  .meta({ id: 'Error', description: 'The one shape of every refusal.' })
+  .meta({ id: 'Error', description: 'The form of every error.' })
 
 /** The whole document. Throws an assertion when one schema id stands for two shapes. */
 export function buildOpenApi(operations: readonly Operation[], service: { readonly baseUrl: string; readonly version: string }): Json {
@@ -36,7 +36,7 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
     ...(tags.includes('webhooks') && { webhooks: describeWebhooks(schemas) }),
     components: {
       schemas: schemas.named(),
-      headers: { RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } } },
+      headers: { RequestId: { description: 'Identifies this request in the logs.', schema: { type: 'string' } } },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or an access token of the authorization server.' },
         operator: { type: 'http', scheme: 'bearer', description: 'The key of the operator of the service.' },
@@ -141,5 +141,5 @@ function refusalResponses(operation: Operation, schemas: SchemaCollection): Json
 }
 
 function exampleOf(code: RefusalCode): Json {
-  return { error: { code, message: 'One sentence that says what to do.', next_action: refusals[code].nextAction } }
+  return { error: { code, message: 'One sentence that states what to do.', next_action: refusals[code].nextAction } }
 }

@@ -19,7 +19,7 @@ export const operatorDecisionsOperation = ({ token, watch }: OperatorDecisionsOp
     method: 'GET',
     path: decisionsPath,
     operationId: 'watchDecisions',
-    summary: 'Watch what the daemon decides',
+    summary: 'Stream the decisions of the daemon',
     tags: ['process'],
     scope: 'none',
     hiddenFromOpenApi: true,

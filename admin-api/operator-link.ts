@@ -18,7 +18,7 @@ export interface OperatorLinkOptions {
 export function requireRunToken({ authorization = '' }: IncomingHttpHeaders, token: string): void {
   const [given, own] = [Buffer.from(authorization), Buffer.from(`Bearer ${token}`)]
   if (given.length === own.length && timingSafeEqual(given, own)) return
-  throw new Refusal('unauthorized', 'This is for the command line of the service.')
+  throw new Refusal('unauthorized', 'This operation is for the command line of the service only.')
 }
 
 export const operatorLinkOperation = ({ token, make }: OperatorLinkOptions): Operation =>
@@ -26,7 +26,7 @@ export const operatorLinkOperation = ({ token, make }: OperatorLinkOptions): Ope
     method: 'POST',
     path: operatorLinkPath,
     operationId: 'makeLoginLink',
-    summary: 'Make a sign-in link for the operator',
+    summary: 'Create a sign-in link for the operator',
     tags: ['process'],
     scope: 'none',
     hiddenFromOpenApi: true,

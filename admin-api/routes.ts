@@ -28,7 +28,7 @@ export function buildApp(operations: readonly Operation[], around: ExchangeSurro
   }
   for (const [path, refusal] of foreignPaths)
     if (!operations.some((served) => served.path === path)) app.all(toRoute(path), run(refusing('foreignPath', refusal, nothingAs)))
-  const nothing = () => new Refusal('not_found', 'There is nothing at this address; /openapi.json lists all of them.')
+  const nothing = () => new Refusal('not_found', 'Nothing is served at this address; /openapi.json lists all addresses.')
   app.all('/**', run(refusing('nothingThere', nothing, nothingAs)))
   return app
 }
@@ -91,7 +91,7 @@ const preflight: Operation = {
 /** For the other methods of a path; in the form that refusals have there. */
 function wrongMethod(there: readonly Operation[]): Operation {
   const allow = there.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  const message = `This address takes ${allow.join(', ')}.`
+  const message = `This address accepts ${allow.join(', ')}.`
   const refusal = () => new Refusal('method_not_allowed', message, { details: { allow } })
   return refusing('wrongMethod', refusal, there[0]?.errorRenderer)
 }

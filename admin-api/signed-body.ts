@@ -148,7 +148,7 @@ function lineEnds(piece: Uint8Array): number {
 }
 
 function tooManyLines(linesMax: number): Refusal {
-  const message = `A request may hold at most ${linesMax.toLocaleString('en')} lines; send the log in several requests.`
+  const message = `A request may contain at most ${linesMax.toLocaleString('en')} lines; send the log in several requests.`
   return new Refusal('request_too_large', message, { details: { max_lines: linesMax } })
 }
 

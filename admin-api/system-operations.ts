@@ -35,7 +35,7 @@ export function systemOperations(parts: SystemParts, operations: readonly Operat
     ...processFacts,
     path: '/openapi.json',
     operationId: 'readOpenApi',
-    summary: 'Read the OpenAPI 3.1 description of this service',
+    summary: 'Get the OpenAPI 3.1 description of this service',
     response: media('application/json'),
     handle() {
       document ??= JSON.stringify(buildOpenApi(all, { baseUrl: parts.baseUrl, version: parts.version }))
@@ -50,7 +50,7 @@ const healthz = operation({
   ...processFacts,
   path: '/healthz',
   operationId: 'readHealth',
-  summary: 'See whether the process is alive',
+  summary: 'Check that the process is alive',
   response: z.object({ status: z.literal('alive') }),
   handle: () => ({ status: 'alive' as const }),
 })
@@ -60,9 +60,9 @@ function readyz(parts: SystemParts): Operation {
     ...processFacts,
     path: '/readyz',
     operationId: 'readReadiness',
-    summary: 'See whether the service can do its work; 503 with the reasons when it cannot',
+    summary: 'Check that the service is ready',
     response: z.object({ status: z.enum(['ready', 'not_ready']), reasons: z.array(z.string()) }),
-    otherResponses: { 503: 'The service cannot do its work now; `reasons` says why.' },
+    otherResponses: { 503: 'The service is not ready; `reasons` lists why.' },
     handle() {
       const reasons = parts.isDraining() ? ['the service is closing'] : [...parts.health.ready()]
       if (reasons.length === 0) return { status: 'ready' as const, reasons }
@@ -76,7 +76,7 @@ function metrics(parts: SystemParts): Operation {
     ...processFacts,
     path: '/metrics',
     operationId: 'readMetrics',
-    summary: 'Read the metrics of the process for Prometheus',
+    summary: 'Get the metrics of the process in the Prometheus format',
     response: media('text/plain'),
     handle: async () => raw(await parts.metrics.render(), { contentType: parts.metrics.contentType }),
   })

@@ -49,7 +49,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
 function welcome(config: Config, { http, submission }: Listening, { ownerLink, apiKey, smtpLogin }: Bootstrapped): void {
   if (ownerLink === undefined) {
     if (apiKey !== undefined)
-      process.stderr.write(`\nNo API key with all rights was left, so there is a new one, shown this once:\n\n  ${apiKey}\n\n`)
+      process.stderr.write(`\nNo API key with all scopes was left, so a new one was created. It is shown only once:\n\n  ${apiKey}\n\n`)
     return
   }
   const ownerUrl = pagesUrl(config, http) + loginLinkPath(ownerLink)

@@ -9,7 +9,7 @@ import { readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, functionLength, names } from './tidy/shape.ts'
 import { readTree } from './tidy/source.ts'
 import { waysOut } from './tidy/ways-out.ts'
-import { citations, headers, leftovers } from './tidy/words.ts'
+import { citations, headers, leftovers, replacedPhrases } from './tidy/words.ts'
 
 const tree = readTree(fileURLToPath(new URL('..', import.meta.url)))
 const { sources, documents, paths } = tree
@@ -32,6 +32,7 @@ test('files and folders are named for what they hold', (t) => clean(t, names(sou
 test('nothing is marked as unfinished', (t) => clean(t, leftovers(sources)))
 test('every source file starts with a comment that says what it is', (t) => clean(t, headers(sources)))
 test('RFC citations have one form', (t) => clean(t, citations(sources, documents)))
+test('phrases that were replaced do not come back', (t) => clean(t, replacedPhrases(sources, documents)))
 test('every folder has a README.md that names its files and decisions', (t) => clean(t, readmes(tree)))
 test('every decision is a page of its layer, linked from its README.md', (t) => clean(t, decisions(documents)))
 test('every relative link of a document leads somewhere', (t) => clean(t, deadLinks(documents, paths)))

@@ -60,7 +60,7 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
       ...common,
       method: 'GET',
       operationId: 'askForAuthorization',
-      summary: 'Ask a person to approve a client',
+      summary: 'Show the consent page',
       handle({ query, headers, remoteAddress }) {
         const search = toSearch(query)
         return checked(search, remoteAddress, (pending) => ui.ask(pending, { headers, remoteAddress, query: search.toString() }))
@@ -70,7 +70,7 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
       ...common,
       method: 'POST',
       operationId: 'decideAuthorization',
-      summary: 'Approve a client, or not',
+      summary: 'Approve or deny a client',
       maxBodyBytes: 16_384,
       body: formBody,
       async handle({ query, headers, remoteAddress, body }) {

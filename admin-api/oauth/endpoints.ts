@@ -34,7 +34,7 @@ export const endpointOperations = (core: EndpointCore): readonly Operation[] => 
     ...called,
     path: oauthPaths.token,
     operationId: 'issueToken',
-    summary: 'Get an access token',
+    summary: 'Create an access token',
     errorRenderer: oauthRefusal,
     body: formBody,
     handle: async (input) => unkeptJson(toWireToken(await core.tokenEndpoint.answer(await clientRequest(input)))),
@@ -43,7 +43,7 @@ export const endpointOperations = (core: EndpointCore): readonly Operation[] => 
     ...called,
     path: oauthPaths.revoke,
     operationId: 'revokeToken',
-    summary: 'End a grant with every token of it',
+    summary: 'Revoke a grant with all its tokens',
     errorRenderer: oauthRefusal,
     body: formBody,
     async handle(input) {

@@ -8,11 +8,11 @@ import { wireTime } from '../wire/time.ts'
 
 const failedLoginShape = z.strictObject({
   address: z.string().meta({ description: 'An IPv4 address, or the first four groups of an IPv6 address.' }),
-  username: z.string().meta({ description: 'As it was tried, cut to 64 characters.' }),
+  username: z.string().meta({ description: 'As given by the client, truncated to 64 characters.' }),
   failures: z.int(),
   blocked: z.enum(['user', 'address']).nullable().meta({
     description:
-      '`user`: this user name failed too often and is told to wait, but where it has logged in before. `address`: the address failed too often; wrong logins from it are told to wait, right ones are let in.',
+      '`user`: too many logins of this user name failed; it is refused temporarily, except from addresses where it has logged in before. `address`: too many logins from this address failed; wrong passwords from it are refused temporarily, correct ones are accepted.',
   }),
   last_at: wireTime,
 })
@@ -31,8 +31,8 @@ export interface FailedLogins {
 export const operatorLoginActions = (logins: FailedLogins): readonly Action[] => [
   action({
     id: 'operatorListFailedLogins',
-    summary: 'List SMTP logins that failed in the last quarter of an hour, the latest first',
-    description: 'At most 1,000 pairs of address and user name, of this process; a restart empties the list and ends every block.',
+    summary: 'List failed SMTP logins of the last 15 minutes, latest first',
+    description: 'Lists at most 1,000 pairs of address and user name of this process. A restart empties the list and ends every block.',
     tags: ['operator'],
     scope: 'operator',
     input: noInput,

@@ -40,7 +40,7 @@ export const operatorOperations = (core: RestCore, logins: FailedLogins = { list
 const reading = ({ operator, usage: usages }: RestCore): readonly Action[] => [
   organizations.list({
     id: 'operatorListOrganizations',
-    summary: 'List all organizations, the oldest first',
+    summary: 'List all organizations, oldest first',
     errors: [],
     filter: {},
     item: organization,
@@ -65,8 +65,8 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
   action({
     ...sets,
     id: 'operatorSetPlan',
-    summary: 'Put an organization on a plan',
-    description: 'What it has already is kept. A month is billed on the plan with the largest fee that was in force in it.',
+    summary: 'Set the plan of an organization',
+    description: 'Existing resources are kept. A month is billed on the plan with the largest fee that was in force during it.',
     input: planChoice,
     http: { method: 'PUT', path: `${one}/plan` },
     run: (_, { id, plan }) => operator.setPlan(id, plan),
@@ -74,7 +74,7 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
   action({
     ...sets,
     id: 'operatorSetOverrides',
-    summary: 'Agree on limits with one organization',
+    summary: 'Override the limits of an organization',
     input: limitChoices,
     http: { method: 'PUT', path: `${one}/overrides` },
     run: (_, { id, ...limits }) => operator.setOverrides(id, toOverrideChanges(limits)),
@@ -82,7 +82,7 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
   action({
     ...sets,
     id: 'operatorSetFlags',
-    summary: 'Switch features on and off for one organization',
+    summary: 'Set the feature flags of an organization',
     input: flagChoices,
     http: { method: 'PUT', path: `${one}/flags` },
     run: (_, { id, ...flags }) => operator.setFlags(id, toFlagChanges(flags)),
@@ -90,8 +90,8 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
   action({
     ...sets,
     id: 'operatorSetPrices',
-    summary: 'Set prices of one organization',
-    description: 'A price holds for whole months, from its month on. Months that are over keep theirs.',
+    summary: 'Set the prices of an organization',
+    description: 'A price applies to whole months, starting with its month. Past months keep their prices.',
     input: priceChoices,
     http: { method: 'PUT', path: `${one}/prices` },
     run: (_, { id, prices }) => operator.setPrices(id, prices),
@@ -99,7 +99,7 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
   action({
     ...sets,
     id: 'operatorSetPaymentState',
-    summary: 'Say whether the bill of an organization is answered for',
+    summary: 'Set the payment state of an organization',
     input: paymentStateChoice,
     http: { method: 'PUT', path: `${one}/payment-state` },
     run: (_, { id, paymentState }) => operator.setPaymentState(id, paymentState),
@@ -107,8 +107,8 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
   action({
     ...sets,
     id: 'operatorRestoreOrganization',
-    summary: 'Bring a deleted organization back',
-    description: `For ${graceDays} days after its deletion; mail that came due meanwhile has failed.`,
+    summary: 'Restore a deleted organization',
+    description: `Possible for ${graceDays} days after its deletion. Mail that became due in the meantime has failed.`,
     input: idParams,
     http: { method: 'POST', path: `${one}/restore` },
     async run(_, { id }) {
@@ -126,7 +126,7 @@ const invoicing = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: `${one}/invoice-preview`,
     operationId: 'operatorPreviewInvoice',
-    summary: 'See the invoice of an organization as it would be now',
+    summary: 'Preview the invoice of an organization',
     errors: ['not_found'],
     params: idParams,
     query: z.strictObject({ period, format: invoiceFormat }),
@@ -142,9 +142,9 @@ const invoicing = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: '/operator/v1/invoices/export',
     operationId: 'operatorExportInvoices',
-    summary: 'Export the invoices of a month of all organizations, as they would be now',
-    description: 'CSV, or with format=json an object with all of them under `data`.',
-    query: z.strictObject({ period, format: z.enum(['csv', 'json']).optional().meta({ description: 'csv unless told.' }) }),
+    summary: 'Export the invoice previews of all organizations for a month',
+    description: 'CSV, or with `format=json` an object with all invoices in `data`.',
+    query: z.strictObject({ period, format: z.enum(['csv', 'json']).optional().meta({ description: 'Defaults to csv.' }) }),
     response: media('text/csv'),
     handle({ query }) {
       const format = query.format ?? 'csv'

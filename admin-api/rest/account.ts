@@ -6,10 +6,10 @@ import type { RestCore } from './core.ts'
 export const accountActions = ({ claims }: RestCore): readonly Action[] => [
   action({
     id: 'claimAccount',
-    summary: 'Ask somebody to take over the sandbox of this session',
+    summary: 'Claim the sandbox project of this session',
     description:
-      'For the tokens of an anonymous sandbox; elsewhere it does nothing. The answer is the same whether the address is known or not. Read ' +
-      '`claim_progress` of the project to see when it is claimed. At most 3 an hour for each session, and 5 a day for each address.',
+      'Invites the owner of `email` to take over the project. Has no effect with any token other than that of an anonymous sandbox. The response is the same whether or not the address is known. Read ' +
+      '`claim_progress` of the project to see when it is claimed. Limited to 3 requests per hour and session, and 5 per day and address.',
     tags: ['account'],
     scope: 'api:read',
     errors: ['conflict', 'rate_limit_exceeded'],

@@ -13,26 +13,26 @@ export const apiKeyActions = ({ apiKeys, clock }: RestCore): readonly Action[] =
   const mintedApiKey = mintedApiKeyEncoder(clock)
   return [
     keys.list({
-      summary: 'List API keys, the newest first',
+      summary: 'List API keys, newest first',
       description:
-        'The key of POSTERN_ADMIN_KEY comes first. Revoked keys stay on the list. With minted_by, the keys that end when this member is removed; ' +
-        'a page can then be short although there is a next one.',
+        'The key of POSTERN_ADMIN_KEY comes first. Revoked keys stay in the list. With `minted_by`, lists the keys that end when this member is removed; ' +
+        'a page can then contain fewer entries than `limit` and still have a next one.',
       filter: { project, minted_by: id.optional().meta({ description: 'Id of a user.' }) },
       item: apiKey,
       run: ({ principal }, page) => apiKeys.list(principal, page),
     }),
     keys.read({
-      summary: 'Read an API key',
+      summary: 'Get an API key',
       output: apiKey,
       run: ({ principal }, { id }) => apiKeys.get(principal, id),
     }),
     keys.create({
       summary: 'Create an API key',
       description:
-        'The key is in this answer only. It has at most the scopes of the key that mints it. What a member mints, also by an application, ' +
-        'never reaches beyond the role of the member, and ends with the member or the application unless it is kept. ' +
-        'A key that ends, and is not one with api:admin for the whole organization, mints none that lasts longer: without expires_at the new one ends with it. ' +
-        'With send_only the key sends and reads nothing but the status of what it sent itself.',
+        'Only this response contains the key. It has at most the scopes of the key that creates it. A key that a member creates, directly or through an application, ' +
+        'never exceeds the role of the member, and ends with the member or the application unless it is kept. ' +
+        'A key that expires, and does not have `api:admin` for the whole organization, cannot create one that expires later: without `expires_at`, both expire at the same time. ' +
+        'With `send_only`, the key can send, and read the status of its own sends, and nothing else.',
       input: newApiKey,
       output: mintedApiKey,
       examples: { input: { name: 'Shop', send_only: true } },
@@ -41,16 +41,16 @@ export const apiKeyActions = ({ apiKeys, clock }: RestCore): readonly Action[] =
     keys.act('rotate', {
       summary: 'Replace the secret of an API key',
       description:
-        'The old secret stops working at once; the new one is in this answer only. ' +
-        'Nobody gets the secret of a key that reaches further than they do or outlasts them: members, their keys and applications rotate keys that end with them.',
+        'The old secret stops working immediately. Only this response contains the new one. ' +
+        'A caller cannot rotate a key that has more access or lasts longer than the caller: members, their keys and their applications can rotate only keys that end with them.',
       output: mintedApiKey,
       run: ({ principal }, { id }) => apiKeys.rotate(principal, id),
     }),
     keys.change({
-      summary: 'Rename an API key, change its end, or keep it',
+      summary: 'Update an API key',
       description:
-        'Of the active keys with api:admin for the whole organization, the one that lasts longest cannot be given an earlier end. ' +
-        'A later end of a key that outlasts who asks, or one later than that of the key that asks, needs api:admin for the whole organization.',
+        'Renames the key, changes when it expires, or keeps it beyond the member or application that created it. Of the active keys with `api:admin` for the whole organization, the one that lasts longest cannot be made to expire earlier. ' +
+        'To extend a key that outlasts the caller, or to extend it beyond the expiry of the caller’s own key, requires `api:admin` for the whole organization.',
       input: apiKeyChanges,
       output: apiKey,
       examples: { input: { name: 'Shop, live' } },

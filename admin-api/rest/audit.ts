@@ -9,10 +9,10 @@ const entries = resource('/v1/audit', { name: 'AuditEntry', plural: 'AuditEntrie
 
 export const auditActions = ({ auditLog }: RestCore): readonly Action[] => [
   entries.list({
-    summary: 'List who changed what, the newest first',
+    summary: 'List audit log entries, newest first',
     description:
-      'A key bound to one project sees what was about that project. Acts on what belongs to the whole organization have no project. ' +
-      'A page can hold fewer than asked for and still have a next one.',
+      'Each entry tells who changed what, and when. A key bound to one project sees the entries of that project. Entries about organization-wide resources have no project. ' +
+      'A page can contain fewer entries than `limit`, even none, and still have a next one.',
     scope: 'api:admin',
     filter: { project, ...auditFilter },
     item: auditEntry,

@@ -14,8 +14,8 @@ const tags = ['usage']
 export const billingEntries = (core: RestCore): readonly (Action | Operation)[] => [
   action({
     id: 'getUsage',
-    summary: 'Read what the organization used in a month, and how much of its limits is used now',
-    description: 'For keys of the whole organization.',
+    summary: 'Get the usage of a month and the present use of the limits',
+    description: 'Requires a key of the whole organization.',
     tags,
     scope: 'api:read',
     input: z.strictObject({ period }),
@@ -28,10 +28,10 @@ export const billingEntries = (core: RestCore): readonly (Action | Operation)[] 
     method: 'GET',
     path: '/v1/billing/invoice-preview',
     operationId: 'previewInvoice',
-    summary: 'See the invoice of a month as it would be now',
+    summary: 'Preview the invoice of a month',
     description:
-      'For keys of the whole organization. Amounts are whole rappen; every line is rounded by itself, and the net is the sum of the lines. ' +
-      'With format=csv the answer is a file of text/csv whose last rows are net, VAT and total.',
+      'Requires a key of the whole organization. Amounts are whole rappen; each line is rounded individually, and the net amount is the sum of the lines. ' +
+      'With `format=csv`, the response is a CSV file whose last rows are net, VAT and total.',
     tags,
     scope: 'api:read',
     query: z.strictObject({ period, format: invoiceFormat }),
@@ -53,5 +53,5 @@ export const csvFile = (preview: WireInvoice) =>
 /** Billing is the organization's (spec "Project rules" 7), and so out of reach of keys of one project. */
 function wholeOrganization({ bound, organizationId }: Scope): string {
   if (!bound) return organizationId
-  throw new Refusal('insufficient_scope', 'Usage and billing are of the whole organization; this key is bound to one project.')
+  throw new Refusal('insufficient_scope', 'Usage and billing belong to the whole organization; this key is bound to one project.')
 }

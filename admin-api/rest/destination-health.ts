@@ -6,9 +6,9 @@ import { destinationResource } from './destinations.ts'
 
 export const destinationHealthActions = ({ probes }: RestCore): readonly Action[] => [
   destinationResource.act('test', {
-    summary: 'Test the connection and sign-in of a destination',
+    summary: 'Test a destination',
     description:
-      'Sends nothing, and shows each step with its outcome, in sandbox mode too. When all steps succeed, mail that waits behind an open circuit ' +
+      'Connects and signs in without sending a message, also in sandbox mode, and returns each step with its outcome. When all steps succeed, mail that waits behind an open circuit ' +
       'breaker is attempted immediately. Simultaneous tests of one destination share a connection.',
     errors: ['not_found'],
     output: destinationTest,

@@ -29,13 +29,13 @@ export const destinationActions = (core: RestCore): readonly Action[] => [...rea
 
 const reading = ({ destinations }: RestCore): readonly Action[] => [
   destinationResource.list({
-    summary: 'List destinations, the newest first',
+    summary: 'List destinations, newest first',
     item: destination,
     run: ({ principal }, page) => destinations.list(principal, page),
   }),
   action({
     id: 'listDestinationPresets',
-    summary: 'List the presets of well-known mail providers',
+    summary: 'List provider presets',
     tags,
     scope: 'api:read',
     input: noInput,
@@ -45,7 +45,7 @@ const reading = ({ destinations }: RestCore): readonly Action[] => [
   }),
   action({
     id: 'listDestinationProviders',
-    summary: 'List the providers and the credentials that each needs',
+    summary: 'List providers with the credentials that each requires',
     tags,
     scope: 'api:read',
     input: noInput,
@@ -65,7 +65,7 @@ const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
     summary: 'Create a destination',
     description:
       'The new destination is in sandbox mode: mail for it is captured until it is promoted to live. ' +
-      'It is probed immediately; warnings name what keeps it from working, and it is kept regardless.',
+      'It is probed immediately, and kept even when the probe fails; `warnings` lists what keeps it from working.',
     input: newDestination,
     output: changedDestination,
     examples: {
@@ -82,7 +82,7 @@ const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
     description:
       'Fields that are left out keep their values, including those of credentials. Queued mail uses the new settings. ' +
       'Only keys of the whole organization can update organization-wide destinations. New credentials are probed immediately, ' +
-      'and warnings name what keeps them from working.',
+      'and `warnings` lists what keeps them from working.',
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: destinationChanges,
     output: changedDestination,
@@ -95,8 +95,8 @@ const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
   destinationResource.remove({
     summary: 'Delete a destination',
     description:
-      'Refused with conflict while routing rules or SMTP credentials name it; details lists them. ' +
-      'Also refused while mail is queued for it, unless discard_queued is true: that mail then fails, and its trace says why.',
+      'Refused with `conflict` while routing rules or SMTP credentials refer to it; `details` lists them. ' +
+      'Also refused while mail is queued for it, unless `discard_queued` is true: that mail then fails, and its trace states the reason.',
     input: deletion,
     run: ({ principal }, { id, ...queued }) => destinations.remove(principal, id, queued),
   }),
@@ -105,7 +105,7 @@ const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
 const modes = ({ destinations }: RestCore): readonly Action[] => [
   destinationResource.change({
     id: 'updateDestinationMode',
-    summary: 'Put a destination into sandbox or live mode',
+    summary: 'Set the mode of a destination',
     input: modeInput,
     output: destination,
     http: { path: '/v1/destinations/{id}/mode' },
@@ -113,7 +113,7 @@ const modes = ({ destinations }: RestCore): readonly Action[] => [
   }),
   destinationResource.act('promote-to-live', {
     summary: 'Promote a destination to live mode',
-    description: 'Idempotent: `already_live` tells whether the destination was live before.',
+    description: 'Idempotent: `already_live` is true when the destination was live before.',
     output: promotedDestination,
     async run({ principal }, { id }) {
       const { destination: promoted, alreadyLive } = await destinations.promoteToLive(principal, id)

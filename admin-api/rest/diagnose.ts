@@ -9,17 +9,17 @@ import type { RestCore } from './core.ts'
 const tags = ['diagnose']
 
 const nothingFound: NothingFound = {
-  plainReason: `No message that this key can see has this id: none of the latest ${searchMax} messages, nor any that the id itself leads to.`,
-  nextAction: 'Take the trace id that sending answered, or name the recipient too: then all messages to it are searched.',
+  plainReason: `No message visible to this key has this id: neither one of the latest ${searchMax} messages nor one that the id itself resolves to.`,
+  nextAction: 'Use the trace id that the send returned, or give the recipient too: then all messages to it are searched.',
 }
 
 export const diagnoseActions = ({ diagnoses }: RestCore): readonly Action[] => [
   action({
     id: 'diagnoseBounce',
-    summary: 'Tell why a message bounced, and what to do',
+    summary: 'Diagnose a bounce',
     description:
-      'Says whose fault it is, which DNS record to change with its present value, and whether others got the same reply. A message that has not ' +
-      'bounced is told as such, with its last refusal if it is tried again. Nothing found is a normal answer.',
+      'Returns the cause, the party that can fix it, the DNS record to change with its present value, and whether other messages got the same reply. For a message that has not ' +
+      'bounced, the response says so, with its last refusal if it is being retried. When no message is found, `found` is false; this is not an error.',
     tags,
     scope: 'api:read',
     input: z.strictObject({
@@ -29,7 +29,7 @@ export const diagnoseActions = ({ diagnoses }: RestCore): readonly Action[] => [
       ),
       recipient: filledLine(
         320,
-        'Which recipient, where there are several. An id that is not ours is then searched in all messages to it.',
+        'The recipient, when the message has several. An id that this service did not assign is then searched in all messages to this recipient.',
       ).optional(),
     }),
     output: bounceDiagnosis,
@@ -38,17 +38,17 @@ export const diagnoseActions = ({ diagnoses }: RestCore): readonly Action[] => [
   }),
   action({
     id: 'diagnoseMissing',
-    summary: 'Tell why mail to a recipient did not arrive',
+    summary: 'Diagnose missing mail',
     description:
-      'Hypotheses with their evidence and the next action, the most certain one first, and what could not be checked. It reads what is stored, ' +
-      'and asks DNS for the domain of the recipient.',
+      'Returns hypotheses why mail to a recipient did not arrive, each with its evidence and next action, most certain first, and what could not be checked. Reads stored data ' +
+      'and the DNS records of the recipient’s domain.',
     tags,
     scope: 'api:read',
     input: z.strictObject({
-      recipient: filledLine(320, 'One address, in any case.'),
+      recipient: filledLine(320, 'One address. Case-insensitive.'),
       time_window: filledLine(
         80,
-        'Back from now such as 90m, 24h (the default) or 7d, or two times: 2026-11-01T00:00:00Z/2026-11-02T00:00:00Z.',
+        'A duration before now such as 90m, 24h or 7d, or an interval such as 2026-11-01T00:00:00Z/2026-11-02T00:00:00Z. Defaults to 24h.',
       ).optional(),
     }),
     output: missingDiagnosis,

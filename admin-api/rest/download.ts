@@ -6,7 +6,7 @@ import { raw, type Answer, type AnswerBody } from '../answer.ts'
 /** The place of an attachment in its message, as a path has it. */
 export const attachmentIndex = z
   .string()
-  .regex(/^\d{1,4}$/, 'must be the place of the attachment in the message, from 0')
+  .regex(/^\d{1,4}$/, 'must be the index of the attachment in the message, starting at 0')
   .transform(Number)
 
 type Headers = Readonly<Record<string, string>>

@@ -15,7 +15,7 @@ const policies = resource('/v1/failover/policy', {
 
 export const failoverPolicyActions = ({ failoverPolicies }: RestCore): readonly Action[] => [
   policies.list({
-    summary: 'List failover policies, the oldest first',
+    summary: 'List failover policies, oldest first',
     item: failoverPolicy,
     run: ({ principal }, page) => failoverPolicies.list(principal, page),
   }),
@@ -23,8 +23,8 @@ export const failoverPolicyActions = ({ failoverPolicies }: RestCore): readonly 
     id: 'setFailoverPolicy',
     summary: 'Set the failover policy of a destination',
     description:
-      'Says which destinations take over for the primary one, and when. Idempotent: an existing policy of this primary destination is replaced. ' +
-      'Recipients that were accepted or permanently refused are never handed to a fallback, and fallbacks in sandbox mode are skipped. ' +
+      'Defines which destinations take over from the primary one, and under which conditions. Idempotent: an existing policy of this primary destination is replaced. ' +
+      'Recipients that were accepted or permanently refused are never sent to a fallback, and fallbacks in sandbox mode are skipped. ' +
       'After the last fallback, the retry schedule starts again at the primary destination.',
     input: failoverPolicyInput,
     output: failoverPolicy,

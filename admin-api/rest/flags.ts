@@ -7,8 +7,9 @@ import type { RestCore } from './core.ts'
 export const flagActions = ({ policies }: RestCore): readonly Action[] => [
   action({
     id: 'listFlags',
-    summary: 'List the features that can be switched off, and whether the organization may use each',
-    description: 'What needs a flag that is off is refused with feature_disabled. Flags are set by the operator of the service.',
+    summary: 'List feature flags',
+    description:
+      'Returns every feature that can be disabled and whether the organization can use it. Requests that need a disabled feature are refused with `feature_disabled`. Only the operator of the service sets flags.',
     tags: ['flags'],
     scope: 'api:read',
     input: noInput,

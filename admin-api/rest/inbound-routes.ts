@@ -35,7 +35,7 @@ const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
   const mintedInboundRoute = mintedInboundRouteEncoder((route) => inboundRoutes.addressOf(route))
   return [
     routes.list({
-      summary: 'List inbound routes, the newest first',
+      summary: 'List inbound routes, newest first',
       item: inboundRoute,
       run: ({ principal }, page) => inboundRoutes.list(principal, page),
     }),
@@ -47,33 +47,33 @@ const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
     routes.create({
       summary: 'Create an inbound route',
       description:
-        'From now on, mail for the local part is accepted and delivered to the webhook, signed and retried like an event webhook. ' +
-        'All users of the service share the inbound domain: a name, with every address that continues it after a `+`, belongs to the first who ' +
-        'creates a route for it. The secret is in this answer only.',
+        'Mail for the local part is accepted immediately and delivered to the webhook, signed and retried like an event webhook. ' +
+        'All organizations share the inbound domain: a name, with every address that extends it after a `+`, belongs to the first organization that ' +
+        'creates a route for it. Only this response contains the secret.',
       input: newInboundRoute,
       output: mintedInboundRoute,
       examples: { input: { local_part_pattern: 'tickets+*', webhook_url: 'https://shop.example.ch/incoming-mail' } },
       run: ({ principal }, route) => inboundRoutes.create(principal, route),
     }),
     routes.act('rotate-secret', {
-      summary: 'Replace the secret of an inbound route',
+      summary: 'Rotate the secret of an inbound route',
       description:
-        'Every attempt from now on is signed with the new secret, which is in this answer only. The old one no longer verifies anything.',
+        'Every further attempt is signed with the new secret, which only this response contains. The old secret stops verifying immediately.',
       output: mintedInboundRoute,
       run: ({ principal }, { id: routeId }) => inboundRoutes.rotate(principal, routeId),
     }),
     routes.change({
       summary: 'Update an inbound route',
       description:
-        'Only the fields that are given change. With project_id the route moves to another project; mail that it received before stays where it is. ' +
+        'Fields that are left out keep their values. With `project_id`, the route moves to another project; mail that it has received stays in the old one. ' +
         'The pattern cannot be changed: create another route instead.',
       input: inboundRouteChanges,
       output: inboundRoute,
       run: ({ principal }, { id: routeId, ...changes }) => inboundRoutes.update(principal, routeId, changes),
     }),
     routes.remove({
-      summary: 'Delete an inbound route with its mail. Deleting it again has no effect',
-      description: 'From now on, mail for the route is refused, and deliveries to its webhook that are still pending are dropped.',
+      summary: 'Delete an inbound route with its mail',
+      description: 'Idempotent. Mail for the route is refused from now on, and pending deliveries to its webhook are dropped.',
       errors: ['conflict'],
       run: ({ principal }, { id: routeId }) => inboundRoutes.remove(principal, routeId),
     }),
@@ -83,13 +83,13 @@ const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
 const messageActions = ({ inboundMail, baseUrl }: RestCore): readonly Action[] => [
   routes.listOf('messages', {
     id: 'listInboundMessages',
-    summary: 'List the mail that an inbound route received, the newest first',
+    summary: 'List received mail, newest first',
     item: inboundMessageSummary,
     run: ({ principal }, { id: routeId, ...page }) => inboundMail.list(principal, { ...page, routeId }),
   }),
   routes.readOf('messages/{message_id}', {
     id: 'getInboundMessage',
-    summary: 'Get a mail that an inbound route received',
+    summary: 'Get a received mail',
     input: z.strictObject({ message_id: id }),
     output: inboundMessage,
     run: async ({ principal }, { id: routeId, messageId }) => ({
@@ -105,7 +105,7 @@ const downloads = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: '/v1/inbound-routes/{id}/messages/{message_id}/raw',
     operationId: 'getRawInboundMessage',
-    summary: 'Download a received mail as it came',
+    summary: 'Download the raw source of a received mail',
     tags,
     feature,
     scope: 'api:read',
@@ -136,9 +136,9 @@ const link = (core: RestCore): Operation =>
     method: 'GET',
     path: '/share/inbound/{token}',
     operationId: 'followInboundLink',
-    summary: 'Download the file behind a link in the webhook of an inbound route',
+    summary: 'Download a file by its signed link',
     description:
-      'The file is a mail as it came, or one of its attachments. Anyone who has the link can follow it until it expires, after three days.',
+      'The webhook of an inbound route contains such links to the raw mail and its attachments. A link needs no key and expires after three days.',
     tags,
     scope: 'none',
     errors: ['not_found', 'feature_disabled'],

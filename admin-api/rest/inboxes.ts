@@ -30,7 +30,7 @@ const timeout = z
   .transform(Number)
   .pipe(z.number().max(waitSecondsMax))
   .default(waitSecondsUnlessTold)
-  .meta({ description: `Seconds to wait: 0 to ${waitSecondsMax}, ${waitSecondsUnlessTold} unless told.` })
+  .meta({ description: `Seconds to wait, from 0 to ${waitSecondsMax}. Defaults to ${waitSecondsUnlessTold}.` })
 
 export const inboxOperations = (core: RestCore): readonly (Action | Operation)[] => [
   ...finding(core),
@@ -48,14 +48,14 @@ const detail = async ({ inboxNotifier, inboxes: core }: RestCore, principal: Sco
 
 const finding = (core: RestCore): readonly Action[] => [
   inboxes.list({
-    summary: 'List virtual inboxes, the newest first',
+    summary: 'List virtual inboxes, newest first',
     item: inbox,
     run: ({ principal }, page) => core.inboxes.list(principal, page),
   }),
   action({
     id: 'lookUpInbox',
     summary: 'Find a virtual inbox by its pattern',
-    description: 'Case does not matter. A pattern that no inbox has is not an error: the answer is `{"found": false}`.',
+    description: 'Case-insensitive. An unknown pattern is not an error: the response is `{"found": false}`.',
     tags,
     scope: 'api:read',
     errors: ['not_found'],
@@ -73,7 +73,7 @@ const finding = (core: RestCore): readonly Action[] => [
     },
   }),
   inboxes.read({
-    summary: 'Get a virtual inbox, with the key that signs its notifications and what came of the latest one',
+    summary: 'Get a virtual inbox',
     output: inboxDetail,
     run: async ({ principal }, { id: inboxId }) => detail(core, principal, await core.inboxes.get(principal, inboxId)),
   }),
@@ -87,9 +87,9 @@ const changing = (core: RestCore): readonly Action[] => [
     feature,
     summary: 'Create a virtual inbox',
     description:
-      'A virtual inbox shows every captured message of its project that an address of its pattern was meant to get or appears in, ' +
-      'including messages from before the inbox was created. With notify_webhook_url, the service announces each further message by a ' +
-      'POST to that address, signed in the way of Stripe webhooks.',
+      'A virtual inbox shows every captured message of its project in which an address that matches its pattern is a recipient or appears anywhere, ' +
+      'including messages from before the inbox was created. With `notify_webhook_url`, the service notifies that address of each further message with a ' +
+      'POST, signed like a Stripe webhook.',
     input: newInbox.extend({ project }),
     output: inboxDetail,
     examples: { input: { address_pattern: '@staging.example.ch', name: 'Staging' } },
@@ -99,9 +99,9 @@ const changing = (core: RestCore): readonly Action[] => [
   }),
   inboxes.change({
     feature,
-    summary: 'Update a virtual inbox, or move it to another project',
+    summary: 'Update a virtual inbox',
     description:
-      'Only the fields that are given change; null removes a value. After a move, the inbox shows the captured messages of its new ' +
+      'Only the fields that are given change; null removes a value. With `project_id`, the inbox moves to another project and shows the captured messages of its new ' +
       'project; the move is refused with `conflict` when an inbox there has the same pattern. The pattern itself cannot be changed: create another inbox instead.',
     input: inboxChanges,
     output: inboxDetail,
@@ -110,16 +110,16 @@ const changing = (core: RestCore): readonly Action[] => [
   }),
   inboxes.remove({
     feature,
-    summary: 'Delete a virtual inbox; its captured messages remain. Deleting it again has no effect',
+    summary: 'Delete a virtual inbox',
     errors: ['conflict'],
     run: ({ principal }, { id: inboxId }) => core.inboxSettings.remove(principal, inboxId),
   }),
   action({
     id: 'clearInbox',
-    summary: 'Clear a virtual inbox: not implemented, and nothing is cleared',
+    summary: 'Clear a virtual inbox (not implemented)',
     feature,
     description:
-      'A captured message belongs to its trace and is removed with it. To keep messages for less time, set retention_days of the inbox.',
+      'Clears nothing and always returns a count of 0. A captured message belongs to its trace and is removed with it. To keep messages for a shorter time, set `retention_days` of the inbox.',
     tags,
     scope: 'api:admin',
     errors: ['not_found'],
@@ -136,11 +136,11 @@ const changing = (core: RestCore): readonly Action[] => [
 const messages = (core: RestCore): readonly Action[] => [
   action({
     id: 'listInboxMessages',
-    summary: 'List captured messages, the newest first, or with `since` in order of arrival',
+    summary: 'List captured messages, newest first',
     description:
-      'The id can also be a pattern. A pattern that no inbox has is not an error: `found` is false and the list is empty. ' +
-      'With `address`, the list holds only messages that this address was meant to get or appears in. ' +
-      'A page can hold fewer messages than `limit` and still have a next one.',
+      'With `since`, in order of arrival. The id can also be a pattern. An unknown pattern is not an error: `found` is false and the list is empty. ' +
+      'With `address`, lists only messages in which this address is a recipient or appears anywhere. ' +
+      'A page can contain fewer messages than `limit` and still have a next one.',
     tags,
     scope: 'api:read',
     errors: ['not_found'],
@@ -185,7 +185,7 @@ const downloads = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{message_id}/raw',
     operationId: 'getRawInboxMessage',
-    summary: 'Download a captured message as it would have been sent',
+    summary: 'Download the raw source of a captured message',
     tags,
     scope: 'api:read',
     errors: ['not_found'],
@@ -228,7 +228,7 @@ function wait(core: RestCore): Operation {
     operationId: 'waitForInboxMessage',
     summary: 'Wait for a captured message',
     description:
-      'Answers the first message after `since`, or after now without it. When none comes in time, the answer is `{"timeout": true}`.',
+      'Returns the first message captured after `since`, which defaults to now. When none is captured in time, the response is `{"timeout": true}`.',
     tags,
     scope: 'api:read',
     waits: true,

@@ -8,17 +8,17 @@ const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['inges
 
 export const ingestSourceActions = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] => [
   all.list({
-    summary: 'List ingest sources, the newest first',
+    summary: 'List ingest sources, newest first',
     errors: [],
     filter: {},
     item: sourceEncoder(baseUrl),
     run: ({ principal }, page) => sources.list(principal, page),
   }),
   all.create({
-    summary: 'Make an ingest source',
+    summary: 'Create an ingest source',
     description:
-      'The secret is in this answer only. Everything that is posted to `webhook_url` carries `X-Service-Signature: sha256=` and the ' +
-      'hexadecimal HMAC-SHA256 of the raw body under it.',
+      'Only this response contains the secret. Every request to `webhook_url` must carry `X-Service-Signature: sha256=` followed by the ' +
+      'hexadecimal HMAC-SHA256 of the raw body, keyed by the secret.',
     errors: ['conflict'],
     input: newIngestSource,
     output: mintedSourceEncoder(baseUrl),
@@ -26,7 +26,7 @@ export const ingestSourceActions = ({ ingest: { sources }, baseUrl }: RestCore):
     run: ({ principal }, { imapConfig, ...source }) => sources.create(principal, { ...source, imap: imapConfig ?? undefined }),
   }),
   all.read({
-    summary: 'Read an ingest source and how it is doing',
+    summary: 'Get an ingest source with its health',
     output: sourceDetailEncoder(baseUrl),
     async run({ principal }, { id }) {
       const story = await sources.get(principal, id)
@@ -36,7 +36,7 @@ export const ingestSourceActions = ({ ingest: { sources }, baseUrl }: RestCore):
   all.remove({
     id: 'revokeIngestSource',
     summary: 'Revoke an ingest source',
-    description: 'Idempotent. Nothing that is signed with its secret is taken from then on; its postoffice mappings go with it.',
+    description: 'Idempotent. Requests signed with its secret are refused from then on; its postoffice mappings are deleted.',
     errors: ['conflict'],
     run: ({ principal }, { id }) => sources.revoke(principal, id),
   }),

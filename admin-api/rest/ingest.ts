@@ -32,9 +32,9 @@ export const signedOperation = {
 } as const satisfies Partial<OperationFacts> & { readonly scope: 'none' }
 
 const signedWords =
-  'Signed over the raw body, as it is sent: `X-Service-Signature: sha256=<hex>`. The source is named by `source_id` or the header ' +
-  '`X-Service-Ingest-Source`. The same again changes nothing. May be sent with `Content-Encoding: gzip`, and inflates to 1 MiB, or to ' +
-  '100 times its length if that is more.'
+  'The header `X-Service-Signature: sha256=<hex>` signs the raw body as it is sent. The source is identified by `source_id` or the header ' +
+  '`X-Service-Ingest-Source`. Idempotent. Accepts `Content-Encoding: gzip`; the body may inflate to 1 MiB, or to ' +
+  '100 times its compressed length if that is more.'
 
 export const ingestOperations = (core: RestCore): readonly Operation[] => {
   const { signed: sources, feedback, logs } = core.ingest
@@ -45,8 +45,8 @@ export const ingestOperations = (core: RestCore): readonly Operation[] => {
       method: 'POST',
       path: '/v1/ingest/stalwart',
       operationId: 'ingestStalwart',
-      summary: 'Take events of Stalwart’s webhook',
-      description: `One event, a list of at most 10,000, or \`{"events": […]}\`. ${signedWords} Stalwart’s own \`X-Signature\` will do.`,
+      summary: 'Ingest events from the Stalwart webhook',
+      description: `One event, a list of at most 10,000, or \`{"events": […]}\`. ${signedWords} Stalwart’s own \`X-Signature\` is accepted too.`,
       query: sourceQuery,
       body: asSent({ 'application/json': z.unknown() }),
       response: eventCounts,
@@ -67,9 +67,9 @@ export const ingestOperations = (core: RestCore): readonly Operation[] => {
       method: 'POST',
       path: '/v1/ingest/logs',
       operationId: 'ingestLogs',
-      summary: 'Take log lines of Stalwart or Postfix',
+      summary: 'Ingest log lines from Stalwart or Postfix',
       description:
-        'One line a line, bare or in the JSON of a log shipper. What cannot be read stops no other line. A request holds at most 5 MiB as it is ' +
+        'One log line per line, plain or in the JSON of a log shipper. A line that cannot be read is skipped. A request contains at most 5 MiB as it is ' +
         `sent, 64 MiB when inflated, and 500,000 lines. ${signedWords}`,
       deadlineSeconds: logDeadlineSeconds,
       query: sourceQuery.extend({ source: z.enum(logSources) }),
@@ -92,10 +92,10 @@ const takeReport = ({ ingest: { feedback, reports }, reportBytesMax }: RestCore,
     method: 'POST',
     path: '/v1/ingest/arf',
     operationId: 'ingestReportMail',
-    summary: 'Take a report as it came by mail',
+    summary: 'Ingest a report as a raw mail',
     description:
-      `Complaints (RFC 5965), bounces and delays of any program; answers what was found. The body is the mail, of at most ${reportBytesMax} bytes, ` +
-      `as much as the MX listener takes (POSTERN_MX_MAX_MESSAGE_BYTES), or 5 MiB when compressed. Its first 5 MiB are read. ${signedWords}`,
+      `Complaints (RFC 5965), bounces and delays in any known format. Returns the events that were found. The body is the mail, of at most ${reportBytesMax} bytes, ` +
+      `the limit of the MX listener (POSTERN_MX_MAX_MESSAGE_BYTES), or 5 MiB when compressed. Its first 5 MiB are read. ${signedWords}`,
     maxBodyBytes: reportBytesMax,
     query: sourceQuery,
     body: asSent({ 'message/rfc822': z.string() }),

@@ -16,8 +16,9 @@ export const inspectOperations = (core: RestCore): readonly (Action | Operation)
   const summary = inspectSummaryEncoder(core)
   return [
     tests.create({
-      summary: 'Create an address that scores the first mail it gets',
-      description: 'The address is good for 24 hours and one mail. Send to it as you send to others, then read the report.',
+      summary: 'Create a deliverability test',
+      description:
+        'Returns an address that accepts one mail within 24 hours and scores it. Send to it as you send to your recipients, then get the report.',
       scope: 'api:send',
       errors: ['not_found', 'feature_disabled'],
       input: newInspectTest,
@@ -26,12 +27,12 @@ export const inspectOperations = (core: RestCore): readonly (Action | Operation)
       run: ({ principal }, { projectId }) => core.inspectTests.create(principal, projectId),
     }),
     tests.list({
-      summary: 'List deliverability tests, the newest first',
+      summary: 'List deliverability tests, newest first',
       item: summary,
       run: ({ principal }, page) => core.inspectTests.list(principal, page),
     }),
     tests.read({
-      summary: 'Get a deliverability test: that it waits, then its report of 17 checks',
+      summary: 'Get a deliverability test with its report of 17 checks',
       output: inspectTestEncoder(core),
       run: ({ principal }, { id }) => core.inspectTests.get(principal, id),
     }),
@@ -45,7 +46,7 @@ const sharedReport = ({ inspectTests, clock }: RestCore): Operation =>
     method: 'GET',
     path: sharedReportPath({ shareToken: '{token}' }),
     operationId: 'showInspectReport',
-    summary: 'Show the report of a deliverability test to people',
+    summary: 'View the report of a deliverability test',
     tags,
     scope: 'none',
     errorRenderer: strangerRefusalPage,

@@ -8,18 +8,18 @@ const all = resource('/v1/invitations', { name: 'Invitation', tags: ['members'] 
 
 export const invitationActions = ({ invitations, clock }: RestCore): readonly Action[] => [
   all.list({
-    summary: 'List invitations, the newest first',
-    description: 'Those that are too old stay listed until they are revoked or made again.',
+    summary: 'List invitations, newest first',
+    description: 'Expired invitations stay in the list until they are revoked or sent again.',
     errors: [],
     filter: {},
     item: invitationEncoder(clock),
     run: ({ principal }, page) => invitations.list(principal, page),
   }),
   all.create({
-    summary: 'Invite somebody',
+    summary: 'Create an invitation',
     description:
-      'A link is mailed. Where the service sends no mail of its own, mailed is false and accept_url is the link to hand over. ' +
-      'Whoever signs in with this address can accept within 7 days.',
+      'Mails a link to the invited person. When the service sends no mail of its own, `mailed` is false and `accept_url` is the link to hand over. ' +
+      'Any person who signs in with this address can accept within 7 days.',
     errors: ['conflict', 'rate_limit_exceeded'],
     input: newInvitation,
     output: openedInvitationEncoder(clock),
@@ -28,7 +28,7 @@ export const invitationActions = ({ invitations, clock }: RestCore): readonly Ac
   }),
   all.remove({
     id: 'revokeInvitation',
-    summary: 'Take an invitation back',
+    summary: 'Revoke an invitation',
     errors: ['not_found'],
     run: ({ principal }, { id }) => invitations.revoke(principal, id),
   }),

@@ -26,7 +26,7 @@ export const memberActions = ({ members }: RestCore): readonly Action[] => [
   one.change({
     summary: 'Change the role of a member',
     description:
-      'Takes effect with the next request of the member and of the API keys that they minted. Only an owner who is signed in makes and unmakes owners, and one always stays.',
+      'Takes effect with the next request of the member and of the API keys that they created. Only an owner who is signed in can make or unmake an owner. An organization always keeps at least one owner.',
     input: roleChoice,
     output: member,
     examples: { input: { role: 'developer' } },
@@ -35,10 +35,10 @@ export const memberActions = ({ members }: RestCore): readonly Action[] => [
   one.remove({
     summary: 'Remove a member',
     description:
-      'Access ends at once, and so do the API keys that the member or their applications minted; GET /v1/api-keys?minted_by={id} lists them ' +
-      'beforehand. keep_keys names those to keep: they go on with the ceiling that they have, and their secret is known to who left, so ' +
-      'rotate them. SMTP credentials and publishable keys belong to their project and stay.',
-    input: z.strictObject({ keep_keys: idList('API keys to keep, as ids with commas between them.') }),
+      'Access ends immediately, and so do the API keys that the member or their applications created; `GET /v1/api-keys?minted_by={id}` lists them ' +
+      'beforehand. `keep_keys` lists the keys to keep: they keep their ceiling, but the removed member still knows their secrets, so ' +
+      'rotate them. SMTP credentials and publishable keys belong to their project and remain.',
+    input: z.strictObject({ keep_keys: idList('Comma-separated ids of the API keys to keep.') }),
     output: keyFates,
     run: ({ principal }, { id, keepKeys }) => members.remove(principal, id, keepKeys),
   }),

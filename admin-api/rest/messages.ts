@@ -34,14 +34,14 @@ export const messageActions = (core: RestCore): readonly Action[] => [
     id: 'sendMessage',
     summary: 'Send a message',
     description:
-      'Answers as soon as the message is on disk and its outcome decided; the attempt to relay follows. ' +
-      'When every recipient is suppressed, status is suppressed and nothing is sent. ' +
-      'The header Idempotency-Key stands for the field idempotency_key. A repeated key gives the first answer again with the header ' +
-      'Idempotent-Replayed: true, and sends nothing; when the body is another one than the first, warnings tell so. ' +
-      'A web page calls it with a publishable key: the body then has at most 65536 bytes, no attachments, headers, destination_id or ' +
-      'list_unsubscribe, the origin of the page, ' +
-      'every recipient in to, cc and bcc and the sender must be those of the key, and a key with a captcha takes the token of a ' +
-      'visitor in the header X-Service-Captcha-Token. Without from, the sender is that of the key.',
+      'Returns as soon as the message is stored and its outcome is decided; delivery continues asynchronously. ' +
+      'When every recipient is suppressed, `status` is `suppressed` and nothing is sent. ' +
+      'The header `Idempotency-Key` can replace the field `idempotency_key`. A repeated key returns the first response again with the header ' +
+      '`Idempotent-Replayed: true` and sends nothing; when the body differs from the first one, `warnings` says so. ' +
+      'Browsers can call this operation with a publishable key: the body then has at most 65536 bytes and no attachments, headers, destination_id or ' +
+      'list_unsubscribe; the origin of the page, ' +
+      'every recipient in to, cc and bcc, and the sender must be allowed by the key; and a key with a captcha requires the captcha token of the ' +
+      'visitor in the header `X-Service-Captcha-Token`. `from` defaults to the sender of the key.',
     tags: ['messages'],
     scope: 'api:send',
     openToSendOnlyKeys: true,
@@ -68,7 +68,7 @@ export const messageActions = (core: RestCore): readonly Action[] => [
       from: { idempotency_key: { header: 'Idempotency-Key', orBody: true } },
       headers: {
         'Idempotent-Replayed': {
-          description: 'true: the idempotency key was used before, and this is the answer from then.',
+          description: '`true` when the idempotency key was used before and this is the original response.',
           of: ({ repeated }) => (repeated ? 'true' : undefined),
         },
       },

@@ -10,23 +10,24 @@ const all = resource('/v1/organizations', { name: 'Organization', tags: ['organi
 
 export const organizationActions = ({ organizations }: RestCore): readonly Action[] => [
   all.list({
-    summary: 'List the own organization and the team organizations it made',
-    description: 'The own one comes first, then the others, the oldest first. A key of one project sees the own one only.',
+    summary: 'List organizations',
+    description:
+      'The organization of the key comes first, then the team organizations that it created, oldest first. A key of one project sees only its own organization.',
     errors: [],
     filter: {},
     item: organization,
     run: ({ principal }, page) => organizations.list(principal, page),
   }),
   all.read({
-    summary: 'Read an organization: its plan, limits and payment state',
+    summary: 'Get an organization with its plan, limits and payment state',
     output: organization,
     run: ({ principal }, { id }) => organizations.get(principal, id),
   }),
   all.create({
-    summary: 'Make a team organization',
+    summary: 'Create a team organization',
     description:
-      'A key belongs to one organization, so the answer has a first key of the new one, shown this once. It begins on the plan free, with ' +
-      'its project Default. How many are alive at the same time is a limit of the plan.',
+      'The response contains the first API key of the new organization; it is not shown again. The organization starts on the plan free, with ' +
+      'its project Default. The plan limits how many team organizations exist at the same time.',
     errors: ['conflict', 'quota_exhausted'],
     input: organizationInput,
     output: madeOrganization,
@@ -34,7 +35,7 @@ export const organizationActions = ({ organizations }: RestCore): readonly Actio
     run: ({ principal }, { name }) => organizations.create(principal, name),
   }),
   all.change({
-    summary: 'Rename an organization',
+    summary: 'Update an organization',
     input: organizationInput,
     output: organization,
     run: ({ principal }, { id, name }) => organizations.rename(principal, id, name),
@@ -42,8 +43,8 @@ export const organizationActions = ({ organizations }: RestCore): readonly Actio
   all.remove({
     summary: 'Delete a team organization',
     description:
-      `At once none of its keys and logins works, and nothing is sent for it any more. For ${graceDays} days the operator can restore it; then ` +
-      'everything of it is removed. Refused with conflict while mail is queued, unless discard_queued is true: then that mail fails.',
+      `Its keys and logins stop working and its sending stops immediately. The operator can restore it for ${graceDays} days; then ` +
+      'all its data is removed. Refused with `conflict` while mail is queued, unless `discard_queued` is true: then that mail fails.',
     input: deletion,
     run: ({ principal }, { id, ...mail }) => organizations.remove(principal, id, mail),
   }),

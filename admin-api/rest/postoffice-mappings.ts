@@ -9,14 +9,15 @@ const all = resource('/v1/mailenable/postoffice-mappings', { name: 'PostofficeMa
 
 export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): readonly Action[] => [
   all.list({
-    summary: 'List postoffice mappings, the newest first',
+    summary: 'List postoffice mappings, newest first',
     filter: { bounce_source_config_id: id.optional() },
     item: postofficeMapping,
     run: ({ principal }, { bounceSourceConfigId: sourceId, ...page }) => mappings.list(principal, { ...page, sourceId }),
   }),
   all.create({
-    summary: 'Say whose mail a postoffice sends',
-    description: 'From the first mapping of a source on, what comes from postoffices without one is dropped.',
+    summary: 'Create a postoffice mapping',
+    description:
+      'Assigns the events of a postoffice to a project. Once a source has a mapping, events of postoffices without one are dropped.',
     input: newPostofficeMapping,
     output: postofficeMapping,
     examples: { input: { bounce_source_config_id: 'src_0198c2', postoffice_name: 'example.com' } },
@@ -24,19 +25,19 @@ export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): re
       mappings.create(principal, { sourceId, postoffice, ...rest }),
   }),
   all.read({
-    summary: 'Read a postoffice mapping',
+    summary: 'Get a postoffice mapping',
     output: postofficeMapping,
     run: ({ principal }, { id }) => mappings.get(principal, id),
   }),
   all.change({
-    summary: 'Change project or destination of a postoffice mapping',
+    summary: 'Update a postoffice mapping',
     input: postofficeMappingChanges,
     output: postofficeMapping,
     run: ({ principal }, { id, ...changes }) => mappings.update(principal, id, changes),
   }),
   all.remove({
-    summary: 'End a postoffice mapping',
-    description: 'Idempotent. After the last one, everything the source tells belongs to the whole organization again.',
+    summary: 'Delete a postoffice mapping',
+    description: 'Idempotent. Once the last mapping is deleted, all events of the source belong to the whole organization again.',
     errors: ['conflict'],
     run: ({ principal }, { id }) => mappings.remove(principal, id),
   }),

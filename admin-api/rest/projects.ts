@@ -14,7 +14,7 @@ export const projectActions = (core: RestCore): readonly Action[] => [...own(cor
 const own = ({ projects }: RestCore): readonly Action[] => [
   action({
     id: 'getMyProject',
-    summary: 'Read the state of the project',
+    summary: 'Get the project of the key',
     tags,
     scope: 'api:read',
     errors: ['not_found'],
@@ -25,8 +25,9 @@ const own = ({ projects }: RestCore): readonly Action[] => [
   }),
   action({
     id: 'setNoRoutePolicy',
-    summary: 'Choose what happens to sends that match no destination',
-    description: '`capture` keeps them in the virtual inboxes; `reject` refuses them; `relay_default` does the same as `reject` today.',
+    summary: 'Set the no-route policy',
+    description:
+      'The policy decides about sends that match no destination: `capture` captures them, `reject` refuses them, `relay_default` currently behaves like `reject`.',
     tags,
     scope: 'api:admin',
     errors: ['not_found', 'conflict'],
@@ -39,14 +40,14 @@ const own = ({ projects }: RestCore): readonly Action[] => [
 
 const reading = ({ projects }: RestCore): readonly Action[] => [
   all.list({
-    summary: 'List projects, the newest first',
+    summary: 'List projects, newest first',
     description: 'A key of one project sees that project and its partitions.',
-    filter: { parent_id: id.optional().meta({ description: 'Only the partitions of this project.' }) },
+    filter: { parent_id: id.optional().meta({ description: 'Lists only the partitions of this project.' }) },
     item: project,
     run: ({ principal }, page) => projects.list(principal, page),
   }),
   all.read({
-    summary: 'Read a project',
+    summary: 'Get a project',
     output: project,
     run: ({ principal }, { id }) => projects.get(principal, id),
   }),
@@ -54,10 +55,10 @@ const reading = ({ projects }: RestCore): readonly Action[] => [
 
 const writing = ({ projects }: RestCore): readonly Action[] => [
   all.create({
-    summary: 'Make a project, or with `parent_id` a partition of one',
+    summary: 'Create a project, or with `parent_id` a partition',
     description:
-      'It begins with a catch-all inbox. A partition has destinations, traces and a send budget of its own, and no partitions; what it sends ' +
-      'counts for the plan of the organization, and not for the budget of its parent.',
+      'A new project has a catch-all inbox. A partition has its own destinations, traces and send budget, and cannot have partitions; its sends ' +
+      'count toward the plan of the organization, but not toward the budget of its parent.',
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: newProject,
     output: project,
@@ -65,20 +66,21 @@ const writing = ({ projects }: RestCore): readonly Action[] => [
     run: ({ principal }, given) => projects.create(principal, given),
   }),
   all.change({
-    summary: 'Change a project',
-    description: 'Only what is given changes. A key of the project itself changes its name and no-route policy only.',
+    summary: 'Update a project',
+    description:
+      'Fields that are left out keep their values. A key that is bound to the project can update only its name and no-route policy.',
     errors: ['not_found', 'conflict', 'quota_exhausted'],
     input: projectChanges,
     output: project,
     run: ({ principal }, { id, ...changes }) => projects.update(principal, id, changes),
   }),
   all.remove({
-    summary: 'Delete a project with its partitions and all that belongs to them',
+    summary: 'Delete a project with its partitions',
     description:
-      'Destinations, rules, failover policies, templates, SMTP credentials, API keys, inboxes, captures, traces, scheduled sends and replays go ' +
-      'with it; nothing of it is sent or shown after this answer. Organization-wide destinations pass to the project Default. Refused with ' +
-      'conflict for the project Default, while SMTP credentials of other projects name its destinations, and while mail is queued, unless ' +
-      'discard_queued is true: then that mail goes with the project.',
+      'Destinations, rules, failover policies, templates, SMTP credentials, API keys, inboxes, captures, traces, scheduled sends and replays are deleted ' +
+      'with it; nothing of it is sent or shown after this response. Organization-wide destinations move to the project Default. Refused with ' +
+      '`conflict` for the project Default, while SMTP credentials of other projects refer to its destinations, and while mail is queued, unless ' +
+      '`discard_queued` is true: then that mail is deleted with the project.',
     input: deletion,
     run: ({ principal }, { id, ...mail }) => projects.remove(principal, id, mail),
   }),

@@ -18,7 +18,7 @@ const htmlSnippets = resource('/v1/publishable-keys/snippets', { name: 'HtmlSnip
 
 export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestCore): readonly Action[] => [
   publishableKeys.list({
-    summary: 'List publishable keys, the newest first',
+    summary: 'List publishable keys, newest first',
     description: 'Revoked keys stay in the list. Tokens are never shown again.',
     item: publishableKey,
     run: ({ principal }, page) => keys.list(principal, page),
@@ -31,8 +31,8 @@ export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestC
   publishableKeys.create({
     summary: 'Create a publishable key',
     description:
-      'Only this response contains the token, which may be part of the source of a web page. It sends from one address to those of allowed_to, ' +
-      'on pages of allowed_origins, and does nothing else.',
+      'Only this response contains the token, which can be part of the source of a web page. It allows sends from one address to those of allowed_to, ' +
+      'from pages of allowed_origins, and nothing else.',
     input: newPublishableKey,
     output: mintedPublishableKey,
     examples: {
@@ -41,7 +41,7 @@ export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestC
     run: ({ principal }, { reveal, ...key }) => (reveal ? keys.mintWithReveal(principal, key) : keys.mint(principal, key)),
   }),
   publishableKeys.act('rotate', {
-    summary: 'Replace the token of a publishable key',
+    summary: 'Rotate a publishable key',
     description: 'The old token stops working immediately. Messages that were sent with it still count toward the rates of the key.',
     input: rotation,
     output: mintedPublishableKey,
@@ -60,7 +60,7 @@ export const publishableKeyActions = ({ publishable: { keys, snippets } }: RestC
   htmlSnippets.create({
     summary: 'Create an HTML snippet from a reveal link',
     description:
-      'The snippet is a contact form that works on pages of the allowed origins. The link is used up, and nobody needs to see the token.',
+      'The snippet is a contact form that works on pages of the allowed origins. The link works once; the token is not shown to the caller.',
     errors: ['not_found', 'reveal_expired'],
     input: newSnippet,
     output: snippet,

@@ -9,10 +9,10 @@ const jobs = resource('/v1/replays', { name: 'Replay', tags: ['replays'], featur
 export const replayActions = ({ replays }: RestCore): readonly Action[] => [
   jobs.create({
     id: 'startReplay',
-    summary: 'Send failed messages again',
+    summary: 'Create a replay',
     description:
-      'Queues the messages that failed again, for those of their recipients who were not accepted. The replay runs in the background; get it ' +
-      'to follow its progress. Each message counts as a send in the budgets of plan and project.',
+      'Queues failed messages again, for the recipients that no server has accepted. The replay runs in the background; get it ' +
+      'to follow its progress. Each message counts as a send toward the limits of the plan and the budget of the project.',
     scope: 'api:send',
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: newReplay,
@@ -21,16 +21,16 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
       input: { filter: { destination_id: 'dst_01935c0000007000800000000000000000', since: '2026-11-21T08:00:00Z' }, dry_run: true },
     },
     http: {
-      otherResponses: { 200: 'A dry run: how many messages the filter finds' },
+      otherResponses: { 200: 'A dry run: the number of messages that match the filter' },
       statusOf: (made) => ('matched' in made ? 200 : undefined),
     },
     run: async ({ principal }, { dryRun, ...request }) =>
       dryRun ? { ...request, ...(await replays.preview(principal, request)) } : replays.create(principal, request),
   }),
   jobs.list({
-    summary: 'List replays, the newest first',
+    summary: 'List replays, newest first',
     description:
-      'With `project`, the list holds only replays that reach this project alone. A page can hold fewer replays than `limit` and still have a next one.',
+      'With `project`, lists only replays of this project alone. A page can contain fewer replays than `limit` and still have a next one.',
     item: replay,
     run: ({ principal }, page) => replays.list(principal, page),
   }),
@@ -40,8 +40,8 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
     run: ({ principal }, { jobId }) => replays.get(principal, jobId),
   }),
   jobs.act('stop', {
-    summary: 'Stop a replay',
-    description: 'No further message is queued; those that were queued already are delivered. A replay that has ended stays as it is.',
+    summary: 'Cancel a replay',
+    description: 'No further message is queued; messages already queued are delivered. A replay that has ended is not changed.',
     scope: 'api:send',
     errors: ['not_found'],
     output: replay,

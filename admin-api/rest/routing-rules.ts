@@ -8,24 +8,24 @@ const rules = resource('/v1/routing/rules', { name: 'RoutingRule', tags: ['routi
 
 export const routingRuleActions = ({ routingRules }: RestCore): readonly Action[] => [
   rules.list({
-    summary: 'List routing rules in the order in which they are tried',
+    summary: 'List routing rules in order of evaluation',
     item: routingRule,
     run: ({ principal }, page) => routingRules.list(principal, page),
   }),
   rules.create({
-    summary: 'Route a sender to a destination',
+    summary: 'Create a routing rule',
     input: newRoutingRule,
     output: routingRule,
     examples: { input: { match: { domain: 'example.ch' }, destination_id: 'dst_01935c0000007000800000000000000000', priority: 10 } },
     run: ({ principal }, rule) => routingRules.create(principal, rule),
   }),
   rules.read({
-    summary: 'Read a routing rule',
+    summary: 'Get a routing rule',
     output: routingRule,
     run: ({ principal }, { id }) => routingRules.get(principal, id),
   }),
   rules.change({
-    summary: 'Change a routing rule',
+    summary: 'Update a routing rule',
     input: routingRuleChanges,
     output: routingRule,
     run: ({ principal }, { id, ...changes }) => routingRules.update(principal, id, changes),

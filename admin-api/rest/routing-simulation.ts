@@ -9,8 +9,8 @@ export const routingSimulationActions = ({ simulate }: RestCore): readonly Actio
     summary: 'Simulate the routing of a message',
     description:
       'Shows which rule, destination and outcome the message would get now, and why. Nothing is sent, counted or stored. ' +
-      'Describe the message by from, to and the other fields, or name one that was accepted by its trace_id: ' +
-      'the response then also shows what happened to it, and what would be different now.',
+      'Describe the message by from, to and the other fields, or give the trace_id of one that was accepted: ' +
+      'the response then also shows its actual outcome, and what would be different now.',
     tags: ['routing'],
     scope: 'api:read',
     errors: ['not_found'],

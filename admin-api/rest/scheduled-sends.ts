@@ -9,12 +9,12 @@ import type { RestCore } from './core.ts'
 
 const sends = resource('/v1/messages/scheduled', { name: 'ScheduledSend', tags: ['messages'], key: 'trace_id', keySchema: traceId })
 
-const status = z.enum(['queued', 'canceled']).optional().meta({ description: 'Both by default.' })
+const status = z.enum(['queued', 'canceled']).optional().meta({ description: 'Defaults to both.' })
 
 export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Action[] => [
   sends.list({
-    summary: 'List scheduled sends that wait or were canceled, the earliest first',
-    description: 'A message that has begun to leave is no longer listed here; its trace has its outcome.',
+    summary: 'List scheduled sends, earliest first',
+    description: 'Lists queued and canceled sends. A send whose delivery has begun is no longer listed; its trace has its outcome.',
     filter: { project, status },
     item: scheduledSend,
     run: ({ principal }, page) => scheduledSends.list(principal, page),
@@ -22,8 +22,7 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
   sends.remove({
     id: 'cancelScheduledSend',
     summary: 'Cancel a scheduled send',
-    description:
-      'Returns the canceled send, also when it was canceled before; from then on nothing of it leaves. 409 when it has begun to leave.',
+    description: 'Idempotent: returns the canceled send, also when it was canceled before. Refused with 409 once its delivery has begun.',
     scope: 'api:send',
     output: scheduledSend,
     run: ({ principal }, { traceId: named }) => scheduledSends.cancel(principal, named),

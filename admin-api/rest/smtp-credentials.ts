@@ -15,7 +15,7 @@ const credentials = resource('/v1/smtp-credentials', { name: 'SmtpCredential', t
 
 export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestCore): readonly Action[] => [
   credentials.list({
-    summary: 'List SMTP credentials, the newest first',
+    summary: 'List SMTP credentials, newest first',
     item: smtpCredential,
     run: ({ principal }, page) => smtpCredentials.list(principal, page),
   }),
@@ -25,8 +25,9 @@ export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestC
     run: ({ principal }, { id }) => smtpCredentials.get(principal, id),
   }),
   credentials.act('test-connection', {
-    summary: 'Test whether an SMTP credential could send now',
-    description: 'Sends nothing. For a live destination, the test connects to the provider and signs in.',
+    summary: 'Test an SMTP credential',
+    description:
+      'Checks whether the credential could send now, without sending a message. For a live destination, the test connects to the provider and signs in.',
     scope: 'api:send',
     errors: ['not_found'],
     output: testResult,
@@ -42,7 +43,7 @@ export const smtpCredentialActions = ({ smtpCredentials, connectionTest }: RestC
     run: ({ principal }, credential) => smtpCredentials.create(principal, credential),
   }),
   credentials.act('rotate', {
-    summary: 'Replace the user name and password of an SMTP credential',
+    summary: 'Rotate an SMTP credential',
     description:
       'The old user name and password stop authenticating immediately, in open sessions too. Only this response contains the new password.',
     output: mintedSmtpCredential,

@@ -36,9 +36,9 @@ export const suppressionActions = (core: RestCore): readonly (Action | Operation
 
 const entries = (core: RestCore): readonly Action[] => [
   suppressions.list({
-    summary: 'List the addresses that get no mail, the newest first',
+    summary: 'List suppressions, newest first',
     description:
-      'They follow from bounces, complaints and entries by hand; opt-outs of lists stand under `/v1/unsubscribes`. Expired entries are listed until they are deleted or added again. A page can hold fewer entries than asked for, even none, and still have a next one.',
+      'Suppressions are created by bounces, by complaints and manually; opt-outs from lists are under `/v1/unsubscribes`. Expired entries stay in the list until they are deleted or added again. A page can contain fewer entries than `limit`, even none, and still have a next one.',
     filter: suppressionFilter,
     item: suppression,
     run: ({ principal }, page) => core.suppressions.list(principal, page),
@@ -46,12 +46,12 @@ const entries = (core: RestCore): readonly Action[] => [
   suppressions.create({
     summary: 'Create a suppression',
     description:
-      'No more mail is sent to the address. An address that is there already is answered as it stands; it never ends earlier than asked for here.',
+      'Stops all mail to the address. For an address that is already suppressed, returns the existing entry, which never expires earlier than requested here.',
     input: newSuppression,
     output: suppression.via(({ suppression: placed }: Placed) => placed),
-    examples: { input: { email: 'ada@example.ch', reason: 'asked on the telephone' } },
+    examples: { input: { email: 'ada@example.ch', reason: 'Requested by phone' } },
     http: {
-      otherResponses: { 200: 'The address was there already.' },
+      otherResponses: { 200: 'The address was already suppressed.' },
       statusOf: ({ added }) => (added ? undefined : 200),
     },
     run: ({ principal }, entry) => core.suppressions.add(principal, entry),
@@ -62,16 +62,16 @@ const entries = (core: RestCore): readonly Action[] => [
     run: ({ principal }, { id }) => core.suppressions.get(principal, id),
   }),
   suppressions.change({
-    summary: 'Update the reason or the end of a suppression',
-    description: 'Only the fields that are given change.',
+    summary: 'Update a suppression',
+    description: 'Fields that are left out keep their values.',
     errors: ['not_found'],
     input: suppressionChanges,
     output: suppression,
     run: ({ principal }, { id, ...changes }) => core.suppressions.update(principal, id, changes),
   }),
   suppressions.remove({
-    summary: 'Delete a suppression; twice is the same as once',
-    description: 'Mail is sent to the address again.',
+    summary: 'Delete a suppression',
+    description: 'Idempotent. Mail is sent to the address again.',
     errors: [],
     run: ({ principal }, { id }) => core.suppressions.remove(principal, id),
   }),
@@ -85,10 +85,10 @@ const bulk = (core: RestCore): readonly Operation[] => [
     method: 'POST',
     path: '/v1/suppressions/bulk-import',
     operationId: 'importSuppressions',
-    summary: `Add up to ${importRowsMax.toLocaleString('en')} addresses at once`,
+    summary: `Import up to ${importRowsMax.toLocaleString('en')} suppressions`,
     description:
-      'JSON rows or CSV with a header row. A row that is refused stops no other, and the report tells what came of each. When the whole ' +
-      'is refused (too many rows, no readable file), nothing was added. Repeating an import does no harm.',
+      'Accepts JSON rows or CSV with a header row. A refused row does not stop the others; the report lists the outcome of each. When the whole import ' +
+      'is refused (too many rows, unreadable file), no row is added. Idempotent.',
     tags,
     scope: 'api:admin',
     errors: ['conflict', 'storage_full'],
@@ -108,8 +108,8 @@ const bulk = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: '/v1/suppressions/export',
     operationId: 'exportSuppressions',
-    summary: 'Download the list as CSV, oldest first',
-    description: 'A cell that a spreadsheet would take for a formula begins with an apostrophe, which an import takes away again.',
+    summary: 'Export suppressions as CSV, oldest first',
+    description: 'A cell that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, which an import removes again.',
     tags,
     scope: 'api:read',
     errors: ['not_found'],

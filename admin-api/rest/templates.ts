@@ -21,15 +21,15 @@ const templates = resource('/v1/templates', { name: 'Template', tags: ['template
 const http = { maxBodyBytes: templateBodyBytesMax }
 
 const syntax =
-  'Variables stand in double braces: {{.name}} or {{name}}, {{.order.total}}, {{if .x}}…{{else if .y}}…{{else}}…{{end}}, ' +
-  '{{range .items}}{{.title}}…{{else}}…{{end}}; inside a range . is the entry and $ all variables. {{- and -}} take away white space, ' +
+  'Variables are written in double braces: {{.name}} or {{name}}, {{.order.total}}, {{if .x}}…{{else if .y}}…{{else}}…{{end}}, ' +
+  '{{range .items}}{{.title}}…{{else}}…{{end}}; inside a range, . is the entry and $ refers to all variables. {{- and -}} trim white space, ' +
   '{{/* … */}} is a comment.'
 
 export const templateActions = (core: RestCore): readonly Action[] => [...reading(core), ...changing(core), ...versions(core)]
 
 const reading = ({ templates: core }: RestCore): readonly Action[] => [
   templates.list({
-    summary: 'List templates, the newest first',
+    summary: 'List templates, newest first',
     item: templateSummary,
     run: ({ principal }, page) => core.list(principal, page),
   }),
@@ -77,10 +77,10 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
   }),
   templates.change({
     id: 'saveTemplate',
-    summary: 'Save a template',
+    summary: 'Update a template',
     description:
-      'The content is replaced as a whole and becomes a new version, unless it is what the current version has already. ' +
-      'Slug and name stay unless given.',
+      'Replaces the whole content and creates a new version, unless the content equals that of the current version. ' +
+      'Slug and name keep their values when they are left out.',
     input: templateSave,
     output: template,
     http: { ...http, method: 'PUT' },
@@ -92,8 +92,8 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
   }),
   templates.change({
     id: 'moveTemplate',
-    summary: 'Move a template with its versions to another project',
-    description: 'Refused with conflict when its slug is taken there.',
+    summary: 'Move a template to another project',
+    description: 'All versions move with it. Refused with `conflict` when its slug is taken there.',
     input: moveBody,
     output: template,
     async run({ principal }, { id, projectId }) {
@@ -105,7 +105,7 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
 
 const versions = ({ templates: core }: RestCore): readonly Action[] => [
   templates.listOf('versions', {
-    summary: 'List the versions of a template, the newest first',
+    summary: 'List the versions of a template, newest first',
     item: templateVersionSummary,
     run: ({ principal }, query) => core.versions(principal, query),
   }),

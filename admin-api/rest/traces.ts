@@ -26,25 +26,25 @@ const filter = {
   project,
   status: z.enum(traceStatuses).optional(),
   outcome: z.enum(traceOutcomes).optional(),
-  to: line(320, 'Exactly this recipient.').optional(),
-  from: line(320, 'Exactly this From or MAIL FROM.').optional(),
+  to: line(320, 'Exact address of a recipient.').optional(),
+  from: line(320, 'Exact address of the From field or MAIL FROM.').optional(),
   destination_id: id.optional(),
   bounce: z
     .enum(bounceClasses)
     .optional()
     .meta({
       description:
-        'A recipient bounced like this: told after the message had left, or refused by the server that it was handed to, for good or until ' +
-        'it was given up (`status` is `failed` then). With `to`, this recipient.',
+        'Class of the bounce of a recipient: reported after the message was sent, or refused by the receiving server, permanently or until ' +
+        'delivery was abandoned (`status` is then `failed`). With `to`, applies to this recipient.',
     }),
-  q: line(200, 'Part of the subject, of an address of sender or recipients, or of the Message-ID; in any case.').optional(),
-  since: timeInput.optional().meta({ description: 'Accepted at this time or later.' }),
+  q: line(200, 'Part of the subject, of an address of the sender or a recipient, or of the Message-ID. Case-insensitive.').optional(),
+  since: timeInput.optional().meta({ description: 'Accepted at or after this time.' }),
   until: timeInput.optional().meta({ description: 'Accepted before this time.' }),
-  created_after: timeInput.optional().meta({ description: 'The same as `since`, by the name that other lists have for it.' }),
-  created_before: timeInput.optional().meta({ description: 'The same as `until`.' }),
-  recipient: line(320, 'The same as `to`.').optional(),
-  sender: line(320, 'The same as `from`.').optional(),
-  project_id: id.optional().meta({ description: 'The same as `project`.' }),
+  created_after: timeInput.optional().meta({ description: 'Alias of `since`, as in other lists.' }),
+  created_before: timeInput.optional().meta({ description: 'Alias of `until`.' }),
+  recipient: line(320, 'Alias of `to`.').optional(),
+  sender: line(320, 'Alias of `from`.').optional(),
+  project_id: id.optional().meta({ description: 'Alias of `project`.' }),
 }
 
 type Filter = Omit<Decoded<z.ZodObject<typeof filter>>, 'project'>
@@ -72,8 +72,8 @@ const seen = async ({ traces: reader, probes }: RestCore, principal: Scope, idOr
 
 const reading = (core: RestCore): readonly Action[] => [
   traces.list({
-    summary: 'List traces, the newest first',
-    description: 'A page can hold fewer entries than asked for, even none, and still have a next one.',
+    summary: 'List traces, newest first',
+    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
     filter,
     item: traceSummary,
     run: ({ principal }, asked) => core.traces.list(principal, byOwnNames(asked)),
@@ -81,8 +81,8 @@ const reading = (core: RestCore): readonly Action[] => [
   traces.read({
     summary: 'Get a trace with its timeline',
     description:
-      'In place of the id goes the X-Service-Ref of the relayed message, as it stands in returned mail. ' +
-      'A send-only key gets the status of what it sent itself, and nothing else: no other trace, no address and no timeline.',
+      'In place of the id, the X-Service-Ref of the relayed message, as found in returned mail, is accepted. ' +
+      'A send-only key gets the status of its own sends, and nothing else: no other trace, no address and no timeline.',
     openToSendOnlyKeys: true,
     output: traceOrStatus,
     run: async ({ principal }, { traceId: idOrToken }) =>
@@ -96,8 +96,8 @@ const download = (core: RestCore): Operation =>
     method: 'GET',
     path: '/v1/traces/{trace_id}/reports/{report_id}',
     operationId: 'getReportMail',
-    summary: 'Download the mail that a report came as',
-    description: 'Its first 64 KiB. The report_id stands in the timeline of the trace.',
+    summary: 'Download the raw source of a report',
+    description: 'Returns the first 64 KiB of the mail. The `report_id` is in the timeline of the trace.',
     tags,
     scope: 'api:read',
     errors: ['not_found'],
@@ -113,16 +113,16 @@ const retryInput = z.strictObject({
   include_unknown: z
     .boolean()
     .default(false)
-    .meta({ description: 'Also recipients whose last attempt ended without an answer, at the risk of a second copy.' }),
+    .meta({ description: 'Also retries recipients whose last attempt ended without a reply, at the risk of a second copy.' }),
 })
 
 const retrying = (core: RestCore): Action =>
   traces.act('retry', {
-    summary: 'Retry a message that failed or waits for its next attempt',
+    summary: 'Retry a message',
     description:
-      'A trace that is `failed` is `queued` again for those of its recipients whom no provider has accepted, and counts as a send; one that waits ' +
-      'for its next attempt has it now. Its schedule of retries begins anew. It goes to the destination that it was routed to. 409 tells why ' +
-      'nothing can be retried, and what to do. To send many again, or to another destination, use POST /v1/replays.',
+      'A `failed` message is `queued` again for the recipients that no provider has accepted, and counts as a send; a message that waits ' +
+      'for its next attempt is attempted now. Its retry schedule starts over. It goes to the destination that it was routed to. 409 states why ' +
+      'nothing can be retried, and what to do. To retry many messages, or to send to another destination, use `POST /v1/replays`.',
     scope: 'api:send',
     errors: ['not_found', 'conflict', 'quota_exceeded', 'quota_exhausted', 'project_budget_exhausted'],
     input: retryInput,
@@ -140,8 +140,8 @@ const sharing = (core: RestCore): Operation =>
     method: 'GET',
     path: '/share/traces/{trace_id}',
     operationId: 'getSharedTrace',
-    summary: 'Get the redacted view of a trace, without a key',
-    description: 'Browsers, which prefer text/html in Accept, get it as a page.',
+    summary: 'Get the public, redacted view of a trace',
+    description: 'Needs no key. Returns an HTML page when the Accept header prefers text/html.',
     tags,
     scope: 'none',
     errors: ['not_found'],

@@ -23,12 +23,12 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: '/t/c/{token}',
     operationId: 'followLink',
-    summary: 'Lead the reader of a message on to where a link of it goes',
-    description: 'Goes nowhere but where the message went. The click shows in the trace.',
+    summary: 'Follow a tracked link',
+    description: 'Redirects to the address that the link had in the message, and to no other. The click is added to the trace.',
     tags,
     scope: 'none',
     status: 302,
-    otherResponses: { 404: 'A page that says what to do: the link is not one of this service, or was cut off.' },
+    otherResponses: { 404: 'A page that explains what to do: the link was not made by this service, or was cut off.' },
     params,
     query,
     response: media('text/html'),
@@ -41,7 +41,7 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: '/t/o/{token}',
     operationId: 'showPixel',
-    summary: 'Show the image by which an opened message is seen',
+    summary: 'Get the open-tracking image',
     tags,
     scope: 'none',
     errors: ['not_found'],
@@ -49,7 +49,7 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
     query,
     response: media('image/gif'),
     handle({ params: { token }, headOnly }) {
-      if (!core.engagements.open(token, !headOnly)) throw new Refusal('not_found', 'There is no such image.')
+      if (!core.engagements.open(token, !headOnly)) throw new Refusal('not_found', 'Unknown image.')
       return raw(pixel, { contentType: 'image/gif', headers: unlisted })
     },
   }),

@@ -23,19 +23,19 @@ const formBytesMax = 4096
 
 export const unsubscribeActions = (core: RestCore): readonly (Action | Operation)[] => [
   unsubscribes.list({
-    summary: 'List who has unsubscribed from which list, the newest first',
-    description: 'A page can hold fewer entries than asked for, even none, and still have a next one.',
+    summary: 'List opt-outs, newest first',
+    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
     filter: {
       project,
-      list: line(320, 'The name of a list, or the address of a sender, in any case.').optional(),
-      q: line(320, 'A part of the address, in any case.').optional(),
+      list: line(320, 'The name of a list, or the address of a sender. Case-insensitive.').optional(),
+      q: line(320, 'Part of the address. Case-insensitive.').optional(),
     },
     item: unsubscribe,
     run: ({ principal }, page) => core.unsubscribes.list(principal, page),
   }),
   unsubscribes.remove({
-    summary: 'Delete an opt-out; twice is the same as once',
-    description: 'Mail of the list is sent to the address again. Do this only when its owner asked for it.',
+    summary: 'Delete an opt-out',
+    description: 'Idempotent. Mail of the list is sent to the address again. Do this only at the request of its owner.',
     errors: [],
     run: ({ principal }, { id }) => core.unsubscribes.remove(principal, id),
   }),
@@ -48,7 +48,7 @@ const clicking = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: '/unsubscribe/{token}',
     operationId: 'showUnsubscribe',
-    summary: 'Ask a recipient whether to unsubscribe',
+    summary: 'Show the unsubscribe page',
     tags,
     scope: 'none',
     errorRenderer: strangerRefusalPage,
@@ -62,7 +62,7 @@ const clicking = (core: RestCore): readonly Operation[] => [
     path: '/unsubscribe/{token}',
     operationId: 'unsubscribe',
     summary: 'Unsubscribe a recipient with one click',
-    description: 'Takes the recipient off the list of the message, see `GET /v1/unsubscribes`. Again, it changes nothing.',
+    description: 'Removes the recipient from the list of the message, see `GET /v1/unsubscribes`. Idempotent.',
     tags,
     scope: 'none',
     errorRenderer: strangerRefusalPage,
@@ -95,7 +95,7 @@ const question = (subscription: Subscription): Answer => {
     title: 'Unsubscribe',
     content: html`<div class="sheet">
       <h1>Unsubscribe?</h1>
-      <p><b>${recipient}</b> will get no more mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
+      <p><b>${recipient}</b> will no longer receive mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
       <p>${others}</p>
       <form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>
     </div>`,
@@ -108,12 +108,12 @@ const confirmation = (subscription: Subscription): Answer => {
     title: 'Unsubscribed',
     content: html`<div class="sheet">
       <h1>You are unsubscribed</h1>
-      <p><b>${recipient}</b> gets no more mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
+      <p><b>${recipient}</b> no longer receives mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
       <p>${others} You can close this page.</p>
     </div>`,
   })
 }
 
-const others = 'Nothing else changes: mail of other lists, and mail such as receipts and password resets, still comes.'
+const others = 'Nothing else changes: you still receive mail of other lists, and mail such as receipts and password resets.'
 
 const listWords = ({ list, sender }: Subscription) => (list.name === sender ? html`the mailing list` : html`the list <b>${list.name}</b>`)

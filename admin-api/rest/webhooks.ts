@@ -24,48 +24,51 @@ export const webhookActions = (core: RestCore): readonly Action[] => [...endpoin
 
 const endpointActions = ({ webhooks }: RestCore): readonly Action[] => [
   endpoints.list({
-    summary: 'List webhook endpoints, the newest first',
+    summary: 'List webhook endpoints, newest first',
     item: webhookEndpoint,
     run: ({ principal }, page) => webhooks.list(principal, page),
   }),
   endpoints.read({
-    summary: 'Read a webhook endpoint',
+    summary: 'Get a webhook endpoint',
     output: webhookEndpoint,
     run: ({ principal }, { id }) => webhooks.get(principal, id),
   }),
   endpoints.create({
-    summary: 'Make a webhook endpoint',
-    description: 'Events of the project are sent there from now on. The secret is in this answer only.',
+    summary: 'Create a webhook endpoint',
+    description: 'Events of the project are sent to the endpoint from now on. Only this response contains the secret.',
     input: newWebhookEndpoint,
     output: mintedWebhookEndpoint,
     examples: { input: { name: 'Shop', target_url: 'https://shop.example.ch/mail-events', event_types: ['bounced', 'complained'] } },
     run: ({ principal }, endpoint) => webhooks.create(principal, endpoint),
   }),
   endpoints.act('rotate-secret', {
-    summary: 'Replace the secret of a webhook endpoint',
-    description: 'Every attempt from now on is signed with the new one, which is in this answer only; the old one verifies nothing more.',
+    summary: 'Rotate the secret of a webhook endpoint',
+    description:
+      'Every further attempt is signed with the new secret, which only this response contains. The old secret stops verifying immediately.',
     output: mintedWebhookEndpoint,
     run: ({ principal }, { id }) => webhooks.rotate(principal, id),
   }),
   endpoints.change({
-    summary: 'Change a webhook endpoint',
-    description: 'Only the fields that are given change. With project_id it moves to another project, with paused it is paused or resumed.',
+    summary: 'Update a webhook endpoint',
+    description:
+      'Fields that are left out keep their values. `project_id` moves the endpoint to another project; `paused` pauses or resumes it.',
     input: webhookEndpointChanges,
     output: webhookEndpoint,
     run: ({ principal }, { id, ...changes }) => webhooks.update(principal, id, changes),
   }),
   endpoints.remove({
-    summary: 'Delete a webhook endpoint with its attempts; twice is the same as once',
+    summary: 'Delete a webhook endpoint with its attempts',
     errors: ['conflict'],
     run: ({ principal }, { id }) => webhooks.remove(principal, id),
   }),
 ]
 
-const listed = 'A row is one event for one endpoint, however often it was tried. A page can be short and still have a next one.'
+const listed =
+  'An entry is one event for one endpoint, regardless of the number of attempts. A page can contain fewer entries than `limit`, even none, and still have a next one.'
 
 const attemptActions = ({ webhookDeliveries: deliveries }: RestCore): readonly Action[] => [
   endpoints.listOf('attempts', {
-    summary: 'List what was sent to a webhook endpoint, the newest first',
+    summary: 'List the attempts of a webhook endpoint, newest first',
     description: listed,
     filter: webhookAttemptFilter,
     item: webhookAttempt,
@@ -73,20 +76,21 @@ const attemptActions = ({ webhookDeliveries: deliveries }: RestCore): readonly A
   }),
   attempts.list({
     id: 'listAllWebhookAttempts',
-    summary: 'List what was sent to any webhook endpoint, the newest first',
+    summary: 'List webhook attempts, newest first',
     description: listed,
     filter: { ...webhookAttemptFilter, endpoint_id: id.optional(), trace_id: id.optional(), project },
     item: webhookAttempt,
     run: ({ principal }, page) => deliveries.list(principal, page),
   }),
   attempts.read({
-    summary: 'Read what was sent, and what the receiver said each time',
+    summary: 'Get a webhook attempt with the request and each response',
     output: webhookAttemptDetail,
     run: ({ principal }, { id }) => deliveries.get(principal, id),
   }),
   attempts.act('redeliver', {
-    summary: 'Send an event again, whatever came of it before',
-    description: 'At once, under the same delivery id, and with a new schedule of retries; what was parked is not any more.',
+    summary: 'Redeliver an event',
+    description:
+      'The event is sent immediately, whatever its status, under the same delivery id and with a new retry schedule. A parked delivery becomes pending.',
     output: webhookAttempt,
     run: ({ principal }, { id }) => deliveries.redeliver(principal, id),
   }),
@@ -94,8 +98,9 @@ const attemptActions = ({ webhookDeliveries: deliveries }: RestCore): readonly A
 
 const testing = ({ webhookTests }: RestCore): Action =>
   endpoints.act('test', {
-    summary: 'Send a made-up event to a webhook endpoint now, and see what the receiver says',
-    description: 'It is signed like any other, has `"test": true` in it, and is sent once. Nothing of it is kept.',
+    summary: 'Test a webhook endpoint',
+    description:
+      'Sends a sample event once and returns the response of the receiver. The event is signed like any other and contains `"test": true`. It is not stored.',
     errors: ['not_found', 'rate_limit_exceeded'],
     input: webhookTestInput,
     output: webhookTest,

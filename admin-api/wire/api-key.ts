@@ -15,62 +15,63 @@ const scopes = z.array(z.enum(rightsInOrder))
 
 const mintedBy = z
   .object({
-    user_id: z.string().nullable().meta({ description: 'The member; null when a key of the organization minted it.' }),
+    user_id: z.string().nullable().meta({ description: 'The member; null when a key of the organization created it.' }),
     role: z.enum(roles).nullable().meta({
       description: 'The ceiling of the key: the lower of the role that the member had and the role they have now. Null without a ceiling.',
     }),
     application: z
       .object({ client_id: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'The application that minted it for the member. Revoking the application ends the key.' }),
-    api_key_id: z.string().nullable().meta({ description: 'The key that it was minted with.' }),
+      .meta({ description: 'The application that created it for the member. Revoking the application ends the key.' }),
+    api_key_id: z.string().nullable().meta({ description: 'The key that created it.' }),
   })
   .meta({ id: 'ApiKeyMinter' })
 
 const fields = {
   id: z.string(),
   name: z.string(),
-  preview: z.string().meta({ description: 'The beginning and the last four characters.' }),
+  preview: z.string().meta({ description: 'The first and the last four characters.' }),
   scopes: scopes.meta({ description: 'Empty for a send-only key.' }),
   send_only: z.boolean(),
-  project_id: z.string().nullable().meta({ description: 'The only project of the key; null for all of them.' }),
+  project_id: z.string().nullable().meta({ description: 'The project that the key is bound to; null for all projects.' }),
   status: z.enum(['active', 'expired', 'revoked']),
   created_at: wireTime,
   expires_at: wireTime.nullable(),
   revoked_at: wireTime.nullable(),
-  last_used_at: wireTime.nullable().meta({ description: 'To within five minutes; null for a key that was never used.' }),
+  last_used_at: wireTime.nullable().meta({ description: 'Accurate to five minutes; null for a key that was never used.' }),
   minted_by: mintedBy.nullable().meta({
-    description: 'Null for the first key of an organization, for that of POSTERN_ADMIN_KEY, and for keys minted before this was recorded.',
+    description: 'Null for the first key of an organization, for that of POSTERN_ADMIN_KEY, and for keys created before this was recorded.',
   }),
   ends_with: z.enum(['member', 'application', 'nothing']).meta({
     description:
-      'Whose removal ends the key: that of the member who minted it, of the application or the member, or of neither. ' +
-      'PATCH with kept makes it outlive both.',
+      'Whose removal ends the key: the member who created it, the application or the member, or neither. ' +
+      'An update with `kept` makes it outlast both.',
   }),
   kept_at: wireTime.nullable().meta({ description: 'When an administrator kept the key. Its ceiling stays.' }),
 }
 
 const apiKeyShape = z.object(fields).meta({ id: 'ApiKey' })
 const mintedKeyShape = z
-  .object({ ...fields, key: z.string().meta({ description: 'The key itself, shown this once.' }) })
+  .object({ ...fields, key: z.string().meta({ description: 'The key itself. Shown only once.' }) })
   .meta({ id: 'MintedApiKey' })
 
 export const newApiKey = z
   .strictObject({
-    name: nameLine(100, 'For people: what the key is for.'),
+    name: nameLine(100, 'A label that tells people what the key is for.'),
     scopes: scopes.min(1).max(3).optional().meta({
-      description: 'Each scope includes those before it: api:read, api:send, api:admin. Required unless send_only is true.',
+      description: 'Each scope includes the previous ones: api:read, api:send, api:admin. Required unless send_only is true.',
     }),
     send_only: z
       .boolean()
       .optional()
       .meta({
         description:
-          'The key calls POST /v1/messages, and GET /v1/traces/{trace_id} for the status of what it sent itself. It reads nothing else. ' +
-          'For sites and other places that need not read mail.',
+          'Restricts the key to `POST /v1/messages`, and to `GET /v1/traces/{trace_id}` for the status of its own sends. ' +
+          'For sites and other callers that need not read mail.',
       }),
     project_id: id.optional().meta({
-      description: 'Binds the key to one project. A send-only key is always bound: by default to the project of the key that mints it.',
+      description:
+        'Binds the key to one project. A send-only key is always bound; its project defaults to that of the key that creates it.',
     }),
     expires_at: nullAsAbsent(timeInput),
   })
@@ -80,15 +81,15 @@ export const newApiKey = z
   })
 
 export const apiKeyChanges = z.strictObject({
-  name: nameLine(100, 'For people: what the key is for.').optional(),
+  name: nameLine(100, 'A label that tells people what the key is for.').optional(),
   expires_at: timeInput.nullable().optional().meta({ description: 'Null for a key that does not expire.' }),
   kept: z
     .literal(true)
     .optional()
     .meta({
       description:
-        'The key outlives the member or application that minted it and keeps its ceiling. Needs api:admin for the whole organization. ' +
-        'Who had the secret still has it: rotate the key too.',
+        'The key outlasts the member or application that created it and keeps its ceiling. Requires `api:admin` for the whole organization. ' +
+        'Anyone who knows the secret still has access: rotate the key too.',
     }),
 })
 

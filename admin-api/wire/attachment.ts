@@ -9,7 +9,7 @@ const cid = z
   .string()
   .transform((given) => given.replace(/^<(.*)>$/, '$1'))
   .pipe(z.string().regex(contentId, 'must be a content id such as logo@example.ch'))
-  .meta({ description: 'The HTML refers to the file by cid: and this.' })
+  .meta({ description: 'The HTML refers to the file by `cid:` and this id.' })
 
 /** Longer texts are looked at later, in steps. */
 const checkedHereMax = 32_768
@@ -30,20 +30,22 @@ export const attachment = z
       .optional()
       .meta({
         description:
-          'A path is dropped, as are control and invisible characters; what file systems reserve is replaced. Long names are cut to 255 bytes. ' +
-          'Without one, attachment and the extension of the type.',
+          'Paths, control characters and invisible characters are removed; characters that file systems reserve are replaced. Names are truncated to 255 bytes. ' +
+          'Defaults to `attachment` with the extension of the type.',
       }),
-    content: content.meta({ description: 'The bytes of the file in base64 (RFC 4648 §4); line breaks are fine, padding can be left out.' }),
+    content: content.meta({
+      description: 'The bytes of the file in base64 (RFC 4648 §4). Line breaks are allowed; padding can be omitted.',
+    }),
     content_type: z
       .string()
       .optional()
       .meta({
         description:
-          'Without one, or with application/octet-stream, the type follows from the extension of the name. multipart and message types are ' +
-          'refused, but for message/rfc822.',
+          'Defaults to the type that belongs to the extension of the name, also for application/octet-stream. multipart and message types are ' +
+          'refused, except message/rfc822.',
       }),
     content_id: cid.optional(),
-    cid: cid.optional().meta({ description: 'Another name for content_id.' }),
+    cid: cid.optional().meta({ description: 'Alias of `content_id`.' }),
   })
   .refine((given) => given.content_id === undefined || given.cid === undefined, {
     path: ['cid'],

@@ -21,8 +21,8 @@ export const auditEntry = encoder(auditEntryShape).from<AuditEntry>()
 
 export const auditFilter = {
   actor: id.optional().meta({ description: 'Id of the key that acted.' }),
-  act: line(64, 'A noun such as destination, or one act such as destination.created.').optional(),
-  target: id.optional().meta({ description: 'Id of what was acted on.' }),
-  since: timeInput.optional().meta({ description: 'From this time on.' }),
+  act: line(64, 'A resource type such as destination, or an action such as destination.created.').optional(),
+  target: id.optional().meta({ description: 'Id of the resource that was changed.' }),
+  since: timeInput.optional().meta({ description: 'At or after this time.' }),
   until: timeInput.optional().meta({ description: 'Before this time.' }),
 }

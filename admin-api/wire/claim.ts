@@ -15,14 +15,14 @@ const claimProgressShape = z.object({
 })
 
 export const newClaim = z.strictObject({
-  email: z.string().min(1).max(254).meta({ description: 'Of the person who is to take over the project.' }),
+  email: z.string().min(1).max(254).meta({ description: 'Address of the person who is to claim the project.' }),
 })
 
 const startedClaimShape = z
   .object({
     claim_progress: claimProgressShape,
-    user_code: z.string().nullable().meta({ description: 'Show it to the user; null when the project has its people already.' }),
-    integrations_url: z.string().meta({ description: 'Where the user attaches the project with the code.' }),
+    user_code: z.string().nullable().meta({ description: 'The code to show to the user; null when the project is already claimed.' }),
+    integrations_url: z.string().meta({ description: 'The page where the user claims the project with the code.' }),
     expires_at: z.string().nullable(),
     message: z.string().meta({ description: 'What to tell the user.' }),
   })
@@ -44,8 +44,8 @@ export const startedClaim = encoder(startedClaimShape).from<StartedClaim>({
 })
 
 function messageOf({ isLinkPending }: ClaimProgress, code: string | undefined): string {
-  if (code === undefined) return 'This project has its people already; there is nothing to claim.'
+  if (code === undefined) return 'This project is already claimed.'
   return isLinkPending
     ? `Show the code ${code} to the user. If the address can sign in here, a mail with a link and the same code is on its way; the code also works under integrations_url after signing in.`
-    : `Show the code ${code} to the user. The operator has configured no mail of the service, so none was sent; the user signs in and attaches the project with the code under integrations_url.`
+    : `Show the code ${code} to the user. This service is not configured to send system mail, so no mail was sent; the user signs in and claims the project with the code under integrations_url.`
 }

@@ -13,7 +13,7 @@ const stepShape = z.object({ step: z.string(), ok: z.boolean(), detail: z.string
 const testShape = z.object({ ok: z.boolean(), steps: z.array(stepShape) }).meta({ id: 'DestinationTest' })
 
 const aspect = z.object({
-  ok: z.boolean().nullable().meta({ description: 'null where there is nothing to check, or an earlier step failed.' }),
+  ok: z.boolean().nullable().meta({ description: 'null when there is nothing to check, or an earlier step failed.' }),
   detail: z.string(),
 })
 
@@ -21,12 +21,14 @@ const breakerShape = z.object({
   state: z.enum(['closed', 'open', 'half_open']),
   since: wireTime.nullable(),
   reason: z.string().nullable(),
-  next_trial_at: wireTime.nullable().meta({ description: 'When mail is let through again as a trial; null while closed.' }),
+  next_trial_at: wireTime
+    .nullable()
+    .meta({ description: 'When a trial message is let through; null while the circuit breaker is closed.' }),
 })
 
 const lastHourShape = z.object({
   attempts: z.int(),
-  errors: z.int().meta({ description: 'Attempts at which the destination did not do its part; refused recipients are no errors.' }),
+  errors: z.int().meta({ description: 'Attempts that the destination failed; refused recipients are not errors.' }),
   error_rate: z.number(),
   p50_ms: milliseconds.nullable(),
   p95_ms: milliseconds.nullable(),
@@ -35,14 +37,14 @@ const lastHourShape = z.object({
 const healthShape = z
   .object({
     destination_id: z.string(),
-    checked_at: wireTime.meta({ description: 'When the probe was made.' }),
+    checked_at: wireTime.meta({ description: 'When the probe ran.' }),
     reachability: aspect,
     tls: aspect,
     auth: aspect,
-    latency_ms: milliseconds.meta({ description: 'Of the probe as a whole.' }),
+    latency_ms: milliseconds.meta({ description: 'Result of the whole probe.' }),
     latency: z
       .object({ p50_ms: milliseconds.nullable(), p95_ms: milliseconds.nullable(), last_ms: milliseconds.nullable() })
-      .meta({ description: 'Of the delivery attempts of the last hour, and of the last one; null without any.' }),
+      .meta({ description: 'From the delivery attempts of the last hour, and the latest attempt; null without any.' }),
     breaker: breakerShape,
     last_hour: lastHourShape,
   })

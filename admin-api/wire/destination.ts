@@ -25,7 +25,7 @@ const endpointShape = z.object({
   tls_policy: z.enum(tlsPolicies),
   username: z.string().nullable(),
   has_password: z.boolean(),
-  oauth2: oauth2Shape.optional().meta({ description: 'Present when access tokens stand in place of a password.' }),
+  oauth2: oauth2Shape.optional().meta({ description: 'Present when the destination signs in with access tokens instead of a password.' }),
 })
 
 const destinationShape = z
@@ -38,8 +38,8 @@ const destinationShape = z
     environment: z.string().nullable(),
     priority: z.int(),
     mode: z.enum(['sandbox', 'live']),
-    scope: z.enum(['project', 'org']).meta({ description: 'org: every project of the organization may use it.' }),
-    is_org_default: z.boolean().meta({ description: 'Takes the sends that no routing rule of their project matches.' }),
+    scope: z.enum(['project', 'org']).meta({ description: 'org: every project of the organization can use it.' }),
+    is_org_default: z.boolean().meta({ description: 'Receives the sends that no routing rule of their project matches.' }),
     from: z.string().nullable(),
     credentials: z.union([endpointShape, credentialsShape]),
     max_connections: z.int(),
@@ -52,32 +52,35 @@ const destinationShape = z
 /** The answer to who has just set it up. */
 const changedDestinationShape = destinationShape
   .extend({
-    warnings: z
-      .array(z.object({ code: z.string(), step: z.string(), message: z.string() }))
-      .meta({ description: 'What kept a probe with these settings from signing in at the provider; empty when it could.' }),
+    warnings: z.array(z.object({ code: z.string(), step: z.string(), message: z.string() })).meta({
+      description:
+        'What keeps the destination from working: failures of the connection, TLS or sign-in in a probe with these settings. Empty when the probe succeeds.',
+    }),
   })
   .meta({ id: 'ChangedDestination' })
 
 const promotedDestinationShape = destinationShape.extend({ already_live: z.boolean() }).meta({ id: 'PromotedDestination' })
 
 const endpoint = {
-  host: filledLine(255, 'Host name or IP address of the server; a preset can know it.').optional(),
+  host: filledLine(255, 'Host name or IP address of the server. Required unless a preset provides it.').optional(),
   port: z.int().min(1).max(65_535).optional(),
   security: z.enum(securities).optional().meta({ description: 'tls from the first byte, starttls required, or none.' }),
-  tls_policy: z.enum(tlsPolicies).optional().meta({ description: 'insecure takes any certificate; verify unless told.' }),
+  tls_policy: z.enum(tlsPolicies).optional().meta({ description: 'insecure accepts any certificate. Defaults to verify.' }),
 }
 const username = filledLine(320)
 const password = filledLine(1024)
 const oauth2 = z
   .strictObject({
-    token_url: filledLine(1024, 'https URL of the token endpoint; known for Microsoft 365 and Google.').optional(),
+    token_url: filledLine(1024, 'https URL of the token endpoint. Has defaults for Microsoft 365 and Google.').optional(),
     client_id: filledLine(512),
-    client_secret: filledLine(1024, 'Needed without refresh_token.').optional(),
-    refresh_token: filledLine(8192, 'Of the mailbox. Google takes nothing else.').optional(),
-    scope: filledLine(1024, 'Filled in for Microsoft 365.').optional(),
+    client_secret: filledLine(1024, 'Required without refresh_token.').optional(),
+    refresh_token: filledLine(8192, 'Refresh token of the mailbox. Google requires it.').optional(),
+    scope: filledLine(1024, 'Has a default for Microsoft 365.').optional(),
     tenant: filledLine(253, 'Microsoft only: id of the tenant, or one of its domains.').optional(),
   })
-  .meta({ description: 'In place of password: sign in by AUTH XOAUTH2 with access tokens, had by refresh token or client credentials.' })
+  .meta({
+    description: 'Instead of a password: signs in by AUTH XOAUTH2 with access tokens, obtained by refresh token or client credentials.',
+  })
 const credentials = z.strictObject({
   ...endpoint,
   username: username.optional(),
@@ -98,8 +101,8 @@ const credentialChanges = z
   .strictObject({ ...endpointChanges, ...anyCredentials })
   .meta({
     description:
-      'Those of the provider; what is left out stays. Of smtp, null for username and password clears both, and another host, port, ' +
-      'security or tls_policy needs the password or oauth2 again. Of others, another base_url needs the secrets again.',
+      'The fields of the provider; fields that are left out keep their values. For smtp, null for username and password clears both, and a change of host, port, ' +
+      'security or tls_policy requires the password or oauth2 again. For other providers, a change of base_url requires the secrets again.',
   })
   .transform((given) => ({
     endpoint: readEndpointChanges(given),
@@ -110,24 +113,26 @@ const preset = filledLine(64, 'Id of a preset that fills in host, port and secur
 const plain = {
   environment: environmentName.nullable().optional().meta({
     description:
-      'A name of your own, such as production; sends, SMTP credentials, rules and projects can name it in place of a destination.',
+      'A name of your choice, such as production. Sends, SMTP credentials, rules and projects can refer to it instead of a destination.',
   }),
   priority: z.int().min(0).max(1_000_000).optional(),
-  from: filledLine(600, 'The From of sends that name none: one address, with or without a display name.').nullable().optional(),
+  from: filledLine(600, 'The default From of sends: one address, with or without a display name.').nullable().optional(),
   max_connections: z.int().min(1).max(100).optional(),
   max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
 }
 
 const place = {
-  project_id: id.optional().meta({ description: 'Moves it, while no routing rule and no SMTP credential names it.' }),
-  scope: z
-    .enum(['project', 'org'])
+  project_id: id
     .optional()
-    .meta({ description: 'org needs the plan pro or enterprise; project gives it back to its project, while no other project names it.' }),
+    .meta({ description: 'Moves the destination to another project. Possible while no routing rule and no SMTP credential refers to it.' }),
+  scope: z.enum(['project', 'org']).optional().meta({
+    description:
+      'org requires the plan pro or enterprise. project returns the destination to its project, while no other project refers to it.',
+  }),
   is_org_default: z
     .boolean()
     .optional()
-    .meta({ description: 'Of one organization-wide destination at a time; true takes it from the other.' }),
+    .meta({ description: 'One organization-wide destination at a time can be the default; true replaces the previous one.' }),
 }
 
 const anyNew = { name: nameLine(100), ...plain, project_id: id.optional() }
@@ -155,7 +160,7 @@ export const destinationChanges = z
   })
   .refine((body) => body.preset === undefined || body.credentials !== undefined, {
     path: ['preset'],
-    message: 'goes with credentials; give both',
+    message: 'requires credentials; give both',
   })
 
 export const modeInput = z.strictObject({ mode: z.enum(['sandbox', 'live']) })
@@ -164,22 +169,21 @@ const presetShape = z
   .object({
     id: z.string(),
     name: z.string(),
-    host: z.string().meta({ description: 'With a placeholder in braces when you must give the host.' }),
+    host: z.string().meta({ description: 'Contains a placeholder in braces when the host depends on your account.' }),
     host_is_template: z.boolean(),
     port: z.int(),
     security: z.enum(securities),
     kind: z.enum(presetKinds),
     country: z.string().nullable(),
-    username: z.string().meta({ description: 'What to give as user name, in words.' }),
-    fixed_username: z.string().nullable().meta({ description: 'The user name of every customer, filled in when none is given.' }),
-    auth: z.array(z.string()).meta({ description: 'Mechanisms that the provider offers; XOAUTH2 takes credentials.oauth2.' }),
+    username: z.string().meta({ description: 'Describes the user name to give.' }),
+    fixed_username: z.string().nullable().meta({ description: 'Default user name, the same for every customer.' }),
+    auth: z.array(z.string()).meta({ description: 'Mechanisms that the provider offers. XOAUTH2 uses credentials.oauth2.' }),
     oauth2: z
       .object({ token_url: z.string(), grants: z.array(z.enum(['client_credentials', 'refresh_token'])) })
       .nullable()
-      .meta({ description: 'Where access tokens come from, when this is known; a placeholder in braces is filled in from tenant.' }),
+      .meta({ description: 'Default token endpoint. A placeholder in braces is replaced by the tenant.' }),
     keeps_envelope_from: z.boolean().meta({
-      description:
-        'False where the server puts an envelope sender of its own, or refuses one that is not the login: VERP is not used there.',
+      description: 'False when the server replaces the envelope sender, or refuses one that is not the login. VERP is then not used.',
     }),
     notes: z.array(z.string()),
   })

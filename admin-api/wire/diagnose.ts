@@ -13,49 +13,54 @@ const relatedShape = z
   .object({
     same_recipient: z.int().meta({ description: 'Other messages to this recipient that failed in the last 30 days.' }),
     same_domain_last_24h: z.int().meta({ description: 'Other messages to its domain that failed.' }),
-    same_reply_last_24h: z.int().meta({ description: 'Other messages that got the same reply, to whomever.' }),
-    complete: z.boolean().meta({ description: 'False when more was sent than is looked at, so that the counts may be too low.' }),
+    same_reply_last_24h: z.int().meta({ description: 'Other messages that got the same reply, to any recipient.' }),
+    complete: z.boolean().meta({ description: 'False when more messages were sent than are searched; the counts may then be too low.' }),
   })
   .meta({ description: 'One refusal, or a trend.' })
 
 const bounceDiagnosisShape = z
   .object({
-    found: z.boolean().meta({ description: 'False is a normal answer; everything but plain_reason and next_actions is null then.' }),
+    found: z
+      .boolean()
+      .meta({ description: 'False when no message was found; every field but plain_reason and next_actions is then null.' }),
     trace_id: z.uuidv4().nullable(),
     recipient: z.string().nullable(),
     bounced_at: wireTime.nullable(),
     stage: z
       .enum(bounceStages)
       .nullable()
-      .meta({ description: 'Where in the dialog it was refused; after_acceptance is a report that came later.' }),
+      .meta({ description: 'The SMTP command at which the message was refused; after_acceptance means that a report arrived later.' }),
     source: z.enum(['smtp', 'dsn', 'stalwart', 'mailenable', 'arf', 'postfix']).nullable(),
     reply: z.object({ code: z.int().nullable(), enhanced: z.string().nullable(), text: z.string() }).nullable(),
     registry: z
       .object({ name: z.string(), rfc: z.string().nullable() })
       .nullable()
-      .meta({ description: 'What the enhanced code means as registered.' }),
+      .meta({ description: 'Meaning of the enhanced status code in the IANA registry.' }),
     category: z.enum([...refusalCategories, 'complaint']).nullable(),
     bounce: z.enum(['hard', 'soft', 'block']).nullable().meta({
       description: 'hard: the address is bad. soft: it may work later. block: the address is fine, the sender or the message was refused.',
     }),
-    plain_reason: z.string().meta({ description: 'Whose fault it is, and why.' }),
+    plain_reason: z.string().meta({ description: 'The party that can fix the cause, and why.' }),
     next_actions: z.array(z.string()),
     suppress: z
       .object({
         recommended: z.boolean(),
-        done: z.boolean().meta({ description: 'The recipient is on the suppression list now.' }),
-        flag: z.boolean().meta({ description: 'bounce_auto_suppress is on.' }),
-        reason: z.string().nullable().meta({ description: 'Why it is recommended and not done; null otherwise.' }),
+        done: z.boolean().meta({ description: 'Whether the recipient is suppressed now.' }),
+        flag: z.boolean().meta({ description: 'Whether bounce_auto_suppress is enabled.' }),
+        reason: z.string().nullable().meta({ description: 'Why a suppression is recommended although none was added; null otherwise.' }),
       })
       .nullable(),
     retry: z
-      .object({ useful: z.boolean().meta({ description: 'Sending again can work without any change.' }), when: z.string().nullable() })
+      .object({
+        useful: z.boolean().meta({ description: 'Whether sending again can succeed without a change.' }),
+        when: z.string().nullable(),
+      })
       .nullable(),
     provider: z.string().nullable(),
     provider_link: z
       .string()
       .nullable()
-      .meta({ description: 'An address that the reply names. Whoever runs the receiving server wrote it.' }),
+      .meta({ description: 'A URL in the reply. It was written by the operator of the receiving server.' }),
     related: relatedShape.nullable(),
     raw_report_available: z.boolean(),
   })
@@ -98,7 +103,7 @@ const hypothesisShape = z.object({
   evidence: z.array(z.object({ kind: z.string(), trace_id: z.uuidv4().optional(), at: wireTime.optional(), detail: z.string() })),
   next_action: z.object({
     text: z.string(),
-    tool: z.string().optional().meta({ description: 'An agent tool that does it.' }),
+    tool: z.string().optional().meta({ description: 'An agent tool that performs the action.' }),
     arguments: z.record(z.string(), z.string()).optional(),
   }),
 })
@@ -112,8 +117,8 @@ const missingDiagnosisShape = z
     verdict: z.enum(missingVerdicts),
     confidence,
     summary: z.string(),
-    hypotheses: z.array(hypothesisShape).meta({ description: 'The most certain one first.' }),
-    traces: z.array(traceShape).meta({ description: 'The latest messages to the recipient, five at most.' }),
+    hypotheses: z.array(hypothesisShape).meta({ description: 'Most certain first.' }),
+    traces: z.array(traceShape).meta({ description: 'The latest messages to the recipient, at most five.' }),
     checked: z.array(z.string()),
     not_checked: z.array(z.object({ what: z.string(), why: z.string() })),
   })

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { withTextForm } from './text-form.ts'
 
-const words = { description: 'true gives up the mail that is queued.' }
+const words = { description: 'true discards the queued mail.' }
 
 /** The input of every deletion that queued mail can keep away. */
 export const deletion = z.strictObject({

@@ -9,13 +9,13 @@ import { orNull, wireTime } from './time.ts'
 const recordShape = z.object({
   purpose: z
     .enum(recordPurposes)
-    .meta({ description: 'The bounce records are there when the service receives bounces, and are the same for every domain.' }),
+    .meta({ description: 'Bounce records are present when the service receives bounces, and are the same for every domain.' }),
   type: z.enum(['TXT', 'MX']),
   name: z.string(),
-  expected: z.string().meta({ description: 'What to publish.' }),
-  required: z.boolean().meta({ description: 'Without it the domain is not verified; the others are advice.' }),
-  found: z.array(z.string()).nullable().meta({ description: 'What the last look-up found; null before the first.' }),
-  verdict: z.enum(verdicts).nullable().meta({ description: 'error: the look-up failed, and nothing was decided.' }),
+  expected: z.string().meta({ description: 'The value to publish.' }),
+  required: z.boolean().meta({ description: 'Whether verification requires this record; the others are recommended.' }),
+  found: z.array(z.string()).nullable().meta({ description: 'The values that the latest lookup found; null before the first lookup.' }),
+  verdict: z.enum(verdicts).nullable().meta({ description: 'error: the lookup failed, so the status is unknown.' }),
   hint: z.string(),
 })
 
@@ -42,7 +42,7 @@ const domainShape = z
 
 export const newDomain = z.strictObject({
   domain: filledLine(254),
-  ed25519: z.boolean().optional().meta({ description: 'A second key, of type Ed25519, beside the RSA key; false unless told.' }),
+  ed25519: z.boolean().optional().meta({ description: 'Adds an Ed25519 key beside the RSA key. Defaults to false.' }),
 })
 
 const dkimKey = encoder(keyShape).from<DkimKey>()

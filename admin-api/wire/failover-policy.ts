@@ -21,7 +21,7 @@ const failoverPolicyShape = z
 
 export const failoverPolicyInput = z.strictObject({
   primary_id: id,
-  fallback_ids: z.array(id).max(50).meta({ description: 'Destinations that take over, in this order; at most 5.' }),
+  fallback_ids: z.array(id).max(50).meta({ description: 'Destinations that take over, in order of preference. At most 5.' }),
   conditions: z.strictObject({
     on: z
       .array(cause)
@@ -30,7 +30,7 @@ export const failoverPolicyInput = z.strictObject({
         description:
           'transient: connection, TLS, 421, timeout or a temporary refusal, and an unknown outcome after its wait; rate_limited: the ' +
           'provider wants fewer messages; breaker_open: the circuit breaker of the destination is open; misconfigured: the sign-in was ' +
-          'refused or a setting is wrong; latency: the 95th percentile of the last five minutes is above latency_ms.',
+          'refused or a setting is invalid; latency: the 95th percentile of the last five minutes is above latency_ms.',
       }),
     latency_ms: z.int().min(1).max(600_000).optional(),
   }),

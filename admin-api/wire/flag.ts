@@ -8,15 +8,15 @@ import { listEncoder } from './paging.ts'
 const flagShape = z
   .object({
     flag: z.enum(featureNames as [Feature, ...Feature[]]),
-    enabled: z.boolean().meta({ description: 'Whether the organization may use the feature now.' }),
-    on: z.boolean().meta({ description: 'Whether the flag is on, whatever the plan includes.' }),
+    enabled: z.boolean().meta({ description: 'Whether the organization can use the feature now.' }),
+    on: z.boolean().meta({ description: 'Whether the flag is on, regardless of the plan.' }),
     default: z.boolean(),
     set_by: z.enum(['default', 'operator']),
-    reason: z.string().meta({ description: 'Why it is so, in one sentence.' }),
-    routes: z.array(z.string()).meta({ description: 'Beginnings of paths that need the flag.' }),
+    reason: z.string().meta({ description: 'The reason for the present state, in one sentence.' }),
+    routes: z.array(z.string()).meta({ description: 'Prefixes of paths that need the flag.' }),
     tools: z.array(z.string()).meta({ description: 'Agent tools that need the flag.' }),
     screens: z.array(z.string()).meta({ description: 'Dashboard screens that need the flag.' }),
-    always: z.array(z.string()).meta({ description: 'Operations and tools that stay when it is off.' }),
+    always: z.array(z.string()).meta({ description: 'Operations and tools that stay available when the flag is off.' }),
   })
   .meta({ id: 'Flag' })
 
@@ -40,6 +40,6 @@ export const flags = listEncoder(shownFlag).via((settings: FeatureSettings) =>
 function reasonOf({ settings, flag, what }: FlagState): string {
   const bar = featureBar(settings, flag)
   if (bar === 'plan') return `${what} is not part of the plan ${settings.plan}; raise the plan.`
-  if (settings.flags?.[flag] === undefined) return `${what} is ${bar ? 'off' : 'on'} unless the operator of the service says otherwise.`
-  return `${what} was switched ${bar ? 'off' : 'on'} for this organization by the operator of the service.`
+  if (settings.flags?.[flag] === undefined) return `${what} is ${bar ? 'off' : 'on'} by default.`
+  return `${what} was turned ${bar ? 'off' : 'on'} for this organization by the operator of the service.`
 }

@@ -12,10 +12,10 @@ import { wireTime } from './time.ts'
 
 const pattern = z.string().min(1).max(66).meta({
   description:
-    'Local part at the inbound domain: exactly (`sales`), all that begin so (`sales+*`), or every one (`*`, for the operator). Case does not matter; the most specific pattern decides.',
+    'Local part at the inbound domain: an exact name (`sales`), a prefix (`sales+*`), or all (`*`, for the operator). Case-insensitive; the most specific pattern wins.',
 })
-const webhookUrl = z.string().min(1).max(2048).meta({ description: 'Address that begins with https://. Redirects are not followed.' })
-const projectId = id.meta({ description: 'Whose route it is; the project of the key unless told.' })
+const webhookUrl = z.string().min(1).max(2048).meta({ description: 'An https URL. Redirects are not followed.' })
+const projectId = id.meta({ description: 'The project of the route. Defaults to the project of the key.' })
 
 export const newInboundRoute = z.strictObject({
   local_part_pattern: pattern,
@@ -31,7 +31,7 @@ const routeFields = {
   address: z
     .string()
     .nullable()
-    .meta({ description: 'The pattern with the inbound domain; null when the service has none, and then nothing comes in.' }),
+    .meta({ description: 'The pattern with the inbound domain; null when the service has no inbound domain and receives no mail.' }),
   webhook_url: z.string(),
   created_at: wireTime,
   updated_at: wireTime,
@@ -43,7 +43,7 @@ const mintedInboundRouteShape = z
     ...routeFields,
     hmac_secret: z.string().meta({
       description:
-        'Shown this once. `X-Service-Signature` is keyed by all of it as text; for Standard Webhooks it is a secret in their form, `whsec_` and base64.',
+        'Shown only once. The whole text, including `whsec_`, is the key of `X-Service-Signature`; for Standard Webhooks it is a secret in their form, `whsec_` followed by base64.',
     }),
   })
   .meta({ id: 'MintedInboundRoute' })
@@ -53,18 +53,18 @@ const summaryFields = {
   route_id: z.string(),
   project_id: z.string(),
   received_at: wireTime,
-  envelope_from: z.string().meta({ description: 'Empty for reports and other automatic answers.' }),
+  envelope_from: z.string().meta({ description: 'Empty for reports and other automatic replies.' }),
   envelope_to: z.array(z.string()),
   remote_address: z.string(),
   helo: z.string(),
   tls: z.boolean(),
-  size: z.int().meta({ description: 'In octets, as it came.' }),
+  size: z.int().meta({ description: 'Size of the mail as received, in octets.' }),
   status: z
     .enum(['received', 'processed'])
-    .meta({ description: '`processed`: it was read, and its delivery to the webhook stands in the list of attempts.' }),
+    .meta({ description: '`processed`: the mail was parsed, and its delivery to the webhook is in the list of attempts.' }),
   subject: z.string(),
   from: z.array(z.string()),
-  unreadable: z.string().nullable().meta({ description: 'Why it could not be read; the raw message is there.' }),
+  unreadable: z.string().nullable().meta({ description: 'Why the mail could not be parsed; its raw source is still available.' }),
   authentication: authenticationShape.nullable(),
   webhook_attempt_id: z.string().nullable(),
 }
@@ -77,7 +77,7 @@ const inboundMessageShape = z
     raw_url: z.string(),
     headers: headersShape,
     text: z.string(),
-    html: z.string().meta({ description: 'Sanitized: no script, no form, no remote content.' }),
+    html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
     attachments: filesShape,
   })
   .meta({ id: 'InboundMessage' })

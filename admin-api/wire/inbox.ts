@@ -15,7 +15,7 @@ const inboxFields = {
   address_pattern: z.string(),
   name: z.string(),
   notify_webhook_url: z.string().nullable(),
-  retention_days: z.int().nullable().meta({ description: 'Null: as long as the plan keeps traces.' }),
+  retention_days: z.int().nullable().meta({ description: 'Null keeps messages as long as the plan keeps traces.' }),
   created_at: wireTime,
 }
 
@@ -25,7 +25,7 @@ const lastNotifyShape = z.object({
   message_id: z.string(),
   at: wireTime,
   latency_ms: z.int(),
-  status_code: z.int().nullable().meta({ description: 'Null when there was no answer.' }),
+  status_code: z.int().nullable().meta({ description: 'Null when there was no response.' }),
   error: z.string().nullable(),
 })
 
@@ -34,9 +34,9 @@ const inboxDetailShape = z
     ...inboxFields,
     signing_secret: z.string().nullable().meta({
       description:
-        'Key of Service-Virtual-Inbox-Signature: all of it as text. Null without api:admin, and where the operator has one key for all inboxes.',
+        'Key of Service-Virtual-Inbox-Signature: the whole text. Null without `api:admin`, and when the operator configured one key for all inboxes.',
     }),
-    last_notify: lastNotifyShape.nullable().meta({ description: 'What came of the latest notification.' }),
+    last_notify: lastNotifyShape.nullable().meta({ description: 'Outcome of the latest notification.' }),
   })
   .meta({ id: 'InboxDetail' })
 
@@ -45,19 +45,16 @@ const retentionDaysMax = 3650
 const changes = {
   name: nameLine(100),
   notify_webhook_url: z.string().min(1).max(2048).nullable().meta({
-    description: 'Address that begins with https://. Each message is told once, without a second try; redirects are not followed.',
+    description: 'An https URL. Each message is notified once, without a retry. Redirects are not followed.',
   }),
   retention_days: z.int().min(1).max(retentionDaysMax).nullable().meta({
-    description: 'Days after which a message leaves the inbox. It is removed when every inbox that it is in has let it go.',
+    description:
+      'Days after which a message expires from the inbox. A message is removed once it has expired from every inbox that contains it.',
   }),
 }
 
 export const newInbox = z.strictObject({
-  address_pattern: z
-    .string()
-    .min(1)
-    .max(320)
-    .meta({ description: '`*`, `@example.ch` or `user@example.ch`; letters of case make no difference.' }),
+  address_pattern: z.string().min(1).max(320).meta({ description: '`*`, `@example.ch` or `user@example.ch`. Case-insensitive.' }),
   name: changes.name.optional(),
   notify_webhook_url: changes.notify_webhook_url.optional(),
   retention_days: changes.retention_days.optional(),
@@ -83,13 +80,11 @@ const messageShape = z
   .object({
     ...summary,
     raw_url: z.string(),
-    view_url: z
-      .string()
-      .meta({ description: 'A page that shows the message to whoever has this address, for about a quarter of an hour.' }),
+    view_url: z.string().meta({ description: 'A page that shows the message to anyone who has this URL, for about 15 minutes.' }),
     captured_at: wireTime,
     headers: z.array(z.object({ name: z.string(), value: z.string() })),
     text: z.string(),
-    html: z.string().meta({ description: 'Sanitized: no script, no form, no remote content.' }),
+    html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
     attachments: z.array(
       z.object({
         filename: z.string(),
@@ -100,7 +95,7 @@ const messageShape = z
         url: z.string(),
       }),
     ),
-    unreadable: z.string().optional().meta({ description: 'Why the message could not be read; the raw message is still there.' }),
+    unreadable: z.string().optional().meta({ description: 'Why the message could not be parsed; its raw source is still available.' }),
   })
   .meta({ id: 'CapturedMessage' })
 
@@ -117,8 +112,8 @@ export const since = z
   })
   .meta({
     description:
-      'RFC 3339 time, or id of a captured message; only what came after it. After an id nothing is missed, also where an address was ' +
-      'found late, in the body; a time is compared with captured_at.',
+      'An RFC 3339 time or the id of a captured message. Returns only later messages. With an id no message is missed, even when an address was ' +
+      'found later, in the body; a time is compared with `captured_at`.',
   })
 
 export const inbox = encoder(inboxShape).from<Inbox>()

@@ -21,26 +21,26 @@ const imapShape = z
     last_polled_at: wireTime.nullable(),
     last_error: z.string().nullable(),
     last_error_at: wireTime.nullable(),
-    skipped_mails: z.int().meta({ description: 'Mails that could not be read and were left out.' }),
+    skipped_mails: z.int().meta({ description: 'Mails that could not be parsed and were skipped.' }),
   })
-  .meta({ id: 'IngestMailbox', description: 'The password is never told.' })
+  .meta({ id: 'IngestMailbox', description: 'The password is never returned.' })
 
 const fields = {
   id: z.string(),
   provider,
   label: z.string(),
-  mode: z.enum(['push', 'imap']).meta({ description: 'imap: reports are fetched from a mailbox as well.' }),
-  webhook_url: z.string().meta({ description: 'Where to post to; everything is signed with the secret.' }),
+  mode: z.enum(['push', 'imap']).meta({ description: 'imap: reports are also fetched from a mailbox.' }),
+  webhook_url: z.string().meta({ description: 'The URL to post events to, signed with the secret.' }),
   imap: imapShape.nullable(),
-  last_seen_at: wireTime.nullable().meta({ description: 'When something with a good signature was posted last, to the minute.' }),
-  agent: z.string().nullable().meta({ description: 'Name and version of the agent, where there is one.' }),
+  last_seen_at: wireTime.nullable().meta({ description: 'When a request with a valid signature was last received, to the minute.' }),
+  agent: z.string().nullable().meta({ description: 'Name and version of the agent, if there is one.' }),
   created_at: wireTime,
 }
 
 const ingestSourceShape = z.object(fields).meta({ id: 'IngestSource' })
 
 const mintedSourceShape = z
-  .object({ ...fields, hmac_secret: z.string().meta({ description: 'Shown this once. Plain text, to be pasted as it is.' }) })
+  .object({ ...fields, hmac_secret: z.string().meta({ description: 'Shown only once. Plain text, to be pasted unchanged.' }) })
   .meta({ id: 'MintedIngestSource' })
 
 const unmatchedShape = z
@@ -53,16 +53,17 @@ const unmatchedShape = z
           recipient: z.string().nullable(),
           status: z.string().nullable(),
           diagnostic: z.string().nullable(),
-          at: wireTime.meta({ description: 'When it was given up.' }),
+          at: wireTime.meta({ description: 'When its retries end.' }),
           occurred_at: wireTime.nullable(),
           message_id: z.string().nullable(),
         }),
       )
-      .meta({ description: 'Some of the latest bounces and complaints among them; none for keys of one project.' }),
+      .meta({ description: 'A sample of the latest bounces and complaints among them; empty for keys of one project.' }),
   })
   .meta({
     id: 'UnmatchedReports',
-    description: 'Reports of the last 30 days that fitted no message, by type: mail that was not sent here, or that was not recognised.',
+    description:
+      'Reports of the last 30 days that matched no message, by type: mail that was not sent by this service, or that was not recognized.',
   })
 
 const domainComplaintShape = z.object({ domain: z.string(), complaints: z.int(), last_at: wireTime })
@@ -81,32 +82,32 @@ const ingestSourceDetailShape = z
     unmatched: unmatchedShape,
     domain_complaints: z
       .array(z.object({ domain: z.string(), complaints: z.int(), last_at: wireTime }))
-      .meta({ description: 'Complaints of the last 30 days about a domain and no message in particular; they suppress nobody.' }),
+      .meta({ description: 'Complaints of the last 30 days about a domain, without a message; they add no suppression.' }),
     dropped_postoffices: z
       .array(z.object({ postoffice: z.string(), events: z.int(), last_at: wireTime }))
-      .meta({ description: 'MailEnable: postoffices without a mapping, of which events were dropped.' }),
+      .meta({ description: 'MailEnable: postoffices without a mapping whose events were dropped.' }),
     refusals: z
       .array(refusalShape)
-      .meta({ description: 'MailEnable: refusals in the activity log of the last 30 days, the most frequent first.' }),
+      .meta({ description: 'MailEnable: refusals in the activity log of the last 30 days, most frequent first.' }),
   })
   .meta({ id: 'IngestSourceDetail' })
 
 export const newIngestSource = z.strictObject({
   provider,
-  label: line(100, 'For people: which server it is.').optional(),
+  label: line(100, 'A label that tells people which server it is.').optional(),
   imap_config: z
     .strictObject({
       host: filledLine(255),
-      port: z.int().min(1).max(65_535).optional().meta({ description: '993 (TLS) or 143 (STARTTLS); 993 unless told.' }),
+      port: z.int().min(1).max(65_535).optional().meta({ description: '993 (TLS) or 143 (STARTTLS). Defaults to 993.' }),
       username: filledLine(255),
       password: z.string().min(1).max(1024),
-      mailbox: filledLine(255).optional().meta({ description: 'INBOX unless told.' }),
+      mailbox: filledLine(255).optional().meta({ description: 'Defaults to INBOX.' }),
       poll_interval_seconds: z
         .int()
         .min(intervalMin)
         .max(86_400)
         .optional()
-        .meta({ description: `${intervalUnlessTold} unless told.` }),
+        .meta({ description: `Defaults to ${intervalUnlessTold}.` }),
     })
     .nullable()
     .optional()
@@ -179,15 +180,15 @@ const postofficeMappingShape = z
   .meta({ id: 'PostofficeMapping' })
 
 const mutable = {
-  project_id: id.optional().meta({ description: 'The project whose mail the postoffice sends; that of the key unless told.' }),
+  project_id: id.optional().meta({ description: 'The project whose mail the postoffice sends. Defaults to the project of the key.' }),
   default_destination_id: z.string().max(64).nullable().optional().meta({
-    description: 'The destination that leads to this server; deliveries are looked for among its messages. Empty text clears it.',
+    description: 'The destination that uses this server; deliveries are matched with its messages. An empty string clears it.',
   }),
 }
 
 export const newPostofficeMapping = z.strictObject({
   bounce_source_config_id: id,
-  postoffice_name: filledLine(255, 'As MailEnable shows it; compared without case.'),
+  postoffice_name: filledLine(255, 'Name as shown in MailEnable. Case-insensitive.'),
   ...mutable,
 })
 

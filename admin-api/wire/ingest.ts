@@ -4,14 +4,14 @@ import { wireTime } from './time.ts'
 import { id } from './text.ts'
 
 export const sourceQuery = z.strictObject({
-  source_id: id.optional().meta({ description: 'The ingest source; in its place goes the header X-Service-Ingest-Source.' }),
+  source_id: id.optional().meta({ description: 'Id of the ingest source. The header X-Service-Ingest-Source can replace it.' }),
 })
 
 const counts = {
   accepted: z.int().meta({ description: 'New events.' }),
-  unmatched: z.int().meta({ description: 'Of these, events that fit no message now; where one may follow they are tried for 15 minutes.' }),
+  unmatched: z.int().meta({ description: 'Those that match no message yet; when one may follow, matching is retried for 15 minutes.' }),
   duplicates: z.int(),
-  ignored: z.int().meta({ description: 'What is not about the fate of mail.' }),
+  ignored: z.int().meta({ description: 'Entries that do not report the outcome of a message.' }),
 }
 
 /** `line` counts from 1, `index` from 0. */
@@ -19,7 +19,7 @@ export const eventCounts = z
   .object({
     ...counts,
     rejected: z.array(z.object({ line: z.int().optional(), index: z.int().optional(), reason: z.string() })),
-    rejected_more: z.int().optional().meta({ description: 'There were so many more than are told.' }),
+    rejected_more: z.int().optional().meta({ description: 'Number of further entries that are not listed.' }),
   })
   .meta({ id: 'IngestCounts' })
 
@@ -28,7 +28,7 @@ const result = z.enum(['recorded', 'duplicate', 'unmatched', 'ignored'])
 export const reportAnswer = z
   .object({
     kind: z.enum(['feedback', 'dsn', 'mdn', 'auto_reply', 'none']),
-    problem: z.string().optional().meta({ description: 'There when the mail could not be read: why.' }),
+    problem: z.string().optional().meta({ description: 'Present when the mail could not be parsed: the reason.' }),
     events: z.array(
       z.object({
         event_id: z.string(),
@@ -43,10 +43,9 @@ export const reportAnswer = z
         bounce: z.enum(['hard', 'soft', 'block']).nullable(),
         feedback_type: z.string().nullable(),
         trace_id: z.string().nullable(),
-        verified: z
-          .boolean()
-          .nullable()
-          .meta({ description: 'False: it is shown in the trace and changes nothing, as anybody could have written it.' }),
+        verified: z.boolean().nullable().meta({
+          description: 'False: the report is shown in the trace but has no other effect, because any sender could have written it.',
+        }),
         suppressed: z.boolean(),
         result,
       }),
@@ -65,8 +64,8 @@ export const bounceEnvelopeAnswer = z
         event_id: z.string().nullable(),
         result: z.enum(['recorded', 'duplicate', 'dropped_unmapped_postoffice', 'invalid']),
         project_id: z.string().nullable(),
-        trace_id: z.string().nullable().meta({ description: 'Null while it fits no message.' }),
-        reason: z.string().optional().meta({ description: 'There when it is invalid.' }),
+        trace_id: z.string().nullable().meta({ description: 'Null while it matches no message.' }),
+        reason: z.string().optional().meta({ description: 'Present when the event is invalid.' }),
       }),
     ),
   })
@@ -79,7 +78,10 @@ export const healthcheckAnswer = z
     bounce_source_config_id: z.string(),
     nonce: z.string().nullable(),
     server_time: wireTime,
-    clock_skew_seconds: z.number().nullable().meta({ description: 'By how much the agent’s clock is ahead, where it tells its time.' }),
+    clock_skew_seconds: z
+      .number()
+      .nullable()
+      .meta({ description: 'How far the clock of the agent is ahead, when the agent reports its time.' }),
     multi_tenant: z.boolean(),
     postoffices: z.array(z.string()).meta({ description: 'Those with a mapping.' }),
   })
@@ -90,10 +92,10 @@ export const activityAnswer = z
     accepted_lines: z.int(),
     deliveries: z.int(),
     duplicates: z.int(),
-    metrics: z.int().meta({ description: 'Refusals that were counted; they make no events.' }),
+    metrics: z.int().meta({ description: 'Refusals that were counted; they are not events.' }),
     dropped: z.int().meta({ description: 'Deliveries of postoffices without a mapping.' }),
-    withheld: z.int().meta({ description: 'Recipients that were taken before the message was refused as a whole.' }),
+    withheld: z.int().meta({ description: 'Recipients that were accepted before the message was refused as a whole.' }),
     rejected: z.array(z.object({ index: z.int(), reason: z.string() })),
-    cursor: z.int().nullable().meta({ description: 'To be kept by the agent.' }),
+    cursor: z.int().nullable().meta({ description: 'The cursor that the agent must store.' }),
   })
   .meta({ id: 'MailEnableActivity' })

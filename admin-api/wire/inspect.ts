@@ -8,30 +8,30 @@ import { id } from './text.ts'
 import { orNull, wireTime } from './time.ts'
 
 export const newInspectTest = z
-  .strictObject({ project_id: id.optional().meta({ description: 'The project that it belongs to; that of the key unless told.' }) })
+  .strictObject({ project_id: id.optional().meta({ description: 'The project of the test. Defaults to the project of the key.' }) })
   .prefault({})
 
 const grade = z.enum(['A', 'B', 'C', 'D', 'F'])
 const summaryFields = {
   id: z.string(),
-  address: z.string().meta({ description: 'Send one mail here; the first one is scored.' }),
+  address: z.string().meta({ description: 'The address to send one mail to; the first one is scored.' }),
   status: z.enum(inspectStatuses).meta({
     description:
-      'waiting: no mail yet. scoring: it came, and the report follows within some ten seconds. ready. failed: the mail could not be read. expired: none came within a day.',
+      'waiting: no mail yet. scoring: the mail was received, and the report follows within about ten seconds. ready: the report is complete. failed: the mail could not be parsed. expired: no mail was received within 24 hours.',
   }),
   project_id: z.string(),
   created_at: wireTime,
-  expires_at: wireTime.meta({ description: 'Until then mail is taken.' }),
+  expires_at: wireTime.meta({ description: 'The address accepts mail until this time.' }),
   received_at: wireTime.nullable(),
-  later_mails: z.int().meta({ description: 'Mails that came after the first; they are counted and not kept.' }),
+  later_mails: z.int().meta({ description: 'Mails received after the first; they are counted and not stored.' }),
   score: z.int().nullable().meta({ description: '0 to 100.' }),
   score_10: z.number().nullable(),
   grade: grade.nullable(),
   partial: z.boolean().nullable().meta({
-    description: 'True: DNS did not answer all questions, so the score leaves out what could not be checked; test again in some minutes.',
+    description: 'True when DNS did not answer every query, so that the score excludes some checks; test again in a few minutes.',
   }),
-  problem: z.string().nullable().meta({ description: 'Why there is no report, when it failed.' }),
-  report_url: z.string().meta({ description: 'A page for people that shows the report to whoever has the link.' }),
+  problem: z.string().nullable().meta({ description: 'Why there is no report, when the test failed.' }),
+  report_url: z.string().meta({ description: 'A page that shows the report to anyone who has the link.' }),
 }
 const inspectSummaryShape = z.object(summaryFields).meta({ id: 'InspectTestSummary' })
 
@@ -39,7 +39,7 @@ const pair = z.object({ label: z.string(), value: z.string() })
 const check = z.object({
   id: z.string(),
   title: z.string(),
-  status: z.enum(['pass', 'warn', 'fail', 'na']).meta({ description: 'na does not count.' }),
+  status: z.enum(['pass', 'warn', 'fail', 'na']).meta({ description: 'na is not counted.' }),
   points: z.int(),
   max: z.int(),
   summary: z.string(),
@@ -50,14 +50,14 @@ const check = z.object({
 const requirement = z.object({
   id: z.string(),
   rule: z.string(),
-  senders: z.enum(['all', 'bulk']).meta({ description: 'bulk: who sends more than 5,000 mails a day.' }),
+  senders: z.enum(['all', 'bulk']).meta({ description: 'bulk: senders of more than 5,000 mails per day.' }),
   checks: z.array(z.string()),
   providers: z.array(
     z.object({
       provider: z.enum(['gmail', 'yahoo', 'outlook', 'icloud']),
       need: z.enum(['must', 'advised']),
       status: z.enum(['met', 'missed', 'unknown', 'not_applicable']),
-      refusal: z.string().nullable().meta({ description: 'How mail that misses the rule is refused.' }),
+      refusal: z.string().nullable().meta({ description: 'How mail that violates the rule is refused.' }),
     }),
   ),
 })
@@ -69,9 +69,9 @@ const inspectTestShape = z
     checks: z.array(check).meta({ description: 'All 17 when ready; empty before.' }),
     unanswered_checks: z
       .array(z.string())
-      .meta({ description: 'Ids of the checks that could not be made because DNS did not answer. They do not count.' }),
+      .meta({ description: 'Ids of the checks that could not run because DNS did not answer. They are not counted.' }),
     requirements: z.array(requirement),
-    caps: z.array(z.object({ id: z.string(), limit: z.int(), reason: z.string() })).meta({ description: 'What holds the score down.' }),
+    caps: z.array(z.object({ id: z.string(), limit: z.int(), reason: z.string() })).meta({ description: 'What lowers the score.' }),
   })
   .meta({ id: 'InspectTest' })
 

@@ -13,14 +13,14 @@ import { orNull, wireTime } from './time.ts'
 
 const role = z.enum(roles).meta({
   description:
-    'owner: everything; admin: all but making owners; developer: resources of projects; viewer: reads; billing: usage and invoices.',
+    'owner: everything; admin: everything except making owners; developer: resources of projects; viewer: read access; billing: usage and invoices.',
 })
 
 const memberShape = z
   .object({
     user_id: z.string(),
     email: z.string(),
-    name: z.string().meta({ description: 'Empty until the user gives one.' }),
+    name: z.string().meta({ description: 'Empty until the user enters one.' }),
     role,
     joined_at: wireTime,
     last_signed_in_at: wireTime.nullable(),
@@ -42,15 +42,15 @@ const invitationShape = z
 
 const openedInvitationShape = invitationShape
   .extend({
-    mailed: z.boolean().meta({ description: 'Whether a mail with the link leaves; false where the service sends no mail of its own.' }),
+    mailed: z.boolean().meta({ description: 'Whether the link is mailed; false when the service sends no mail of its own.' }),
     accept_url: z.string().nullable().meta({
-      description: 'The link to hand over to the invited person, shown this once; null where it is mailed. Whoever has it can join.',
+      description: 'The link to hand over to the invited person; shown only once, null when it is mailed. Anyone who has it can join.',
     }),
   })
   .meta({ id: 'OpenedInvitation' })
 
 export const newInvitation = z.strictObject({
-  email: z.string().min(1).max(254).meta({ description: 'Whoever signs in with this address can accept.' }),
+  email: z.string().min(1).max(254).meta({ description: 'Any person who signs in with this address can accept.' }),
   role,
 })
 

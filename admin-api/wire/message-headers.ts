@@ -23,13 +23,13 @@ export const messageHeaders = z
     const seen = new Set<string>()
     for (const { name, value } of fields) {
       const folded = name.toLowerCase()
-      const message = seen.has(folded) ? 'is there twice, in other letters of case' : fault(name, value)
+      const message = seen.has(folded) ? 'is given twice, with different case' : fault(name, value)
       if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message })
       seen.add(folded)
     }
     return fields
   })
-  .meta({ description: `At most ${fieldsMax} fields. Fields that the service writes itself are refused.` })
+  .meta({ description: `At most ${fieldsMax} fields. Fields that the service sets itself are refused.` })
 
 /** What is too many is not looked at one by one. */
 function fewFields(given: unknown, context: z.RefinementCtx): unknown {
@@ -40,10 +40,10 @@ function fewFields(given: unknown, context: z.RefinementCtx): unknown {
 
 function fault(name: string, value: string): string | undefined {
   const folded = name.toLowerCase()
-  if (!fieldName.test(name)) return 'is not the name of a header field'
-  if (name.length > nameMax) return `is too long for the name of a header field: at most ${nameMax} characters`
-  if (owned.has(folded)) return 'is written by the service; use the field of the request, or leave it out'
-  if (ownedFamilies.some((family) => folded.startsWith(family))) return 'is written by the service; leave it out'
+  if (!fieldName.test(name)) return 'is not a valid header field name'
+  if (name.length > nameMax) return `is too long for a header field name: at most ${nameMax} characters`
+  if (owned.has(folded)) return 'is set by the service; use the field of the request, or leave it out'
+  if (ownedFamilies.some((family) => folded.startsWith(family))) return 'is set by the service; leave it out'
   if (!isOneLine(value)) return 'must be on one line, without control characters'
   return name.length + 2 + value.length > lineOctetsMax ? `is too long: at most ${lineOctetsMax} characters with its name` : undefined
 }

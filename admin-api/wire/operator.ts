@@ -22,17 +22,17 @@ const organizationFields = {
   plan: z.enum(planNames),
   payment_state: z.enum(paymentStates),
   created_at: wireTime,
-  owner_id: z.string().nullable().meta({ description: 'The organization that made this one.' }),
-  deleted_at: wireTime.nullable().meta({ description: 'It is restored, or removed after its time of grace.' }),
+  owner_id: z.string().nullable().meta({ description: 'The organization that created this one.' }),
+  deleted_at: wireTime.nullable().meta({ description: 'Deleted organizations can be restored until they are removed.' }),
 }
 const organizationShape = z.object(organizationFields).meta({ id: 'OperatorOrganization' })
 
 const accountShape = z
   .object({
     ...organizationFields,
-    limits: limitValues.meta({ description: 'What holds: the plan with the overrides; null is no limit.' }),
-    overrides: limitValues.meta({ description: 'What was agreed on for this organization; -1 is no limit.' }),
-    flags: z.record(z.string(), z.boolean()).meta({ description: 'Flags that were set; others have their default.' }),
+    limits: limitValues.meta({ description: 'The effective limits: the plan with the overrides; null is no limit.' }),
+    overrides: limitValues.meta({ description: 'Limits set for this organization; -1 is no limit.' }),
+    flags: z.record(z.string(), z.boolean()).meta({ description: 'Flags set for this organization; the others have their defaults.' }),
     prices: z.array(z.object({ axis: z.enum(axisNames), unit_price_urp: z.int(), effective_from: z.string(), set_at: wireTime })),
   })
   .meta({ id: 'OperatorAccount' })
@@ -62,12 +62,12 @@ export const limitChoices = z
     ...Object.fromEntries(countedLimits.map((limit) => [limitWireName(limit), limit === 'retentionDays' ? days : number])),
     ...Object.fromEntries(includedFeatures.map((limit) => [limitWireName(limit), z.boolean().nullable().optional()])),
   })
-  .meta({ description: '-1 is no limit, and null takes an override back; what is left out stays.' })
+  .meta({ description: '-1 is no limit; null removes an override. Fields that are left out keep their values.' })
 export const toOverrideChanges = (given: Given): OverrideChanges => Object.fromEntries(limitNames.map((limit) => [limit, given[limit]]))
 
 export const flagChoices = z
   .strictObject({ id, ...Object.fromEntries(featureNames.map((flag) => [flag, z.boolean().nullable().optional()])) })
-  .meta({ description: 'null gives a flag its default again; what is left out stays.' })
+  .meta({ description: 'null restores the default of a flag. Flags that are left out keep their values.' })
 /** Flags have the same names in the core as on the wire. */
 export const toFlagChanges = (given: Given): FlagChanges => Object.fromEntries(featureNames.map((flag) => [flag, given[camel(flag)]]))
 
@@ -77,12 +77,12 @@ export const priceChoices = z.strictObject({
     .array(
       z.strictObject({
         axis: z.enum(axisNames),
-        unit_price_urp: z.int().min(0).max(unitPriceMax).meta({ description: 'Millionths of a rappen for one unit.' }),
+        unit_price_urp: z.int().min(0).max(unitPriceMax).meta({ description: 'Price of one unit in millionths of a rappen.' }),
         effective_from: z
           .string()
           .regex(/^20\d\d-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')
           .optional()
-          .meta({ description: 'The month from which it holds; the present one unless told.' }),
+          .meta({ description: 'The first month in which the price applies. Defaults to the current month.' }),
       }),
     )
     .min(1)

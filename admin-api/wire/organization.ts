@@ -12,17 +12,17 @@ import { wireTime } from './time.ts'
 const fields = {
   id: z.string(),
   name: z.string(),
-  owner_id: z.string().nullable().meta({ description: 'The organization that made this one, which is then a team organization.' }),
+  owner_id: z.string().nullable().meta({ description: 'The organization that created this team organization; null for others.' }),
   default_project_id: z.string(),
   plan_tier: z.enum(planNames),
   payment_state: z.enum(paymentStates),
-  limits: limitValues.meta({ description: 'What the organization may use: its plan with what was agreed for it alone. null is no limit.' }),
+  limits: limitValues.meta({ description: 'The effective limits of the organization: its plan with its overrides. null is no limit.' }),
   created_at: wireTime,
 }
 
 const organizationShape = z.object(fields).meta({ id: 'Organization' })
 const madeOrganizationShape = z
-  .object({ ...fields, api_key: z.string().meta({ description: 'Its first key, with api:admin; shown this once.' }) })
+  .object({ ...fields, api_key: z.string().meta({ description: 'Its first key, with `api:admin`. Shown only once.' }) })
   .meta({ id: 'MadeOrganization' })
 
 export const organizationInput = z.strictObject({ name: nameLine(100) })

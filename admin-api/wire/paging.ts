@@ -7,7 +7,7 @@ import { withTextForm } from './text-form.ts'
 const limitDefault = 50
 const limitMax = 200
 
-const limitWords = { description: `How many entries at most: 1 to ${limitMax}, ${limitDefault} by default.` }
+const limitWords = { description: `Maximum number of entries, from 1 to ${limitMax}. Defaults to ${limitDefault}.` }
 
 const limit = z
   .string()
@@ -20,9 +20,9 @@ const limit = z
 const cursor = z
   .string()
   .max(1024)
-  .regex(/^[A-Za-z0-9_-]+$/, 'must be the next_cursor of the page before, unchanged')
+  .regex(/^[A-Za-z0-9_-]+$/, 'must be the unchanged next_cursor of the previous page')
   .optional()
-  .meta({ description: 'The `next_cursor` of the page before; its content means nothing to you.' })
+  .meta({ description: 'The `next_cursor` of the previous page, an opaque value.' })
 
 /** The query field of lists that show what belongs to projects. */
 export const project = z
@@ -30,7 +30,7 @@ export const project = z
   .min(1)
   .max(64)
   .optional()
-  .meta({ description: 'Id of the project to look at; without it the whole organization, or the one project that the key is bound to.' })
+  .meta({ description: 'Id of a project. Defaults to the project that the key is bound to, or else to the whole organization.' })
 
 /** The fields of a page in the input of an action. */
 export const pageFields = { limit: withTextForm(z.int().min(1).max(limitMax).default(limitDefault).meta(limitWords), limit), cursor }

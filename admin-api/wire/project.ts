@@ -16,7 +16,7 @@ const projectStateShape = z
     project_id: z.string(),
     name: z.string(),
     plan_tier: z.enum(planNames),
-    sends_today: z.int().meta({ description: 'Of all projects of the organization, in this UTC day.' }),
+    sends_today: z.int().meta({ description: 'Sends of all projects of the organization on the current UTC day.' }),
     sends_cap: z.int().nullable(),
     send_budget: z.int().optional(),
     claim_progress: claimProgress.schema,
@@ -30,15 +30,15 @@ const projectShape = z
   .object({
     id: z.string(),
     name: z.string(),
-    parent_id: z.string().nullable().meta({ description: 'The project whose partition it is.' }),
-    sub_project_ids: z.array(z.string()).meta({ description: 'Its partitions, the newest first.' }),
-    is_default: z.boolean().meta({ description: 'The project Default of the organization, which cannot be deleted.' }),
+    parent_id: z.string().nullable().meta({ description: 'The project that this partition belongs to; null for a project.' }),
+    sub_project_ids: z.array(z.string()).meta({ description: 'Its partitions, newest first.' }),
+    is_default: z.boolean().meta({ description: 'Whether this is the project Default of the organization, which cannot be deleted.' }),
     status: z.enum(['anonymous', 'claimed']),
     no_route_policy: policy,
     environment: z.string().nullable(),
-    send_budget: z.int().nullable().meta({ description: 'Sends a day, UTC; null is no cap of its own, and the plan still counts.' }),
-    sends_today: z.int().meta({ description: 'Its own, in this UTC day; those of its partitions count there.' }),
-    monthly_capture_cap: z.int().nullable().meta({ description: 'What holds: its own, or that of the plan; null is no cap.' }),
+    send_budget: z.int().nullable().meta({ description: 'Sends per UTC day; null is no budget, and the limit of the plan still applies.' }),
+    sends_today: z.int().meta({ description: 'Its own sends on the current UTC day, without those of its partitions.' }),
+    monthly_capture_cap: z.int().nullable().meta({ description: 'The effective cap: its own, or that of the plan; null is no cap.' }),
     captures_this_month: z.int(),
     created_at: wireTime,
   })
@@ -47,18 +47,18 @@ const projectShape = z
 const limit = z.int().min(0).max(1_000_000_000).nullable()
 
 const changes = {
-  no_route_policy: policy.optional().meta({ description: 'What happens to sends that match no destination.' }),
+  no_route_policy: policy.optional().meta({ description: 'Decides about sends that match no destination.' }),
   environment: environmentName.nullable().optional().meta({
-    description: 'Mail that no routing rule matches goes to the destination of this environment that takes mail then.',
+    description: 'Mail that no routing rule matches goes to the first live, healthy destination of this environment.',
   }),
-  send_budget: limit.optional().meta({ description: 'Sends a day, UTC; null is no cap of its own.' }),
-  monthly_capture_cap: limit.optional().meta({ description: 'Captures a month, UTC; null is that of the plan.' }),
+  send_budget: limit.optional().meta({ description: 'Sends per UTC day; null is no budget.' }),
+  monthly_capture_cap: limit.optional().meta({ description: 'Captures per UTC month; null applies the cap of the plan.' }),
 }
 
 const name = nameLine(100)
 export const newProject = z.strictObject({
   name,
-  parent_id: id.optional().meta({ description: 'Makes a partition of this project. Plans pro and enterprise.' }),
+  parent_id: id.optional().meta({ description: 'Creates a partition of this project. Requires the plan pro or enterprise.' }),
   ...changes,
 })
 export const projectChanges = z.strictObject({ name: name.optional(), ...changes })

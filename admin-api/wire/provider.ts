@@ -11,7 +11,7 @@ export const providerIds = ['smtp', ...httpProviderIds] as const
 const fieldShape = z.object({
   name: z.string(),
   required: z.boolean(),
-  secret: z.boolean().meta({ description: 'Never shown again; answers say has_… instead.' }),
+  secret: z.boolean().meta({ description: 'Never returned; responses contain has_… instead.' }),
   choices: z.array(z.string()).nullable(),
   description: z.string(),
 })
@@ -21,8 +21,7 @@ const providerShape = z
     id: z.enum(providerIds),
     name: z.string(),
     takes: z.enum(['mime', 'fields']).meta({
-      description:
-        'mime: the message is handed over as it is stored; fields: the provider makes a message of its own from sender, texts and attachments.',
+      description: 'mime: the message is sent unchanged; fields: the provider composes a message from sender, texts and attachments.',
     }),
     credentials: z.array(fieldShape),
   })
@@ -31,16 +30,16 @@ const providerShape = z
 const optional = { required: false, secret: false } as const
 const baseUrl: CredentialField = {
   ...optional,
-  describe: 'Origin of a private endpoint in place of the public one, such as https://mail-api.example.ch.',
+  describe: 'Origin of a private endpoint to use instead of the public one, such as https://mail-api.example.ch.',
 }
 
 const smtpFields: Readonly<Record<string, CredentialField>> = {
-  host: { ...optional, describe: 'Host name or IP address of the server; required unless a preset knows it.' },
-  port: { ...optional, describe: 'Port of the server; required unless a preset knows it.' },
-  security: { ...optional, choices: ['tls', 'starttls', 'none'], describe: 'Required unless a preset knows it.' },
-  tls_policy: { ...optional, choices: ['verify', 'insecure'], describe: 'insecure takes any certificate; verify unless given.' },
-  username: { ...optional, describe: 'Login at the server, with password.' },
-  password: { required: false, secret: true, describe: 'Password of the login.' },
+  host: { ...optional, describe: 'Host name or IP address of the server. Required unless a preset provides it.' },
+  port: { ...optional, describe: 'Port of the server. Required unless a preset provides it.' },
+  security: { ...optional, choices: ['tls', 'starttls', 'none'], describe: 'Required unless a preset provides it.' },
+  tls_policy: { ...optional, choices: ['verify', 'insecure'], describe: 'insecure accepts any certificate. Defaults to verify.' },
+  username: { ...optional, describe: 'User name at the server; requires password.' },
+  password: { required: false, secret: true, describe: 'Password of the user.' },
 }
 
 type Provider = (typeof providerIds)[number]
@@ -76,7 +75,7 @@ export const anyCredentials = Object.fromEntries(
 
 /** What an answer shows: plain ones as they are, of secrets only whether there is one. */
 export const credentialsShape = z.record(z.string(), z.union([z.string(), z.boolean(), z.null()])).meta({
-  description: 'Of a provider with an API: credentials by name, has_… for secrets, and base_url.',
+  description: 'For a provider with an API: credentials by name, has_… for secrets, and base_url.',
 })
 
 export function toWireCredentials(destination: HttpDestination): z.input<typeof credentialsShape> {

@@ -17,13 +17,13 @@ const rates = { per_ip_hour: rate, per_recipient_hour: rate, per_key_hour: rate,
 const readRates = decoder(z.strictObject(rates).partial())
 /** The core knows only the numbers that are given. */
 const withoutGaps = (given: object): object => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-const ratesShape = z.object(rates).meta({ description: 'Sends in sliding windows, as they hold; 0 is no limit.' })
+const ratesShape = z.object(rates).meta({ description: 'The effective limits on sends in sliding windows; 0 is no limit.' })
 
 const fields = {
   id: z.string(),
   name: z.string(),
   project_id: z.string(),
-  key_preview: z.string().meta({ description: 'The beginning and the last four characters of the token.' }),
+  key_preview: z.string().meta({ description: 'The first and the last four characters of the token.' }),
   status: z.enum(['active', 'revoked']),
   allowed_origins: z.array(z.string()),
   allowed_to: z.array(z.string()),
@@ -42,8 +42,8 @@ const publishableKeyShape = z.object(fields).meta({ id: 'PublishableKey' })
 const mintedPublishableKeyShape = z
   .object({
     ...fields,
-    raw_token: z.string().optional().meta({ description: 'The token itself, shown this once; not with reveal.' }),
-    reveal_url: z.url().optional().meta({ description: 'With reveal: shows the token once. Pass it on; do not open it.' }),
+    raw_token: z.string().optional().meta({ description: 'The token itself. Shown only once; absent with `reveal`.' }),
+    reveal_url: z.url().optional().meta({ description: 'With `reveal`: a link that shows the token once. Pass it on without opening it.' }),
     reveal_expires_in_seconds: z.int().optional(),
   })
   .meta({ id: 'MintedPublishableKey' })
@@ -51,46 +51,47 @@ const mintedPublishableKeyShape = z
 const reveal = z
   .boolean()
   .default(false)
-  .meta({ description: 'Answers with a link that shows the token once, in place of the token: for agents, which must not see it.' })
+  .meta({ description: 'Returns a link that shows the token once instead of the token, for agents, which must not see it.' })
 
 export const newPublishableKey = z.strictObject({
-  name: line(100, 'For people: where the key is used.').default(''),
+  name: line(100, 'A label that tells people where the key is used.').default(''),
   allowed_origins: z
     .array(z.string().max(300))
     .min(1)
     .max(entriesMax)
-    .meta({ description: 'Origins of the pages: https, or http on localhost.' }),
+    .meta({ description: 'Origins of the pages that can use the key: https, or http on localhost.' }),
   allowed_to: z
     .array(z.string().max(320))
     .min(1)
     .max(entriesMax)
-    .meta({ description: 'Who may be written to in to, cc and bcc: user@host, or @host for everybody there.' }),
-  locked_from: filledLine(600, 'The one sender. The address of a visitor goes into reply_to.'),
+    .meta({ description: 'Recipients allowed in to, cc and bcc: user@host, or @host for every address of a domain.' }),
+  locked_from: filledLine(600, 'The only sender. The address of a visitor belongs in reply_to.'),
   rate_preset: z.enum(ratePresets).default('normal').meta({
-    description: 'normal: 10 an hour from one address, 30 to one recipient, 300 in all, 1000 a day; loose: twice; strict: three tenths.',
+    description:
+      'normal: per hour, 10 sends from one IP address, 30 to one recipient and 300 in total, and 1000 per day; loose: twice as many; strict: three tenths.',
   }),
   rates: z
     .strictObject(rates)
     .partial()
     .optional()
     .transform((given = {}): Partial<Rates> => withoutGaps(readRates(given)))
-    .meta({ description: 'Numbers in place of those of the preset; 0 is no limit.' }),
+    .meta({ description: 'Limits that replace those of the preset; 0 is no limit.' }),
   captcha_provider: nullAsAbsent(z.enum(captchaProviders)),
   captcha_secret: filledLine(500, 'Kept encrypted and never shown.').optional(),
-  captcha_site_key: nullAsAbsent(filledLine(200, 'What pages show the captcha by; needed for snippets.')),
+  captcha_site_key: nullAsAbsent(filledLine(200, 'Site key with which pages show the captcha. Required for snippets.')),
   project_id: id.optional(),
   reveal,
 })
 
-const reason = filledLine(500, 'For the audit log.').optional()
+const reason = filledLine(500, 'Recorded in the audit log.').optional()
 export const rotation = z.strictObject({ reason, reveal })
 
 export const revocation = z.strictObject({ reason })
 
 export const newSnippet = z.strictObject({
-  reveal_url: z.string().max(500).meta({ description: 'Of a key that was just minted or rotated; it is used up.' }),
+  reveal_url: z.string().max(500).meta({ description: 'Reveal link of a key that was just created or rotated. It works once.' }),
   to_address: z.string().max(320),
-  from_address: z.string().max(600).meta({ description: 'That of the key.' }),
+  from_address: z.string().max(600).meta({ description: 'The sender of the key.' }),
   form_fields: z
     .array(
       z.strictObject({
@@ -103,14 +104,14 @@ export const newSnippet = z.strictObject({
     .min(1)
     .max(20)
     .optional()
-    .meta({ description: 'Name, email and message unless told. The first of type email becomes reply_to.' }),
+    .meta({ description: 'Defaults to name, email and message. The first field of type email becomes reply_to.' }),
   template_style: z.enum(snippetStyles).default('minimal'),
 })
 
 const snippetShape = z
   .object({
-    html: z.string().meta({ description: 'To paste into a page. The token in it is public by design.' }),
-    allowed_origins: z.array(z.string()).meta({ description: 'The pages on which it works.' }),
+    html: z.string().meta({ description: 'HTML to paste into a page. The token in it is public by design.' }),
+    allowed_origins: z.array(z.string()).meta({ description: 'Origins of the pages on which the snippet works.' }),
   })
   .meta({ id: 'HtmlSnippet' })
 

@@ -9,35 +9,37 @@ import { timeInput, wireTime } from './time.ts'
 const filter = z
   .strictObject({
     project_id: id.optional(),
-    destination_id: id.optional().meta({ description: 'The destination that the messages had.' }),
-    to: line(320, 'Exactly this recipient.').optional(),
-    from: line(320, 'Exactly this From or MAIL FROM.').optional(),
-    since: timeInput.optional().meta({ description: 'Accepted at this time or later.' }),
-    until: timeInput.optional().meta({ description: 'Accepted before this time; now unless told.' }),
+    destination_id: id.optional().meta({ description: 'The destination of the messages.' }),
+    to: line(320, 'Exact address of a recipient.').optional(),
+    from: line(320, 'Exact address of the From field or MAIL FROM.').optional(),
+    since: timeInput.optional().meta({ description: 'Accepted at or after this time.' }),
+    until: timeInput.optional().meta({ description: 'Accepted before this time. Defaults to now.' }),
   })
-  .meta({ description: 'Which failed messages are meant; each field narrows. An empty object means all of them.' })
+  .meta({ description: 'Selects failed messages; all fields must match. An empty object selects all.' })
 
 export const newReplay = z.strictObject({
   filter,
-  target_destination_id: id.optional().meta({ description: 'Where they go; each to the destination that it had unless told.' }),
+  target_destination_id: id
+    .optional()
+    .meta({ description: 'Destination of the replay. By default each message goes to the destination that it had.' }),
   include_unknown: z
     .boolean()
     .default(false)
-    .meta({ description: 'Also to recipients whose last attempt ended without an answer, who may then get a second copy.' }),
-  dry_run: z.boolean().default(false).meta({ description: 'Only count what the filter finds.' }),
+    .meta({ description: 'Also replays to recipients whose last attempt ended without a reply, who may then get a second copy.' }),
+  dry_run: z.boolean().default(false).meta({ description: 'Only counts the messages that match the filter.' }),
 })
 
 const replayShape = z
   .object({
-    job_id: z.string().nullable().meta({ description: 'null for a dry run, which leaves nothing behind.' }),
+    job_id: z.string().nullable().meta({ description: 'null for a dry run, which is not stored.' }),
     status: z.enum(['preview', ...replayStatuses]),
     stopped_because: z.string().nullable(),
-    matched: z.int().nullable().meta({ description: 'Failed messages that the filter finds; counted by a dry run only.' }),
-    complete: z.boolean().nullable().meta({ description: 'Of a dry run: false when there are more than it counts.' }),
+    matched: z.int().nullable().meta({ description: 'Failed messages that match the filter; counted by a dry run only.' }),
+    complete: z.boolean().nullable().meta({ description: 'For a dry run: false when more messages match than it counts.' }),
     counters: z
       .object({ examined: z.int(), replayed: z.int(), skipped: z.int(), refused: z.int() })
-      .meta({ description: 'skipped: nobody was left to send to; refused: see problems.' }),
-    problems: z.array(z.object({ trace_id: z.string(), reason: z.string() })).meta({ description: 'The latest fifty.' }),
+      .meta({ description: 'skipped: no recipient was left; refused: see `problems`.' }),
+    problems: z.array(z.object({ trace_id: z.string(), reason: z.string() })).meta({ description: 'The latest 50.' }),
     filter: z.object({
       project_id: z.string().nullable(),
       destination_id: z.string().nullable(),

@@ -10,7 +10,7 @@ const routingRuleShape = z
     id: z.string(),
     project_id: z.string(),
     match: z.union([z.object({ from: z.string() }), z.object({ domain: z.string() }), z.object({ any: z.literal(true) })]),
-    destination_id: z.string().nullable().meta({ description: 'Null where the rule names an environment.' }),
+    destination_id: z.string().nullable().meta({ description: 'Null when the rule selects an environment.' }),
     environment: z.string().nullable(),
     priority: z.int(),
     created_at: wireTime,
@@ -37,13 +37,13 @@ function isOneMatch(input: unknown): boolean {
   return ['from', 'domain', 'any'].filter((name) => name in input).length === 1
 }
 
-const priority = z.int().min(0).max(1_000_000).meta({ description: 'Smaller numbers are tried first; 100 unless told.' })
+const priority = z.int().min(0).max(1_000_000).meta({ description: 'Rules with smaller numbers are evaluated first. Defaults to 100.' })
 
 const way = {
-  destination_id: nullAsAbsent(id).meta({ description: 'The destination that takes what matches; this or environment is required.' }),
+  destination_id: nullAsAbsent(id).meta({ description: 'The destination of matching messages. Required unless `environment` is given.' }),
   environment: nullAsAbsent(environmentName).meta({
     description:
-      'In place of a destination: the live, healthy destination of this environment with the smallest priority, among equals the older.',
+      'Instead of a destination: selects the live, healthy destination of this environment with the smallest priority, and the oldest among equals.',
   }),
 }
 
@@ -52,7 +52,7 @@ export const newRoutingRule = z
   .refine((body) => body.destination_id != null || body.environment != null, {
     ...besideFaults,
     path: ['destination_id'],
-    message: 'is required, or in its place an environment',
+    message: 'is required unless environment is given',
   })
 export const routingRuleChanges = z.strictObject({ match: match.optional(), ...way, priority: priority.optional() })
 

@@ -11,23 +11,26 @@ import { toWireTime, wireTime } from './time.ts'
 import { outcomes, traceOutcomes } from './trace.ts'
 
 const described = {
-  from: mailbox.optional().meta({ description: 'That of a destination unless told, as for a send.' }),
+  from: mailbox.optional().meta({ description: 'Defaults to the From of a destination, as for a send.' }),
   to: mailboxes(100).optional(),
   cc: mailboxes(100).optional(),
   bcc: mailboxes(100).optional(),
   project_id: id.optional(),
   destination_id: id.nullable().optional(),
-  environment: environmentName.nullable().optional().meta({ description: 'In place of destination_id.' }),
-  smtp_credential_id: id.optional().meta({ description: 'As if sent by SMTP with this credential.' }),
-  size: z.int().min(0).optional().meta({ description: 'Octets of the message, for the limit on them.' }),
-  attachments: z.int().min(0).max(100).optional().meta({ description: 'How many files it has.' }),
+  environment: environmentName.nullable().optional().meta({ description: 'Instead of destination_id.' }),
+  smtp_credential_id: id.optional().meta({ description: 'Simulates a submission by SMTP with this credential.' }),
+  size: z.int().min(0).optional().meta({ description: 'Size of the message in octets.' }),
+  attachments: z.int().min(0).max(100).optional().meta({ description: 'Number of attachments.' }),
 }
 
 export const simulationInput = z
-  .strictObject({ trace_id: z.uuidv4().optional().meta({ description: 'A message that was accepted; given alone.' }), ...described })
+  .strictObject({
+    trace_id: z.uuidv4().optional().meta({ description: 'Trace of a message that was accepted. Excludes every other field.' }),
+    ...described,
+  })
   .refine((body) => body.trace_id === undefined || Object.values(body).filter((value) => value !== undefined).length === 1, {
     path: ['trace_id'],
-    message: 'tells everything about the message; give it alone',
+    message: 'describes the whole message; give no other field with it',
   })
   .refine((body) => body.trace_id !== undefined || (body.to?.length ?? 0) > 0, {
     ...besideFaults,
@@ -40,7 +43,7 @@ export const simulationInput = z
   })
   .refine((body) => body.environment == null || (body.smtp_credential_id === undefined && body.destination_id == null), {
     path: ['environment'],
-    message: 'stands in place of destination_id and smtp_credential_id; give one of them',
+    message: 'replaces destination_id and smtp_credential_id; give only one of them',
   })
   .refine((body) => body.smtp_credential_id === undefined || body.from !== undefined, {
     path: ['from'],
@@ -113,15 +116,12 @@ const simulationShape = z
     refusal: z.object({ code: z.string(), status: z.int(), message: z.string(), next_action: z.string() }).nullable(),
     suppressed: z
       .array(z.object({ address: z.string(), suppression_id: z.string(), source: z.string(), reason: z.string().nullable() }))
-      .meta({ description: 'Recipients on the suppression list, who would get nothing.' }),
-    first_attempt: z
-      .object({ destination_id: z.string(), wait_seconds: z.int() })
-      .nullable()
-      .meta({ description: 'Where delivery would begin as destinations are now; null when nothing would be delivered.' }),
-    steps: z
-      .array(stepShape)
-      .meta({ description: 'Everything that was looked at, in order. Rules behind the first that matches are not looked at.' }),
-    earlier: earlierShape.nullable().meta({ description: 'With trace_id: what happened to it, and what would come out differently now.' }),
+      .meta({ description: 'Suppressed recipients, who would not receive the message.' }),
+    first_attempt: z.object({ destination_id: z.string(), wait_seconds: z.int() }).nullable().meta({
+      description: 'The destination of the first attempt, given the present health of destinations; null when nothing would be delivered.',
+    }),
+    steps: z.array(stepShape).meta({ description: 'The steps of the decision, in order. Rules after the first match are not evaluated.' }),
+    earlier: earlierShape.nullable().meta({ description: 'With trace_id: the actual outcome of the message, and what would differ now.' }),
   })
   .meta({ id: 'RoutingSimulation' })
 

@@ -16,7 +16,7 @@ export const sendTime = z
   .pipe(timeInput)
   .meta({
     description:
-      'Leaves at this time (RFC 3339), at most 3 days ahead, on the plan pro and above. Whether it will be relayed or captured is decided now; it is captured at its time too, and can be canceled until then.',
+      'Time of delivery (RFC 3339), at most 3 days ahead. Requires the plan pro or enterprise. The outcome, relayed or captured, is decided when the request is accepted; the send can be canceled until its time.',
   })
 
 const scheduledSendShape = traceSummaryShape

@@ -18,16 +18,16 @@ const replyToMax = 10
 const subjectMax = 989
 
 /** What a list is called; an address would look like the list of a sender. */
-const listName = nameLine(100).refine((name) => !name.includes('@'), 'is a name such as news; true is the list of the sender’s address')
+const listName = nameLine(100).refine((name) => !name.includes('@'), 'is a name such as news, or true for the list of the sender’s address')
 
 export const sendInput = z
   .strictObject({
     to: mailboxes(addressesMax).refine((list) => list.length > 0, 'must not be empty'),
     cc: mailboxes(addressesMax).optional(),
-    bcc: mailboxes(addressesMax).optional().meta({ description: 'In no header field.' }),
-    from: mailbox.optional().meta({ description: 'That of the destination unless told.' }),
+    bcc: mailboxes(addressesMax).optional().meta({ description: 'Blind copies: not in a header field.' }),
+    from: mailbox.optional().meta({ description: 'Defaults to the From of the destination.' }),
     reply_to: mailboxes(replyToMax).optional(),
-    subject: line(subjectMax).default('').meta({ description: 'With a template, instead of the subject it has.' }),
+    subject: line(subjectMax).default('').meta({ description: 'With a template, replaces its subject.' }),
     text: z.string().max(26_214_400).optional(),
     html: z.string().max(26_214_400).optional(),
     headers: messageHeaders.optional(),
@@ -37,37 +37,36 @@ export const sendInput = z
       .optional()
       .meta({
         description:
-          'Base64 makes files larger by 37 %, and the whole message must keep to the largest size that the service takes: ' +
-          'in its default of 26214400 bytes fit 19.1 MB of files beside a short text. A refusal tells both sizes.',
+          'Base64 enlarges files by 37 %, and the whole message must not exceed the size limit of the service: ' +
+          'the default of 26214400 bytes fits 19.1 MB of files beside a short text. A refusal states both sizes.',
       }),
-    destination_id: id.nullable().optional().meta({ description: 'Routing rules decide unless told.' }),
+    destination_id: id.nullable().optional().meta({ description: 'By default, routing rules select the destination.' }),
     environment: environmentName.nullable().optional().meta({
       description:
-        'In place of destination_id: the live, healthy destination of this environment with the smallest priority takes the message, among equals the older.',
+        'Instead of destination_id: selects the live, healthy destination of this environment with the smallest priority, and the oldest among equals.',
     }),
     project_id: id.optional(),
-    idempotency_key: filledLine(256, 'The same key within 24 hours gives the same trace and no second send.').optional(),
+    idempotency_key: filledLine(256, 'A request with the same key within 24 hours returns the same trace and sends nothing.').optional(),
     send_at: sendTime.nullable().optional(),
-    scheduled_at: sendTime.nullable().optional().meta({ description: 'Another name for send_at.' }),
+    scheduled_at: sendTime.nullable().optional().meta({ description: 'Alias of `send_at`.' }),
     list_unsubscribe: z
       .union([z.boolean(), z.strictObject({ list: listName })])
       .optional()
       .meta({
         description:
-          'Adds a link by which the one recipient leaves a list with one click (RFC 8058): `true` is the list of the sender’s address, `{"list": "news"}` the list of ' +
-          'this name in the project. Later sends of that list are kept from them with the status `suppressed`; all other mail goes on. See ' +
-          '`GET /v1/unsubscribes`. Relayed only where the service has a public https address.',
+          'Adds a link that unsubscribes the only recipient with one click (RFC 8058): `true` from the list of the sender’s address, `{"list": "news"}` from the list of ' +
+          'this name in the project. Later sends of that list to the recipient get the status `suppressed`; other mail is not affected. See ' +
+          '`GET /v1/unsubscribes`. Relayed only when the service has a public https address.',
       }),
     verp_enabled: z.boolean().optional().meta({
       description:
-        'Gives each recipient a return path of its own. Where that is not possible the message goes without, and its trace says why.',
+        'Gives each recipient a separate return path (VERP). When that is not possible, the message is sent without, and its trace states why.',
     }),
     click_tracking_enabled: z.boolean().optional().meta({
-      description:
-        'Links of the HTML lead over this service, so that the trace tells of clicks. Without effect where the plan or a flag bars it.',
+      description: 'Rewrites the links of the HTML so that the trace records clicks. Has no effect when the plan or a flag excludes it.',
     }),
     open_tracking_enabled: z.boolean().optional().meta({
-      description: 'The HTML gets a small image, so that the trace tells of openings. Without effect where the plan or a flag bars it.',
+      description: 'Adds a small image to the HTML so that the trace records opens. Has no effect when the plan or a flag excludes it.',
     }),
     ...templateFields,
   })
@@ -79,7 +78,7 @@ export const sendInput = z
   })
   .refine((body) => body.environment == null || body.destination_id == null, {
     path: ['environment'],
-    message: 'stands in place of destination_id; give one of them',
+    message: 'replaces destination_id; give only one of them',
   })
   .refine((body) => body.send_at == null || body.scheduled_at == null, {
     path: ['scheduled_at'],
@@ -94,7 +93,7 @@ const sendShape = z
     warnings: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'What the caller should look at although the request was taken.' }),
+      .meta({ description: 'Problems that did not keep the request from being accepted.' }),
   })
   .meta({ id: 'SendResponse' })
 
@@ -124,8 +123,8 @@ export const toSendOrder = (given: Decoded<typeof sendInput>): SendOrder => ({
 const otherBody = {
   path: 'idempotency_key',
   message:
-    'This key was used within 24 hours for a request with another body. The answer is that of the first one, and this one was not sent; ' +
-    'use another key for another message.',
+    'This key was used within 24 hours for a request with a different body. This is the response to the first request, and the second one was not sent; ' +
+    'use a new key for each message.',
 }
 
 /** Another body under a repeated idempotency key is told by a warning. */

@@ -12,7 +12,7 @@ const fields = {
   id: z.string(),
   project_id: z.string(),
   label: z.string(),
-  username: z.string().meta({ description: 'The login.' }),
+  username: z.string().meta({ description: 'The user name for SMTP authentication.' }),
   allowed_from_domains: z.array(z.string()),
   enforce_header_from: z.boolean(),
   default_destination_id: z.string().nullable(),
@@ -31,12 +31,12 @@ const fields = {
 const warnings = z
   .array(z.object({ path: z.string(), message: z.string() }))
   .optional()
-  .meta({ description: 'What was asked for and has no effect now, by field.' })
+  .meta({ description: 'Settings that have no effect now, by field.' })
 
 const smtpCredentialShape = z.object(fields).meta({ id: 'SmtpCredential' })
 const changedCredentialShape = z.object({ ...fields, warnings }).meta({ id: 'ChangedSmtpCredential' })
 const mintedCredentialShape = z
-  .object({ ...fields, warnings, password: z.string().meta({ description: 'Shown this once; only a hash is kept.' }) })
+  .object({ ...fields, warnings, password: z.string().meta({ description: 'Shown only once; only a hash is stored.' }) })
   .meta({ id: 'MintedSmtpCredential' })
 
 /** Null is off. */
@@ -46,40 +46,39 @@ const toggle = z
   .optional()
   .transform((given) => (given === null ? false : given))
   .meta({
-    description: 'Stays off on a plan without it. Its effect is decided with each message, as plan and flags of the organization are then.',
+    description: 'Has an effect only while the plan and the flags of the organization allow it, checked for each message.',
   })
 
 const changes = {
-  label: line(100, 'For people: which site or machine uses it.').optional(),
+  label: line(100, 'A label that tells people which site or machine uses it.').optional(),
   allowed_from_domains: z
     .array(filledLine(254))
     .max(100)
     .optional()
-    .meta({ description: 'Domains that MAIL FROM may have, each exactly; empty means any.' }),
-  enforce_header_from: z
-    .boolean()
-    .optional()
-    .meta({ description: 'The header From must be at one of these domains too; true unless told.' }),
+    .meta({ description: 'Domains allowed in MAIL FROM, as exact matches. Empty means any.' }),
+  enforce_header_from: z.boolean().optional().meta({ description: 'Applies the same domains to the From field. Defaults to true.' }),
   default_destination_id: z.string().max(64).nullable().optional().meta({
     description:
-      'Where its mail goes, before any routing rule. Empty text leaves that to the rules, then to the organization default sender, and at last to the no-route policy of the project.',
+      'Destination of its mail, with precedence over routing rules. With an empty string, the routing rules decide, then the organization default sender, then the no-route policy of the project.',
   }),
   environment: line(64).nullable().optional().meta({
     description:
-      'In place of a default destination: the live, healthy destination of this environment with the smallest priority. Empty text clears it.',
+      'Instead of a default destination: selects the live, healthy destination of this environment with the smallest priority. An empty string clears it.',
   }),
   max_rate_per_min: z.int().min(1).max(100_000).nullable().optional(),
   max_message_bytes: z.int().min(1024).max(268_435_456).nullable().optional(),
   expires_at: timeInput.nullable().optional(),
   verp_enabled: toggle,
-  verp_bounce_domain: line(253).nullable().optional().meta({ description: 'Empty text clears it.' }),
+  verp_bounce_domain: line(253).nullable().optional().meta({ description: 'An empty string clears it.' }),
   click_tracking_enabled: toggle,
   open_tracking_enabled: toggle,
 }
 
 export const smtpCredentialChanges = z.strictObject({
   ...changes,
-  project_id: id.optional().meta({ description: 'Moves it; warnings tell when its default destination stays behind.' }),
+  project_id: id
+    .optional()
+    .meta({ description: 'Moves the credential to another project; `warnings` says when its default destination does not move with it.' }),
 })
 export const newSmtpCredential = z.strictObject({ ...changes, project_id: id.optional() })
 

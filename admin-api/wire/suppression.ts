@@ -15,9 +15,9 @@ const source = z.enum(suppressionSources)
 const suppressionShape = z
   .object({
     id: z.string(),
-    email: z.string().meta({ description: 'In lower case, the domain as A-labels.' }),
+    email: z.string().meta({ description: 'In lower case, with the domain as A-labels.' }),
     reason: z.string().nullable(),
-    project_id: z.string().nullable().meta({ description: 'Only tells where the entry came from; it holds for the whole organization.' }),
+    project_id: z.string().nullable().meta({ description: 'The project that the entry came from. It applies to the whole organization.' }),
     source,
     expires_at: wireTime.nullable(),
     created_at: wireTime,
@@ -28,7 +28,7 @@ const reason = line(reasonMax).nullable().optional()
 const expiresAt = timeInput
   .nullable()
   .optional()
-  .meta({ description: 'From then on mail goes there again; null or left out is never. RFC 3339, in the future.' })
+  .meta({ description: 'When the suppression ends: an RFC 3339 time in the future. Null or left out means never.' })
 
 const newFields = {
   email: filledLine(320, 'One address without a display name.'),
@@ -42,9 +42,11 @@ export const suppressionChanges = z.strictObject({ reason, expires_at: expiresAt
 /** What lists and the export can be narrowed to. */
 export const suppressionFilter = {
   source: source.optional(),
-  project_id: id.optional().meta({ description: 'Only entries that came from this project. All entries hold for the whole organization.' }),
-  q: line(320, 'A part of the address, in any case.').optional(),
-  created_after: timeInput.optional().meta({ description: 'Added after this time.' }),
+  project_id: id
+    .optional()
+    .meta({ description: 'Lists only entries that came from this project. Every entry applies to the whole organization.' }),
+  q: line(320, 'Part of the address. Case-insensitive.').optional(),
+  created_after: timeInput.optional().meta({ description: 'Lists only entries added after this time.' }),
 }
 
 export const suppression = encoder(suppressionShape).from<Suppression>()
@@ -53,7 +55,8 @@ const importedRow = z.looseObject(newFields)
 /** The JSON forms of an import; their rows are read one by one. */
 export const importedRows = z.union([z.array(importedRow), z.strictObject({ rows: z.array(importedRow) })])
 export const importedCsv = z.string().meta({
-  description: 'RFC 4180 with commas, in UTF-8. The first row names the columns: email, and any of reason, project_id and expires_at.',
+  description:
+    'CSV (RFC 4180) with commas, in UTF-8. The first row contains the column names: email, and any of reason, project_id and expires_at.',
 })
 
 const ignoredMax = 20
@@ -84,7 +87,7 @@ export const importReportShape = z
     added: z.int(),
     already_there: z.int(),
     refused: z.int(),
-    ignored_fields: z.array(z.string()).meta({ description: `Fields or columns that were not read; the first ${ignoredMax} of them.` }),
+    ignored_fields: z.array(z.string()).meta({ description: `The first ${ignoredMax} unknown fields or columns, which were ignored.` }),
     rows: z
       .array(
         z.object({
@@ -94,7 +97,7 @@ export const importReportShape = z
           message: z.string().optional(),
         }),
       )
-      .meta({ description: 'Every row in order; the first is 1, and a header row does not count. Refused ones say what to change.' }),
+      .meta({ description: 'Every row in order, numbered from 1 without the header row. Refused rows state what to change.' }),
   })
   .meta({ id: 'SuppressionImportReport' })
 

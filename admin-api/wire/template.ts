@@ -53,7 +53,7 @@ const schemaJson = z
   .meta({
     description:
       'JSON Schema of the variables: an object whose properties are the variables, with type, properties, required, additionalProperties, ' +
-      'items, enum and default. Also taken as JSON text.',
+      'items, enum and default. JSON text is accepted too.',
   })
 
 function parseSchema(text: string, context: z.RefinementCtx): Readonly<Record<string, unknown>> {
@@ -68,7 +68,7 @@ function parseSchema(text: string, context: z.RefinementCtx): Readonly<Record<st
   return {}
 }
 
-const slug = z.string().min(1).max(templateLimits.slug).meta({ description: 'What sends call it by; unique in the project.' })
+const slug = z.string().min(1).max(templateLimits.slug).meta({ description: 'Stable handle for sends, unique in the project.' })
 const name = filledLine(templateLimits.name)
 const content = {
   subject_tmpl: z
@@ -90,7 +90,7 @@ const variables = z.record(z.string(), z.unknown())
 const version = z.int().min(1).max(versionMax)
 export const previewInput = z.strictObject({
   variables: variables.default({}),
-  version: version.optional().meta({ description: 'The current one unless told.' }),
+  version: version.optional().meta({ description: 'Defaults to the current version.' }),
 })
 const versionText = z
   .string()
@@ -100,9 +100,9 @@ export const versionInput = z.strictObject({ version: withTextForm(version, vers
 
 /** The fields of a send that name a template; null says the same as leaving them out. */
 export const templateFields = {
-  template_id: id.nullable().optional().meta({ description: 'A saved template of the project gives subject, text and HTML.' }),
-  template_slug: id.nullable().optional().meta({ description: 'Instead of template_id.' }),
-  template_version: version.nullable().optional().meta({ description: 'The current one unless told.' }),
+  template_id: id.nullable().optional().meta({ description: 'Id of a template of the project, which provides subject, text and HTML.' }),
+  template_slug: id.nullable().optional().meta({ description: 'Slug of a template. Replaces template_id.' }),
+  template_version: version.nullable().optional().meta({ description: 'Defaults to the current version.' }),
   template_vars: variables.nullable().optional().meta({ description: 'Variables for the template.' }),
 }
 
@@ -115,9 +115,9 @@ export const namesTemplate = ({ template_id, template_slug }: TemplateFields): b
 /** A template is named once, and what belongs to it comes with one. */
 export function checkTemplateFields(body: TemplateFields, context: z.RefinementCtx): void {
   const fault = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message })
-  if (given(body.template_id) && given(body.template_slug)) fault('template_slug', 'names a template like template_id; give one of them')
+  if (given(body.template_id) && given(body.template_slug)) fault('template_slug', 'replaces template_id; give only one of them')
   if (namesTemplate(body)) return
-  const without = 'goes with a template; give template_id or template_slug too, or leave it out'
+  const without = 'requires a template; give template_id or template_slug too, or leave it out'
   if (given(body.template_version)) fault('template_version', without)
   if (Object.keys(body.template_vars ?? {}).length > 0) fault('template_vars', without)
 }

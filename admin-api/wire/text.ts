@@ -42,7 +42,7 @@ export const idList = (description: string) =>
     z
       .string()
       .max(6500)
-      .regex(/^\w+(?:,\w+)*$/, 'must be ids with commas between them')
+      .regex(/^\w+(?:,\w+)*$/, 'must be comma-separated ids')
       .optional()
       .transform((text) => text?.split(',') ?? [])
       .meta({ description }),

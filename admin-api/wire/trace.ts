@@ -30,7 +30,7 @@ const reply = z.object({ code: z.int(), enhanced: z.string().nullable(), text: z
 
 const suppression = z
   .object({ id: z.string(), source: z.string(), reason: z.string().nullable() })
-  .meta({ description: 'The entry of the suppression list that kept the message from this recipient, as it was then.' })
+  .meta({ description: 'The suppression that applied to this recipient, as it was at that time.' })
 
 const report = z
   .object({
@@ -44,22 +44,22 @@ const report = z
   })
   .meta({
     description:
-      'What was told of this recipient, as far as it made the status what it is. With the status `failed`: the server refused the recipient for ' +
-      'good, or put it off until it was given up, which is a bounce in all but the state.',
+      'The report that determined the status of this recipient. With the status `failed`: the server refused the recipient ' +
+      'permanently, or deferred it until delivery was abandoned, which equals a bounce.',
   })
 
 const recipientShape = z.object({
   address: z.string(),
   status,
-  bcc: z.boolean().meta({ description: 'A blind copy: no address field of the message names it.' }),
+  bcc: z.boolean().meta({ description: 'A blind copy: the recipient is in no address field of the message.' }),
   reply: reply.nullable(),
   return_path: z
     .string()
     .nullable()
     .meta({
       description:
-        'With VERP, the reverse-path for this recipient: its own, or the plain one after the provider refused it. ' +
-        'Null without VERP, and where the provider takes none.',
+        'With VERP, the reverse-path of this recipient: its own, or the plain one after the provider refused its own. ' +
+        'Null without VERP, and when the provider does not support it.',
     }),
   suppression: suppression.nullable(),
   report: report.nullable(),
@@ -80,24 +80,24 @@ const summary = {
   mail_from: z.string(),
   to: z.array(z.string()),
   recipients: z.array(recipientShape),
-  bounce: bounce.meta({ description: 'The worst bounce of its recipients: hard before block before soft.' }),
+  bounce: bounce.meta({ description: 'The most severe bounce of its recipients: hard before block before soft.' }),
   recipient_counts: z
     .partialRecord(status, z.int())
-    .meta({ description: 'How many recipients have which status; `status` alone is that of the worst.' }),
-  summary: z.string().meta({ description: 'The same for people: `2 delivered, 1 failed (hard bounce)`.' }),
+    .meta({ description: 'Number of recipients by status; `status` is the most severe one.' }),
+  summary: z.string().meta({ description: 'The same as text: `2 delivered, 1 failed (hard bounce)`.' }),
   subject: z.string(),
   message_id: z.string(),
   destination_id: z.string().nullable(),
   route: z.object({
     by: z.string().meta({ description: 'request, credential, rule, project, org_default or none.' }),
     rule_id: z.string().nullable(),
-    environment: z.string().nullable().meta({ description: 'The environment by which the destination was found.' }),
+    environment: z.string().nullable().meta({ description: 'The environment through which the destination was selected.' }),
     reason: z.string(),
   }),
-  size: z.int().meta({ description: 'Octets of the message as submitted or composed, or as rewritten for tracking.' }),
+  size: z.int().meta({ description: 'Size in octets of the message as submitted or composed, or as rewritten for tracking.' }),
   attempts: z.int(),
   next_attempt_at: wireTime.nullable(),
-  send_at: wireTime.nullable().meta({ description: 'The time that a scheduled send was asked to leave at.' }),
+  send_at: wireTime.nullable().meta({ description: 'The requested delivery time of a scheduled send.' }),
   created_at: wireTime,
   updated_at: wireTime,
 }
@@ -107,13 +107,13 @@ export const traceSummaryShape = z.object(summary).meta({ id: 'TraceSummary' })
 const tracking = z
   .object({
     clicks: z.boolean(),
-    links: z.int().meta({ description: 'Links that lead over this service.' }),
+    links: z.int().meta({ description: 'Number of rewritten links.' }),
     opens: z.boolean(),
-    untracked_reason: untrackedReason.nullable().meta({ description: 'Why not all is tracked that was asked for.' }),
+    untracked_reason: untrackedReason.nullable().meta({ description: 'Why the requested tracking is not applied completely.' }),
     clicks_seen: z.int(),
     opens_seen: z.int(),
   })
-  .meta({ description: 'The first openings and clicks stand in the timeline. Programs that look into mail open and click too.' })
+  .meta({ description: 'The first opens and clicks are in the timeline. Programs that scan mail open and click too.' })
 
 const entryShape = z.object({ at: wireTime, event: z.string(), message: z.string(), detail: z.record(z.string(), z.unknown()) })
 
@@ -133,7 +133,7 @@ const sharedTraceShape = z
     provider: z.string().nullable(),
     recipients: z
       .array(z.object({ address: z.string(), status: z.string() }))
-      .meta({ description: 'Those that the message names, masked; blind copies are left out.' }),
+      .meta({ description: 'Masked recipients of the message, without blind copies.' }),
     timeline: z.array(z.object({ at: wireTime, event: z.string() })),
     created_at: wireTime,
     updated_at: wireTime,
@@ -142,7 +142,7 @@ const sharedTraceShape = z
 
 const sentStatusShape = z
   .object({ trace_id: z.string(), status, outcome: z.enum(traceOutcomes), created_at: wireTime })
-  .meta({ id: 'SentStatus', description: 'What a send-only key is told of its own send.' })
+  .meta({ id: 'SentStatus', description: 'The view of a send-only key of its own send.' })
 
 const recipient = encoder(recipientShape).from<TraceRecipient>({
   bcc: ({ bcc }) => bcc === true,

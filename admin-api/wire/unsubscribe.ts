@@ -7,17 +7,17 @@ import { wireTime } from './time.ts'
 const unsubscribeShape = z
   .object({
     id: z.string(),
-    email: z.string().meta({ description: 'In lower case, the domain as A-labels.' }),
+    email: z.string().meta({ description: 'In lower case, with the domain as A-labels.' }),
     list: z
       .string()
       .nullable()
       .meta({
         description:
-          'The name of the list, or the address of the sender where the send had `list_unsubscribe: true`. A name is of its project; an address is of the whole ' +
-          'organization. Null, from before there were lists, is every list of the organization.',
+          'The name of the list, or the address of the sender when the send had `list_unsubscribe: true`. A name belongs to its project, an address to the whole ' +
+          'organization. Null, in entries older than lists, means every list of the organization.',
       }),
-    project_id: z.string().nullable().meta({ description: 'The project of the message whose link was followed.' }),
-    trace_id: z.string().nullable().meta({ description: 'That message; its trace can be gone.' }),
+    project_id: z.string().nullable().meta({ description: 'The project of the message that contained the link.' }),
+    trace_id: z.string().nullable().meta({ description: 'The message that contained the link. Its trace may have been removed.' }),
     created_at: wireTime,
   })
   .meta({ id: 'Unsubscribe' })

@@ -9,7 +9,7 @@ import { csvLine } from '#ingest/rows/csv-cells.ts'
 import { encoder } from './codec.ts'
 import { wireTime } from './time.ts'
 
-export const period = z.string().max(7).optional().meta({ description: 'A month in UTC such as 2026-11; the present one unless told.' })
+export const period = z.string().max(7).optional().meta({ description: 'A month in UTC such as 2026-11. Defaults to the current month.' })
 
 const axis = z.enum(axisNames)
 
@@ -19,12 +19,12 @@ const usageShape = z
     from: wireTime,
     until: wireTime,
     plan: z.enum(planNames),
-    sends: z.int().meta({ description: 'Accepted sends, by every door, with those that a replay queued again.' }),
+    sends: z.int().meta({ description: 'Accepted sends of every kind, including those that a replay queued.' }),
     axes: z.array(z.object({ axis, label: z.string(), quantity: z.int() })),
     projects: z.array(z.object({ project_id: z.string(), name: z.string(), sends: z.int(), smtp_messages: z.int(), captures: z.int() })),
     limits: z
       .array(z.object({ name: z.string(), used: z.int(), limit: z.int().nullable() }))
-      .meta({ description: 'As it is now, whatever the period; a limit of null is none.' }),
+      .meta({ description: 'Present use, regardless of the period; null is no limit.' }),
   })
   .meta({ id: 'Usage' })
 
@@ -48,7 +48,7 @@ const invoiceShape = z
     period: z.string(),
     from: wireTime,
     until: wireTime,
-    plan: z.enum(planNames).meta({ description: 'The plan that the month is billed on: the one with the largest fee in it.' }),
+    plan: z.enum(planNames).meta({ description: 'The plan that the month is billed on: the one with the largest fee during the month.' }),
     currency: z.literal('CHF'),
     lines: z.array(
       z.object({
@@ -58,12 +58,12 @@ const invoiceShape = z
         included: z.int(),
         billable: z.int(),
         unit_price_urp: z.int().meta({ description: 'Millionths of a rappen.' }),
-        amount_rappen: z.int().meta({ description: 'billable times the unit price, rounded half up to whole rappen.' }),
+        amount_rappen: z.int().meta({ description: '`billable` times the unit price, rounded half up to whole rappen.' }),
       }),
     ),
     net_rappen: z.int().meta({ description: 'The sum of the lines.' }),
     vat_basis_points: z.int().meta({ description: 'Hundredths of a percent.' }),
-    vat_rappen: z.int().meta({ description: 'Of the net, rounded half up to whole rappen.' }),
+    vat_rappen: z.int().meta({ description: 'Tax on the net amount, rounded half up to whole rappen.' }),
     total_rappen: z.int(),
   })
   .meta({ id: 'InvoicePreview' })
@@ -92,4 +92,4 @@ export function invoiceCsv(preview: WireInvoice, ...before: readonly string[]): 
   ].join('')
 }
 
-export const invoiceFormat = z.enum(['json', 'csv']).optional().meta({ description: 'json unless told.' })
+export const invoiceFormat = z.enum(['json', 'csv']).optional().meta({ description: 'Defaults to json.' })

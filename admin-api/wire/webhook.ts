@@ -17,7 +17,7 @@ const endpointFields = {
   name: z.string(),
   target_url: z.string(),
   event_types: z.array(eventType).meta({ description: 'Empty means every event.' }),
-  paused: z.boolean().meta({ description: 'Nothing is attempted; events wait as pending attempts.' }),
+  paused: z.boolean().meta({ description: 'While true, nothing is sent; events are stored as pending attempts.' }),
   paused_at: wireTime.nullable(),
   created_at: wireTime,
   updated_at: wireTime,
@@ -29,21 +29,21 @@ const mintedWebhookEndpointShape = z
     ...endpointFields,
     hmac_secret: z.string().meta({
       description:
-        'Shown this once. `X-Service-Signature` is keyed by all of it as text; for Standard Webhooks it is a secret in their form, `whsec_` and base64.',
+        'Shown only once. The whole text, including `whsec_`, is the key of `X-Service-Signature`; for Standard Webhooks it is a secret in their form, `whsec_` followed by base64.',
     }),
   })
   .meta({ id: 'MintedWebhookEndpoint' })
 
 const changes = {
   name: nameLine(100),
-  target_url: z.string().min(1).max(2048).meta({ description: 'Address that begins with https://. Redirects are not followed.' }),
-  event_types: z.array(eventType).max(20).meta({ description: 'Left out or empty: every event.' }),
+  target_url: z.string().min(1).max(2048).meta({ description: 'An https URL. Redirects are not followed.' }),
+  event_types: z.array(eventType).max(20).meta({ description: 'Empty or left out means every event.' }),
   paused: z.boolean().meta({
     description:
-      'true: no attempt begins (one that is under way is finished), and events are kept as pending attempts, for 30 days at most and no longer than the plan keeps ' +
-      'traces. false: they are attempted now. Tests are sent all the same.',
+      'true: no attempt starts (one in progress finishes), and events are stored as pending attempts, for at most 30 days and no longer than the plan keeps ' +
+      'traces. false: pending attempts start immediately. Tests are sent in either state.',
   }),
-  project_id: id.meta({ description: 'Whose messages it hears of; the project of the key unless told.' }),
+  project_id: id.meta({ description: 'The project whose events are sent. Defaults to the project of the key.' }),
 }
 
 export const newWebhookEndpoint = z.strictObject({
@@ -69,19 +69,19 @@ const deliveryFields = {
   delivery_id: z.uuidv4().meta({ description: 'The value of X-Service-Delivery: the same at every attempt.' }),
   endpoint_id: z.string().meta({ description: 'The webhook endpoint, or the inbound route.' }),
   project_id: z.string(),
-  trace_id: z.string().nullable().meta({ description: 'Null for mail that came in.' }),
+  trace_id: z.string().nullable().meta({ description: 'Null for received mail.' }),
   event_id: z.string(),
   event_type: z.enum(deliveryTypes),
   status: deliveryStatus.meta({
     description:
-      '`pending`: no attempt yet. `failed`: the last attempt failed, and another one follows at `next_attempt_at`. ' +
-      '`parked`: the schedule is used up; redeliver begins a new one.',
+      '`pending`: not attempted yet. `failed`: the last attempt failed, and another one follows at `next_attempt_at`. ' +
+      '`parked`: all retries failed; redelivering starts a new schedule.',
   }),
   attempt_count: z.int(),
   last_status_code: z.int().nullable(),
   last_error: z.string().nullable(),
-  next_attempt_at: wireTime.nullable().meta({ description: 'Null when none follows, and while the endpoint is paused.' }),
-  paused: z.boolean().meta({ description: 'It waits because the endpoint is paused; resuming it makes the next attempt due.' }),
+  next_attempt_at: wireTime.nullable().meta({ description: 'Null when no attempt follows, and while the endpoint is paused.' }),
+  paused: z.boolean().meta({ description: 'The delivery waits because the endpoint is paused; when it resumes, the next attempt is due.' }),
   created_at: wireTime,
   updated_at: wireTime,
 }
@@ -92,7 +92,7 @@ const answered = {
   latency_ms: z.int(),
   status_code: z.int().nullable().meta({ description: 'Null when there was no answer.' }),
   error: z.string().nullable(),
-  response_body: z.string().nullable().meta({ description: 'At most the first 4 KiB, as text.' }),
+  response_body: z.string().nullable().meta({ description: 'The first 4 KiB, as text.' }),
 }
 
 const loggedAttemptShape = z.object({ number: z.int(), at: wireTime, ...answered })
@@ -100,17 +100,22 @@ const loggedAttemptShape = z.object({ number: z.int(), at: wireTime, ...answered
 const webhookAttemptDetailShape = z
   .object({
     ...deliveryFields,
-    body: z.string().meta({ description: 'Exactly what is sent and signed.' }),
+    body: z.string().meta({ description: 'The exact body that is sent and signed.' }),
     attempts: z.array(loggedAttemptShape).meta({ description: 'The latest 20, in order.' }),
   })
   .meta({ id: 'WebhookAttemptDetail' })
 
 export const webhookTestInput = z.strictObject({
-  event_type: eventType.default('delivered').meta({ description: 'What the made-up event is like.' }),
+  event_type: eventType.default('delivered').meta({ description: 'The type of the sample event.' }),
 })
 
 const webhookTestShape = z
-  .object({ delivered: z.boolean(), delivery_id: z.uuidv4(), ...answered, body: z.string().meta({ description: 'What was sent.' }) })
+  .object({
+    delivered: z.boolean(),
+    delivery_id: z.uuidv4(),
+    ...answered,
+    body: z.string().meta({ description: 'The event that was sent.' }),
+  })
   .meta({ id: 'WebhookTest' })
 
 const nextAttemptAt = { next_attempt_at: (delivery: DeliverySeen) => (delivery.paused ? null : orNull(delivery.nextAttemptAt)) }

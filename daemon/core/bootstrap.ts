@@ -58,7 +58,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   const ownerLink = isOwned ? undefined : addFirstLink(change, organizationId, clock.now())
   const shown = await keepOrForget(options, change, organizationId, { made: { apiKey, smtpLogin }, isOwned })
   if ((change.sets.length > 0 || change.deletes.length > 0) && !(await database.commit(change)).ok)
-    throw new Error('The first organization was being made by another process at the same time; start again.')
+    throw new Error('Another process created the first organization at the same time; start again.')
   return { organizationId, ...shown, ownerLink }
 }
 
@@ -139,7 +139,7 @@ async function setEnvironmentKey(
   const taken = await database.lookup(apiKeys, 'sha256', [record.sha256])
   if (taken && taken.record.id !== environmentKeyId) {
     if (taken.organizationId === organizationId && isAdministrator(taken.record, record.createdAt)) return
-    throw new Error('POSTERN_ADMIN_KEY is a key that was minted here and is no administrator any more; choose another one.')
+    throw new Error('POSTERN_ADMIN_KEY is a key that was created here and is no longer an administrator; choose another one.')
   }
   if (!before) change.insert(apiKeys, organizationId, record)
   else if (!taken || statusOf(before.record, record.createdAt) !== 'active') change.replace(apiKeys, organizationId, before, record)

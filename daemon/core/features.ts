@@ -25,6 +25,6 @@ export const isSwitchedOn = ({ flags }: FeatureSettings, feature: Feature): bool
 /** Throws `feature_disabled` when the flag is off. */
 export function requireFlag(settings: FeatureSettings, feature: Feature): void {
   if (isSwitchedOn(settings, feature)) return
-  const message = `${featureFlag(feature).what} is switched off for this organization; ask the operator of the service to switch on ${feature}.`
+  const message = `${featureFlag(feature).what} is turned off for this organization; ask the operator of the service to turn on ${feature}.`
   throw new Refusal('feature_disabled', message, { details: { flag: feature } })
 }

@@ -28,8 +28,8 @@ export const billsOverage = (settings: LimitSettings): boolean => limitsOf(setti
 
 /** The refusal of volume beyond a plan whose overage could be billed. Spec "Limits" 1. */
 export function unpaidOverage({ plan, paymentState }: LimitSettings, what: string): Refusal {
-  const why = paymentState === 'past_due' ? 'a payment is overdue' : 'nobody answers for the bill yet'
-  return new Refusal('quota_exceeded', `The plan ${plan} includes ${what}. More is billed, but ${why}: ask the operator of the service.`)
+  const why = paymentState === 'past_due' ? 'a payment is overdue' : 'no payment method is confirmed'
+  return new Refusal('quota_exceeded', `The plan ${plan} includes ${what}. Overage is billed, but ${why}: ask the operator of the service.`)
 }
 
 /**

@@ -60,7 +60,7 @@ export async function transact<T>(database: Database, reach: Reach, decide: (cha
     if (written.ok) return result
     if (written.reason === 'limit') throw change.limits.get(keyName(written.key)) ?? atLimit
   }
-  throw new Refusal('conflict', 'It was changed by somebody else at the same time; read it again and repeat the request.')
+  throw new Refusal('conflict', 'It was changed at the same time; read it again and repeat the request.')
 }
 
 const atLimit = new Refusal('rate_limit_exceeded', 'A limit was reached.', { retryAfterSeconds: 60 })

@@ -3,7 +3,7 @@
 /** Code -> meaning, which is also the sentence that people read. No sentence tells of the network around the service. */
 export const outboundErrors = {
   dns_not_found: 'The host name has no address.',
-  dns_timeout: 'No name server answered in time.',
+  dns_timeout: 'The DNS lookup timed out.',
   dns_failed: 'The look-up of the host name failed.',
   address_forbidden: 'The host has no address that this service may connect to.',
   connect_refused: 'The host refused the connection.',

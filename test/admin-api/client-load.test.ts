@@ -20,7 +20,7 @@ test('a client address has so many connections, and is told when it wants more',
   t.like(errorOf({ text: text.slice(text.indexOf('\r\n\r\n')) }), {
     code: 'overloaded',
     message:
-      'At most 3 connections at a time from one address; close some, or use fewer for more. The operator sets this (POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS).',
+      'At most 3 connections at a time from one address; close some, or reuse connections. The operator sets this (POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS).',
     details: { max: 3, setting: 'POSTERN_HTTP_MAX_CONNECTIONS_PER_ADDRESS', retry_after_seconds: 5 },
   })
   for (const socket of sockets) {

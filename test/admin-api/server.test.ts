@@ -57,13 +57,13 @@ test('AdminApi refuses in the envelope what has no route, and a method the path 
   t.is(missing.status, 404)
   t.deepEqual(errorOf(missing), {
     code: 'not_found',
-    message: 'There is nothing at this address; /openapi.json lists all of them.',
+    message: 'Nothing is served at this address; /openapi.json lists all addresses.',
     next_action: 'check_id',
   })
   const wrong = await call(port, 'PATCH', '/v1/notes/n_1', { body: { any: 'thing' } })
   t.is(wrong.status, 405)
   t.is(wrong.headers.allow, 'GET, HEAD, DELETE')
-  t.like(errorOf(wrong), { code: 'method_not_allowed', message: 'This address takes GET, HEAD, DELETE.' })
+  t.like(errorOf(wrong), { code: 'method_not_allowed', message: 'This address accepts GET, HEAD, DELETE.' })
   t.deepEqual(
     answered.map((line) => line.operationId),
     ['nothingThere', 'wrongMethod'],

@@ -155,7 +155,7 @@ test('bootstrap() takes a minted administrator as the key of the environment, an
   t.is(await database.get(apiKeys, { organizationId }, 'key_environment'), undefined)
   await keys.revoke(scope, minted.record.id)
   await t.throwsAsync(start(minted.key), {
-    message: 'POSTERN_ADMIN_KEY is a key that was minted here and is no administrator any more; choose another one.',
+    message: 'POSTERN_ADMIN_KEY is a key that was created here and is no longer an administrator; choose another one.',
   })
   t.false(await works(minted.key))
 })

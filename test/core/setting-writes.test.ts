@@ -67,7 +67,7 @@ test('run() gives up with a conflict when others are always faster', async (t) =
     await theirs.run('o', (other) => other.insert(routingRules, 'o', rule(`theirs ${round++}`)))
     change.insert(routingRules, 'o', rule('ours'))
   })
-  await t.throwsAsync(run, { message: 'It was changed by somebody else at the same time; read it again and repeat the request.' })
+  await t.throwsAsync(run, { message: 'It was changed at the same time; read it again and repeat the request.' })
   t.false((await rulesOf(database)).some(({ id }) => id === 'ours'))
 })
 

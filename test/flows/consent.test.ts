@@ -51,7 +51,7 @@ async function access(t: ExecutionContext, page: Page, issuer: string, name: str
   })
   const expected = { pkceCodeVerifier: verifier, expectedState: state }
   await page.goto(address.href)
-  t.regex(await page.innerText('main'), /Nobody vouches for this application/)
+  t.regex(await page.innerText('main'), /This application is not verified/)
   const denied = new URL(await leave(page, 'button:has-text("Deny")'))
   await t.throwsAsync(openid.authorizationCodeGrant(config, denied, expected), {
     message: /authorization response from the server is an error/,

@@ -31,7 +31,7 @@ test('limits that the operator sets hold at both doors, and the next start sweep
   t.is((await client.send(letter)).reply.code, 250)
   const refused = (await client.send(letter)).reply
   t.is(refused.code, 450)
-  t.regex(JSON.stringify(refused), /4\.7\.1 The plan free includes 5 sends a day\./)
+  t.regex(JSON.stringify(refused), /4\.7\.1 The plan free includes 5 sends per day\./)
   const byRest = await send()
   t.is(byRest.status, 402)
   t.like((byRest.body as { error: object }).error, { code: 'quota_exceeded', next_action: 'settle_payment' })

@@ -83,7 +83,7 @@ test('an unsubscribe link that nobody outside could open stays in captures', asy
         'the mail',
         sink.delivered(() => true),
       )
-    else t.regex(JSON.stringify(answer.body), /list_unsubscribe: needs the public https address .* POSTERN_BASE_URL/)
+    else t.regex(JSON.stringify(answer.body), /list_unsubscribe: requires a public https address .* POSTERN_BASE_URL/)
   }
   t.is(sink.deliveries.length, 1)
   t.regex(sink.deliveries[0]?.content.toString('latin1') ?? '', /<https:\/\/mail\.example\.com\/unsubscribe\//)

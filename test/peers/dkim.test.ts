@@ -227,7 +227,7 @@ test('a key that does not open holds the mail back and says so', async (t) => {
   await house.put(sendingDomains, { ...domain, keys })
   const traceId = await deliver(house, `${head}\r\nHello.\r\n`)
   t.is((await house.trace(traceId)).status, 'queued')
-  t.true((await house.story(traceId)).some((line) => line.includes('The DKIM key of example.com cannot be opened; rotate it.')))
+  t.true((await house.story(traceId)).some((line) => line.includes('The DKIM key of example.com cannot be decrypted; rotate it.')))
   await house.put(sendingDomains, domain)
   house.clock.advance(3_600_000)
   await until('sent', () => delivered.length === 1)

@@ -3,7 +3,7 @@ import test from 'ava'
 import { readmes } from './readmes.ts'
 import { fileLength, folderDepth, functionLength, names } from './shape.ts'
 import { parseSource, type Source } from './source.ts'
-import { citations, headers, leftovers } from './words.ts'
+import { citations, headers, leftovers, replacedPhrases } from './words.ts'
 
 const file = (path: string, text = ''): Source[] => [parseSource(path, text)]
 const blank = (lines: number): string => '\n'.repeat(lines)
@@ -140,4 +140,16 @@ test('readmes() wants a README.md with Decisions and a row for each file, and no
   t.deepEqual(judge(`## Decisions\n${table.replace('| `a.ts`', '| a')}`), ['store/README.md has no table row for a.ts'])
   t.deepEqual(judge(`## Decisions\n${table}| \`d.ts\` | d |\n`), ['store/README.md has a row for d.ts, which is not there'])
   t.deepEqual(judge('## Decisions\nIn words only: a.ts, b.ts\n').length, 2)
+})
+
+test('replacedPhrases() finds them in strings, templates and documents, across lines, and leaves comments, names and tests alone', (t) => {
+  const phrases = (text: string, path = 'store/a.ts') => replacedPhrases(file(path, text), [])
+  t.deepEqual(phrases("\nlet a = '100 unless told.'"), ['store/a.ts:2 "unless told": write "Defaults to …"'])
+  t.deepEqual(phrases('let a = `${b} Unless\n told.`'), [])
+  t.is(phrases('let a = `${b} Unless\ntold.`').length, 1)
+  t.deepEqual(phrases("// 100 unless told.\nlet unlessTold = 'by default'"), [])
+  t.deepEqual(phrases("let a = 'unless told'", 'test/a.ts'), [])
+  t.deepEqual(replacedPhrases([], [{ path: 'README.md', text: 'One.\n\nWhat\nbecame of it' }]), [
+    'README.md:3 "what became of": write "the outcome of"',
+  ])
 })

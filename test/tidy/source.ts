@@ -20,7 +20,7 @@ export interface FunctionSpan {
   readonly ownLines: number
 }
 
-/** A comment or a test title: the places where people write to people. */
+/** A comment, a test title or a string: the places where people write to people. */
 export interface Prose {
   readonly text: string
   readonly line: number
@@ -35,6 +35,8 @@ export interface Source {
   readonly functions: readonly FunctionSpan[]
   readonly comments: readonly Prose[]
   readonly titles: readonly Prose[]
+  /** Strings and the fixed parts of templates. */
+  readonly strings: readonly Prose[]
   readonly focusedTests: readonly number[]
 }
 
@@ -86,6 +88,7 @@ export function parseSource(path: string, text: string): Source {
 
   const functions: FunctionSpan[] = []
   const titles: Prose[] = []
+  const strings: Prose[] = []
   const focusedTests: number[] = []
   const inner: number[] = [0] // lines of nested functions, one sum per function that is open
   const enter = (): number => inner.push(0)
@@ -104,6 +107,8 @@ export function parseSource(path: string, text: string): Source {
     'ArrowFunctionExpression:exit': leave,
     TSImportType: (node) => add(node.source.value, true, node),
     ImportExpression: (node) => node.source.type === 'Literal' && add(String(node.source.value), false, node),
+    Literal: (node) => typeof node.value === 'string' && strings.push({ text: node.value, line: lineAt(node.start) }),
+    TemplateElement: (node) => strings.push({ text: node.value.raw, line: lineAt(node.start) }),
     CallExpression(node) {
       const title = testTitle(node)
       if (title !== undefined) titles.push({ text: title, line: lineAt(node.start) })
@@ -119,6 +124,7 @@ export function parseSource(path: string, text: string): Source {
     functions: functions.toSorted((a, b) => a.line - b.line),
     comments: comments.map(({ value, start }) => ({ text: value, line: lineAt(start) })),
     titles,
+    strings,
     focusedTests,
   }
 }

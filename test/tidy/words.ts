@@ -1,4 +1,4 @@
-/** What is written for people: file headers, RFC citations in one form, no marks of unfinished work. */
+/** What is written for people: file headers, RFC citations in one form, no phrases that were replaced, no marks of unfinished work. */
 import type { Document, Prose, Source } from './source.ts'
 
 const leftover = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)].join('|')})\\b`)
@@ -49,3 +49,33 @@ function oddCitations(path: string, { text, line }: Prose): string[] {
 }
 
 const flat = (text: string): string => text.replace(/[ \t]*\n[ \t]*\*?[ \t]*/g, ' ')
+
+// A phrase that users do not search for, and what is written instead.
+const replaced: readonly (readonly [phrase: string, instead: string])[] = [
+  ['unless told', 'Defaults to …'],
+  ['in this answer only', 'Only this response contains …'],
+  ['shown this once', 'Shown only once'],
+  ['twice is the same as once', 'Idempotent.'],
+  ['hears of', 'is notified of'],
+  ['what became of', 'the outcome of'],
+  ['the newest first', 'newest first'],
+  ['the oldest first', 'oldest first'],
+]
+
+/** Phrases that were replaced throughout and came back, in the strings of sources (tests aside) and in documents. */
+export function replacedPhrases(sources: readonly Source[], documents: readonly Document[]): string[] {
+  return [
+    ...sources
+      .filter(({ path }) => !path.startsWith('test/'))
+      .flatMap(({ path, strings }) => strings.flatMap((prose) => phrasesIn(path, prose))),
+    ...documents.flatMap(({ path, text }) => phrasesIn(path, { text, line: 1 })),
+  ]
+}
+
+function phrasesIn(path: string, { text, line }: Prose): string[] {
+  const lower = text.toLowerCase().replaceAll('\n', ' ')
+  return replaced.flatMap(([phrase, instead]) => {
+    const index = lower.indexOf(phrase)
+    return index === -1 ? [] : [`${path}:${line + text.slice(0, index).split('\n').length - 1} "${phrase}": write "${instead}"`]
+  })
+}

@@ -99,7 +99,7 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
       </section>
       <section class="sheet" aria-labelledby="applications-title">
         <h2 id="applications-title">Applications with access</h2>
-        <p class="meta">Programs and agents that you allowed to work in your projects.</p>
+        <p class="meta">Applications and agents that have access to your projects.</p>
         <p class="after"><a class="button quiet" href="${applicationsPath}">Show applications</a></p>
       </section>
       <section class="sheet" aria-labelledby="captured-title">
@@ -109,8 +109,8 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
       </section>
       ${people.passkeys.areAvailable ? await passkeySection(pages, request, csrf) : noPasskeys(people.relyingParty)}
       <section class="sheet" aria-labelledby="sessions-title">
-        <h2 id="sessions-title">Where you are signed in</h2>
-        <p class="meta">A session ends by itself after 14 days without a visit.</p>
+        <h2 id="sessions-title">Active sessions</h2>
+        <p class="meta">A session ends automatically after 14 days without use.</p>
         <ul class="rows">
           ${sessions.map((one) => sessionRow(one, one.id === session.id, csrf))}
         </ul>
@@ -158,7 +158,7 @@ async function passkeySection({ people }: Pages, { signedIn, visitor }: SignedIn
         isFresh
           ? html`${passkeyCreation(await people.passkeys.creationOptions(user), visitor.csrfToken)}
               <noscript><p class="meta">Adding a passkey needs JavaScript. Everything else works without it.</p></noscript>`
-          : confirmFirst('/account', 'To add or remove passkeys, confirm that it is you.')
+          : confirmFirst('/account', 'To add or remove passkeys, confirm your identity.')
       }
     </div>
   </section>`

@@ -29,7 +29,7 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
         return signInPage(pages, {
           next,
           email,
-          fault: { field: 'email', message: 'Enter a mail address, such as name@example.org.' },
+          fault: { field: 'email', message: 'Enter an email address, such as name@example.org.' },
           status: 400,
         })
       }
@@ -64,7 +64,7 @@ const linkOperations = (pages: Pages): readonly Operation[] => {
       return seeOther(next, browsers.keep(cookie))
     } catch (error) {
       if (!isFilledIn(error)) throw error
-      return show(token, typed, { field: 'email', message: 'Enter your mail address, such as name@example.org.' })
+      return show(token, typed, { field: 'email', message: 'Enter your email address, such as name@example.org.' })
     }
   }
   return [
@@ -82,10 +82,10 @@ interface SignInView {
 }
 
 async function signInPage({ people }: Pages, { next, email, again, fault, status }: SignInView): Promise<Answer> {
-  const title = again ? 'Confirm that it is you' : 'Sign in'
+  const title = again ? 'Confirm your identity' : 'Sign in'
   const hasPasskeys = people.passkeys.areAvailable
   const isMailed = await people.mail.isReady()
-  const lead = isMailed ? 'We mail you a link; there is no password.' : 'There is no password here.'
+  const lead = isMailed ? 'You get a link by email; there is no password.' : 'There is no password.'
   return page({
     title: fault ? `Problem: ${title}` : title,
     keepsOpener: true,
@@ -100,7 +100,7 @@ async function signInPage({ people }: Pages, { next, email, again, fault, status
           ? html`<form method="post" action="/sign-in" novalidate>
               <input type="hidden" name="next" value="${next}" />
               ${textField({ name: 'email', label: 'Mail address', type: 'email', value: email, autocomplete: 'username webauthn', maxLength: 254, fault })}
-              <button>Mail me a link</button>
+              <button>Email me a link</button>
             </form>`
           : withoutMail(email)
       }
@@ -111,14 +111,14 @@ async function signInPage({ people }: Pages, { next, email, again, fault, status
 
 const sentPage = (email: string, isMailed: boolean): Answer =>
   page({
-    title: 'Look at your mail',
+    title: 'Check your email',
     keepsOpener: true,
     content: html`<div class="sheet">
-      <h1>Look at your mail</h1>
+      <h1>Check your email</h1>
       ${
         isMailed
           ? html`<p>If <b>${email}</b> can sign in here, a link is on its way. It works once, within 15 minutes, on any device.</p>
-              <p class="hint">Nothing there? Look into the spam folder, and check the address.</p>`
+              <p class="hint">No email? Check the spam folder and the address.</p>`
           : withoutMail(email)
       }
       <a class="button quiet" href="/sign-in">Use another address</a>

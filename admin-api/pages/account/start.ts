@@ -26,7 +26,7 @@ const welcome = (baseUrl: string): Answer =>
     title: 'Welcome',
     headers: varies,
     content: html`<div class="sheet">
-        <h1>Mail of your sites goes through here</h1>
+        <h1>Mail relay for your sites</h1>
         <p class="lead">Postern relays it through your own providers or captures it, and shows what happened to every message.</p>
         <div class="ways">
           <a class="button" href="/sign-in">Sign in</a>

@@ -122,7 +122,7 @@ async function integrationsPage(claims: Claims, request: SignedInRequest, fault?
             ${textField({
               ...{ name: 'code', label: 'Code', autocomplete: 'off', maxLength: 40, fault },
               value: form.get('code') ?? '',
-              hint: 'Only a code that your own agent shows to you, such as KITE-4207.',
+              hint: 'Enter only a code that your own agent shows, such as KITE-4207.',
             })}
             <button>Attach</button>
           </div>
@@ -160,14 +160,14 @@ function claimPage({ claim, project, organizationCount }: ClaimView, visitor: Vi
       <p class="note">
         ${
           organizationCount === 0
-            ? 'This will be your first organization here.'
-            : 'You are in an organization already. This becomes one more, and the agent reaches nothing of the others.'
+            ? 'This will be your first organization.'
+            : 'You are already a member of an organization. This becomes another one, and the agent has no access to the others.'
         }
       </p>
       <form method="post" action="${claimPath(claim.userCode)}">
         ${csrfField(visitor)}
         <fieldset class="checks">
-          <legend>What the agent may do in it</legend>
+          <legend>Permissions of the agent</legend>
           <p class="hint">Reading is always part of it.</p>
           ${permissions.map(permissionField)}
         </fieldset>
@@ -185,8 +185,8 @@ const fact = (name: string, value: Html | string): Html =>
   </div>`
 
 const permissionWords: Readonly<Record<Permission, string>> = {
-  send_sandbox: 'Send into the sandbox, where nobody gets the mail',
-  send_live: 'Send to real people, once there is a live destination',
+  send_sandbox: 'Send into the sandbox, where mail is captured',
+  send_live: 'Send to real recipients, once there is a live destination',
   admin: 'Change everything in the project, such as destinations',
 }
 
@@ -205,11 +205,10 @@ const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, keys: readonly
       <p>
         You took over the sandbox with the code <b>${userCode}</b>${claimedAt !== null && html` on ${timeOf(claimedAt)}`}. Its agent
         (${clientName}) then stops at once and cannot come back by itself. The organization stays yours, and so do SMTP credentials and
-        publishable keys that the agent made: look through them.
+        publishable keys that the agent made: review them.
       </p>
       <form method="post" action="${undoPath(id)}">
-        ${csrfField(visitor)}
-        ${keyChoice(keys, { mayKeep: true, kept: 'A kept key follows you alone, and never reaches beyond your role.' })}
+        ${csrfField(visitor)} ${keyChoice(keys, { mayKeep: true, kept: 'A kept key depends only on you, and never exceeds your role.' })}
         <button class="danger">End the session</button>
       </form>
       <a class="button quiet" href="/integrations">Keep it</a>

@@ -72,7 +72,7 @@ const shown = (token: string): Answer =>
     title: 'Your publishable key',
     content: html`<div class="sheet">
       <h1>Your publishable key</h1>
-      <p>Copy it now: it is not shown again. It may stand in the source of your web page, and nowhere else does it work.</p>
+      <p>Copy it now: it is not shown again. It can be part of the source of your web page and works only there.</p>
       <p><code class="token">${token}</code></p>
     </div>`,
     headers: safe,

@@ -52,11 +52,11 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
         <h2 id="allowed">Allowed by you</h2>
         ${
           list.length > 0
-            ? html`<p class="meta">None of them can do more than your role. Revoking ends all of its tokens at once.</p>
+            ? html`<p class="meta">None of them can exceed your role. Revoking ends all tokens of the application immediately.</p>
                 <ul class="rows">
                   ${list.map(({ application, keys }) => row(application, keys, csrfField(visitor)))}
                 </ul>`
-            : html`<p>You have allowed none. An application that wants access sends you here and asks.</p>`
+            : html`<p>No application has access. An application that requests access sends you here.</p>`
         }
       </section>`,
   })
@@ -69,15 +69,15 @@ const row = (application: Application, keys: readonly ApiKey[], csrf: Html): Htm
       <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
       <p class="meta">
         In the project ${project.name} of ${organization.name}, since ${timeOf(since)}. May ${scopesInWords(scopes)}.
-        ${verifiedHost === undefined && 'Nobody vouches for its name.'}
-        ${scopes.some(changesSettings) && 'SMTP credentials and publishable keys that it made stay when you revoke it: look through them.'}
+        ${verifiedHost === undefined && 'Its name is not verified.'}
+        ${scopes.some(changesSettings) && 'SMTP credentials and publishable keys that it made stay when you revoke it: review them.'}
       </p>
     </div>
     <form class="${keys.length === 0 ? 'side' : 'acts'}" method="post" action="${applicationsPath}/revoke">
       ${csrf}<input type="hidden" name="client" value="${clientId}" />
       <input type="hidden" name="organization" value="${organization.id}" />
       <input type="hidden" name="project" value="${project.id}" />
-      ${keyChoice(keys, { mayKeep: true, kept: 'A kept key no longer follows the application. It follows you, and never reaches beyond your role.' })}
+      ${keyChoice(keys, { mayKeep: true, kept: 'A kept key no longer depends on the application. It depends on you, and never exceeds your role.' })}
       <button class="danger" aria-label="Revoke the access of ${clientName} to ${project.name}">Revoke</button>
     </form>
   </li>`

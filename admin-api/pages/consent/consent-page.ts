@@ -43,7 +43,7 @@ export function consentPage(view: ConsentView): Answer {
           <button class="quiet" name="decision" value="deny">Deny</button>
         </div>
       </form>
-      ${isOpen && html`<p class="hint">You can take this back at any time under Account, Applications with access.</p>`}
+      ${isOpen && html`<p class="hint">You can revoke this at any time under Account, Applications with access.</p>`}
     </div>`,
   })
 }
@@ -55,8 +55,8 @@ export const problemPage = ({ http, message }: OAuthError): Answer =>
     status: http === 401 ? 400 : http, // a browser has nothing to authenticate with
     content: html`<div class="sheet">
       <h1>This request does not work</h1>
-      <p>The application that sent you here cannot be answered. ${message}</p>
-      <p class="hint">Nothing was allowed. Go back to the application and try again, or tell those who make it.</p>
+      <p>The response cannot be returned to the application. ${message}</p>
+      <p class="hint">No access was granted. Go back to the application and try again, or notify its developers.</p>
     </div>`,
   })
 
@@ -69,7 +69,7 @@ function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { ema
           ${name}
           ${
             verifiedHost === undefined
-              ? html`<p class="meta warned">Nobody vouches for this application. Anyone can give it this name.</p>`
+              ? html`<p class="meta warned">This application is not verified. Anyone can give it this name.</p>`
               : html`<p class="meta">Vouched for by <b>${verifiedHost}</b>.</p>`
           }
         </dd>
@@ -95,10 +95,10 @@ function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { ema
 const nowhere = (places: readonly Place[]): Html =>
   places.length === 0
     ? html`<p class="note">
-        You are in no organization yet, so there is nothing to allow. <a href="/organizations">Make or join one</a>, then start again in the
-        application.
+        You are not a member of an organization yet, so there is nothing to allow. <a href="/organizations">Make or join one</a>, then start
+        again in the application.
       </p>`
-    : html`<p class="note">Your role reaches no project, so there is nothing to allow. Ask an administrator for another role.</p>`
+    : html`<p class="note">Your role has no access to projects, so there is nothing to allow. Ask an administrator for another role.</p>`
 
 /** The scopes of each surface; the person may give less than was asked for, or more, as far as a role allows anywhere. */
 function whatFields({ pending, places, form, fault: told }: ConsentView, fault: FieldFault | undefined): Html {
@@ -155,7 +155,7 @@ function placeFields(place: Place, { form }: ConsentView, chosen: string, fault:
   return html`<fieldset class="choices">
     <legend>${organization.name}</legend>
     <p class="hint">Your role is ${roleWords[role].label}: ${roleWords[role].meaning}.</p>
-    ${reach.length === 0 && html`<p class="hint"><b>Your role reaches no project here.</b></p>`}
+    ${reach.length === 0 && html`<p class="hint"><b>Your role has no access to projects.</b></p>`}
     ${projects.map((project) => radio(placeOf(place, project), label(project), chosen))}
     ${
       mayMakeProjects &&

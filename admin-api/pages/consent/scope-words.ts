@@ -7,12 +7,12 @@ interface ScopeWords {
 }
 
 const read: ScopeWords = { label: 'Read', meaning: 'Messages, their traces, captured mail and settings of the project.' }
-const send: ScopeWords = { label: 'Send mail', meaning: 'Real mail to anybody, as far as the project lets it out.' }
+const send: ScopeWords = { label: 'Send mail', meaning: 'Real mail to any recipient that the project allows.' }
 const change: ScopeWords = { label: 'Change settings', meaning: 'Everything in the project: destinations, routing, keys, templates.' }
 
 export const scopeWords: Readonly<Record<OAuthScope, ScopeWords>> = {
   'mcp:read': read,
-  'mcp:send-sandbox': { label: 'Send test mail', meaning: 'It is captured here and never leaves the service.' },
+  'mcp:send-sandbox': { label: 'Send test mail', meaning: 'It is captured and never leaves the service.' },
   'mcp:send': send,
   'mcp:admin': change,
   'api:read': read,

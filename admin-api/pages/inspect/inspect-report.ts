@@ -48,7 +48,7 @@ function unfinishedPage(test: InspectTest, now: number): Answer {
         content: html`<div class="sheet">
           <h1>The mail could not be checked</h1>
           <p>${test.problem}</p>
-          <p>Make a new test, and send the mail again.</p>
+          <p>Create a new test, and send the mail again.</p>
         </div>`,
       })
     default:
@@ -160,10 +160,9 @@ function mending({ checks }: InspectReport): Html {
     .filter(({ status, fix }) => (status === 'fail' || status === 'warn') && fix !== null)
     .toSorted((a, b) => b.max - b.points - (a.max - a.points))
   if (lost.length === 0 && checks.some(({ status, id }) => status === 'na' && basics.has(id))) return html``
-  if (lost.length === 0)
-    return html`<div class="note done"><p>There is nothing to mend. Keep it that way, and watch how many readers complain.</p></div>`
+  if (lost.length === 0) return html`<div class="note done"><p>There is nothing to improve. Monitor how many readers complain.</p></div>`
   return html`<section aria-labelledby="mend" class="sheet">
-    <h2 id="mend">What to mend, by what it brings</h2>
+    <h2 id="mend">What to improve, by score</h2>
     <ol class="mend">
       ${lost.map(
         ({ id, title, status, points, max, summary, fix }) =>

@@ -1,4 +1,4 @@
-/** What large receivers ask for: how each of them sees the mail, and rule by rule. */
+/** What large receivers require: how each of them sees the mail, and rule by rule. */
 import type { CheckStatus, Provider, ProviderRule, Requirement, RuleStatus } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
 import { sign } from './inspect-sign.ts'
@@ -12,7 +12,7 @@ export const missesRule = ({ providers }: Requirement): boolean => providers.som
 
 export const rulesSection = (requirements: readonly Requirement[]): Html =>
   html`<section aria-labelledby="rules" class="sheet">
-    <h2 id="rules">What large receivers ask for</h2>
+    <h2 id="rules">What large receivers require</h2>
     <ul class="tallies">
       ${Object.keys(providerNames).map((provider) => tally(provider as Provider, requirements))}
     </ul>

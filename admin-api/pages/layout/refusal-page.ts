@@ -11,7 +11,7 @@ const titles: Partial<Record<RefusalCode, string>> = {
   misdirected: 'Another address',
   unauthorized: 'Sign in first',
   insufficient_scope: 'Not allowed',
-  rate_limit_exceeded: 'Too many tries',
+  rate_limit_exceeded: 'Too many attempts',
   conflict: 'That did not work',
   validation_failed: 'That did not work',
   overloaded: 'Busy for a moment',
@@ -35,7 +35,7 @@ export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal) => {
   )
 })
 
-const nothing = new Refusal('not_found', 'There is nothing at this address. Look whether it is complete.')
+const nothing = new Refusal('not_found', 'Nothing is served at this address. Check that it is complete.')
 
 /** The `errorRenderer` of pages for people who have none. */
 export const strangerRefusalPage = (refusal: Refusal): Answer => show(refusal)

@@ -4,9 +4,9 @@ import { html, type Html } from './html.ts'
 
 export const roleWords: Readonly<Record<Role, { readonly label: string; readonly meaning: string }>> = {
   owner: { label: 'Owner', meaning: 'everything, makes other owners, and deletes the organization' },
-  admin: { label: 'Admin', meaning: 'everything but making owners' },
-  developer: { label: 'Developer', meaning: 'sends, and changes what belongs to projects' },
-  viewer: { label: 'Viewer', meaning: 'sees everything, changes nothing' },
+  admin: { label: 'Admin', meaning: 'everything except making owners' },
+  developer: { label: 'Developer', meaning: 'sends, and changes resources of projects' },
+  viewer: { label: 'Viewer', meaning: 'reads everything, changes nothing' },
   billing: { label: 'Billing', meaning: 'usage and invoices only' },
 }
 
@@ -40,20 +40,20 @@ export function browserOf(userAgent: string): string {
 
 const done: Readonly<Record<string, string>> = {
   name: 'Your name is saved.',
-  passkey_added: 'The passkey is ready: from now on it signs you in.',
+  passkey_added: 'The passkey is ready. You can sign in with it.',
   passkey_removed: 'The passkey is removed.',
   session_ended: 'That session has ended.',
   sessions_ended: 'All other sessions have ended.',
   invited: 'The invitation is open.',
-  resent: 'A new invitation is on its way; the old link stopped working.',
-  revoked: 'The invitation is taken back.',
+  resent: 'A new invitation was sent; the old link no longer works.',
+  revoked: 'The invitation is revoked.',
   role: 'The role is changed.',
   removed: 'The member is removed.',
-  transferred: 'The organization has another owner, and you are an admin now.',
-  accepted: 'You are a member now.',
-  application_revoked: 'The access has ended, and every token of it stopped working.',
+  transferred: 'The organization has another owner, and you are now an admin.',
+  accepted: 'You are now a member.',
+  application_revoked: 'The access is revoked, and all its tokens stopped working.',
   left: 'You left the organization.',
-  claimed: 'The sandbox is yours now. Its agent can go on.',
+  claimed: 'The sandbox is now yours. Its agent can continue.',
   undone: 'The session of the agent has ended.',
   founded: 'Your organization is ready.',
   ended: 'The organization is deleted.',

@@ -43,7 +43,7 @@ export const inboxPageOperations = (pages: Pages, core: InboxPagesCore): readonl
     async (request) => inboxPage(core, request, await memberScope(pages, request)),
   ),
   pages.signedIn(
-    { path: '/organizations/{id}/traces/{trace_id}', operationId: 'showTrace', summary: 'Show what became of a message' },
+    { path: '/organizations/{id}/traces/{trace_id}', operationId: 'showTrace', summary: 'Show the status of a message' },
     async (request) => tracePage(core, request, await memberScope(pages, request)),
   ),
 ]
@@ -54,7 +54,7 @@ export async function memberScope({ people }: Pages, { signedIn, params: { id = 
   const mine = await people.members.organizationsOf(user.id)
   const organization = mine.find((one) => one.organization.id === id)?.organization
   const rights = organization && (await people.members.rightsOf(id, user.id))?.rights
-  if (!organization || !rights || rights.length === 0) throw new Refusal('not_found', 'There is no message that you can see here.')
+  if (!organization || !rights || rights.length === 0) throw new Refusal('not_found', 'No message with this id is visible to you.')
   const holder = { kind: 'user', userId: user.id } as const
   return { organizationId: id, projectId: organization.defaultProjectId, bound: false, rights, grantId: user.id, holder }
 }
@@ -113,7 +113,7 @@ async function inboxPage(core: InboxPagesCore, { visitor, params, query }: Signe
     section: 'organizations',
     content: html`${back(inboxesPath(organizationId), 'Captured mail')}
       <h1>${inbox.name}</h1>
-      <p class="lead">Captured messages for ${patternWords(inbox)}, the newest first.</p>
+      <p class="lead">Captured messages for ${patternWords(inbox)}, newest first.</p>
       <section class="sheet" aria-label="Messages">
         ${
           rows.length === 0

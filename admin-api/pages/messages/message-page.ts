@@ -116,9 +116,9 @@ export function recipients(addresses: readonly string[], most = recipientsShownM
 }
 
 const reasons = {
-  'captured.anonymous_project': 'as the project belongs to nobody yet',
-  'captured.sandbox_destination': 'as the destination is a sandbox',
-  'captured.no_route': 'as no destination was found for it',
+  'captured.anonymous_project': 'because the project is not claimed yet',
+  'captured.sandbox_destination': 'because the destination is in sandbox mode',
+  'captured.no_route': 'because no destination matched',
 } as const
 
 const isThere = (tab: Tab, message: ReadMessage | undefined): boolean => {

@@ -14,7 +14,7 @@ export function sharedTracePage(trace: SharedTrace): Answer {
     width: 'wide',
     headers: varies,
     content: html`<section class="sheet" aria-labelledby="verdict">
-        <p class="eyebrow">What became of a message</p>
+        <p class="eyebrow">Status of a message</p>
         <h1 id="verdict">${sentence}</h1>
         <dl class="mail">
           <dt>Status</dt>
@@ -50,7 +50,7 @@ export function sharedTracePage(trace: SharedTrace): Answer {
         ${timeline(trace.timeline)}
       </section>
       <p class="meta aside">
-        Times are UTC. Whoever has this address sees this page; it shows no content, no subject and no address in full. Programs get the
+        Times are UTC. Anyone who has this address can see this page; it shows no content, no subject and no full address. Programs get the
         same as JSON.
       </p>`,
   })

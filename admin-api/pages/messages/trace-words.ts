@@ -14,16 +14,16 @@ interface StatusWords {
 
 const statuses: Readonly<Record<TraceStatus, StatusWords>> = {
   pending: { label: 'pending', tone: 'soft', sentence: 'The message is being accepted.' },
-  queued: { label: 'queued', tone: 'soft', sentence: 'The message waits for its next delivery attempt.' },
-  sent: { label: 'sent', tone: 'sent', sentence: 'The mail provider took the message. Nothing came back so far.' },
-  delivered: { label: 'delivered', tone: 'good', sentence: 'The message arrived at the mail server of the recipient.' },
-  failed: { label: 'failed', tone: 'bad', sentence: 'The message could not be delivered and was given up.' },
-  bounced: { label: 'bounced', tone: 'bad', sentence: 'The message was returned: the mail server of the recipient did not take it.' },
-  complained: { label: 'complained', tone: 'bad', sentence: 'The message arrived, and its recipient reported it as spam.' },
-  suppressed: { label: 'suppressed', tone: 'warn', sentence: 'The message was not sent: the recipient is on the suppression list.' },
+  queued: { label: 'queued', tone: 'soft', sentence: 'The message is queued for its next delivery attempt.' },
+  sent: { label: 'sent', tone: 'sent', sentence: 'The mail provider accepted the message. No report has been received yet.' },
+  delivered: { label: 'delivered', tone: 'good', sentence: 'The message was delivered to the mail server of the recipient.' },
+  failed: { label: 'failed', tone: 'bad', sentence: 'The message could not be delivered.' },
+  bounced: { label: 'bounced', tone: 'bad', sentence: 'The message bounced: the mail server of the recipient refused it.' },
+  complained: { label: 'complained', tone: 'bad', sentence: 'The message was delivered, and its recipient reported it as spam.' },
+  suppressed: { label: 'suppressed', tone: 'warn', sentence: 'The message was not sent: the recipient is suppressed.' },
   captured: { label: 'captured', tone: 'held', sentence: 'The message was captured in a virtual inbox instead of being sent.' },
-  canceled: { label: 'canceled', tone: 'soft', sentence: 'The message was canceled before it left.' },
-  validation_failed: { label: 'validation failed', tone: 'warn', sentence: 'The request was refused, and no message was made of it.' },
+  canceled: { label: 'canceled', tone: 'soft', sentence: 'The message was canceled before it was sent.' },
+  validation_failed: { label: 'validation failed', tone: 'warn', sentence: 'The request was refused, and no message was created.' },
 }
 
 export const statusWords = (status: string): StatusWords =>
@@ -44,16 +44,16 @@ const events: Readonly<Record<TimelineEntry['event'], readonly [label: string, t
   scheduled: ['Scheduled', 'soft'],
   captured: ['Captured instead of sent', 'held'],
   validation_failed: ['Refused', 'bad'],
-  suppressed: ['Held back by the suppression list', 'warn'],
+  suppressed: ['Suppressed', 'warn'],
   verp: ['Return path decided', 'soft'],
   attempt: ['Delivery attempt', 'sent'],
   retry_scheduled: ['Next attempt scheduled', 'warn'],
   replayed: ['Queued again by a replay', 'soft'],
   retried: ['Queued again on request', 'soft'],
-  failover: ['Handed to another provider', 'warn'],
+  failover: ['Failed over to another provider', 'warn'],
   waiting: ['Waiting', 'warn'],
   sent: ['Taken by the provider', 'good'],
-  partly_sent: ['Taken by the provider for some recipients', 'warn'],
+  partly_sent: ['Accepted by the provider for some recipients', 'warn'],
   failed: ['Given up', 'bad'],
   canceled: ['Canceled', 'soft'],
   tracking: ['Tracking decided', 'soft'],
@@ -64,7 +64,7 @@ const events: Readonly<Record<TimelineEntry['event'], readonly [label: string, t
   complained: ['Reported as spam', 'bad'],
   deferred: ['Delayed', 'warn'],
   bounce_unparsed: ['Unreadable report', 'warn'],
-  auto_suppressed: ['Put on the suppression list', 'warn'],
+  auto_suppressed: ['Recipient suppressed', 'warn'],
 }
 
 export interface ShownEntry {

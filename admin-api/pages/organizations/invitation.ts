@@ -79,7 +79,7 @@ function wayIn({ invitation, token, isMailed, mayJoin }: Shown): Html {
     <form method="post" action="/sign-in">
       <input type="hidden" name="next" value="${next}" />
       <input type="hidden" name="email" value="${invitation.email}" />
-      <button>Mail me a sign-in link</button>
+      <button>Email me a sign-in link</button>
     </form>
     <p class="or">or</p>
     <a class="button quiet" href="${another}">Sign in another way</a>`

@@ -15,8 +15,8 @@ export const leaveForm = (id: string, name: string, csrf: Html, { keys, mayKeep 
     <summary>Leave this organization</summary>
     <form class="acts" method="post" action="/organizations/${id}/leave">
       ${csrf}
-      <p>You lose access to ${name} at once.</p>
-      ${keyChoice(keys, { mayKeep, kept: 'A kept key goes on with the limits it has.' })}
+      <p>You lose access to ${name} immediately.</p>
+      ${keyChoice(keys, { mayKeep, kept: 'A kept key keeps its limits.' })}
       <div><button class="danger">Leave ${name}</button></div>
     </form>
   </details>`

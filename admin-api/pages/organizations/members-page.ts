@@ -72,7 +72,7 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
     content: html`<p class="meta"><a class="back" href="/organizations">← Organizations</a></p>
       <h1>${name}</h1>
       ${doneNotice(done)} ${opened?.link !== undefined && handOver(opened.email, opened.link)} ${faultSummary(fault)}
-      ${!isFresh && confirmFirst(reader.path, administers ? 'To change members, confirm that it is you.' : 'To leave, confirm that it is you.')}
+      ${!isFresh && confirmFirst(reader.path, administers ? 'To change members, confirm your identity.' : 'To leave, confirm your identity.')}
       <section class="sheet" aria-labelledby="members-title">
         <h2 id="members-title">Members</h2>
         <ul class="rows">
@@ -98,7 +98,7 @@ const noRights: RoleRights = { rights: [], administersOrganization: false, seesB
 
 const faultOf = ({ message, code }: Refusal): FieldFault =>
   code === 'validation_failed'
-    ? { field: 'email', message: 'Enter a mail address, such as name@example.org.' }
+    ? { field: 'email', message: 'Enter an email address, such as name@example.org.' }
     : { field: 'content', message }
 
 function memberRow({ member, user }: Person, reader: Reader): Html {
@@ -114,7 +114,7 @@ function memberRow({ member, user }: Person, reader: Reader): Html {
   </li>`
 }
 
-const keptWords = 'A kept key goes on with the limits it has. Whoever leaves may still know its secret: rotate it.'
+const keptWords = 'A kept key keeps its limits. The removed member may still know its secret: rotate it.'
 
 const lastSeen = (at: number | null): Html => (at === null ? html`Never signed in` : html`Signed in ${timeOf(at)}`)
 
@@ -128,7 +128,7 @@ function manage(userId: string, name: string, role: Role, { csrf, path, rights, 
         ${member} ${selectField(`role-${userId}`, 'role', 'Role', roleChoices(rights), role)}
         <button class="quiet">Change role</button>
       </form>
-      ${keys.length > 0 && html`<p class="meta">API keys that ${name} minted never reach beyond this role.</p>`}
+      ${keys.length > 0 && html`<p class="meta">API keys that ${name} created never exceed this role.</p>`}
       ${
         rights.owns &&
         role !== 'owner' &&
@@ -140,7 +140,7 @@ function manage(userId: string, name: string, role: Role, { csrf, path, rights, 
       }
       <form method="post" action="${path}/remove">
         ${member}
-        <p>Access ends at once. SMTP credentials and publishable keys belong to their project and stay.</p>
+        <p>Access ends immediately. SMTP credentials and publishable keys belong to their project and remain.</p>
         ${keyChoice(keys, { mayKeep: true, kept: keptWords })}
         <button class="danger">Remove</button>
       </form>
@@ -157,8 +157,8 @@ const inviteForm = ({ csrf, path, rights, isMailed }: Reader, fault: FieldFault 
     <p class="meta">
       ${
         isMailed
-          ? 'A link is mailed, good for 7 days. It is accepted by whoever signs in with this address.'
-          : 'This service sends no mail of its own: you get a link, good for 7 days, to hand over yourself. Whoever has it can join.'
+          ? 'A link is mailed, valid for 7 days. Any person who signs in with this address can accept.'
+          : 'This service sends no mail of its own: you get a link, valid for 7 days, to hand over. Anyone who has it can join.'
       }
     </p>
     <div class="inline">
@@ -190,9 +190,7 @@ function invitationRow({ id, email, role, expiresAt }: Invitation, { mayChange, 
   return html`<li>
     <div>
       <h3>${email}</h3>
-      <p class="meta">
-        ${roleWords[role].label} · ${isOpen ? html`open until ${timeOf(expiresAt)}` : html`too old since ${timeOf(expiresAt)}`}
-      </p>
+      <p class="meta">${roleWords[role].label} · ${isOpen ? html`open until ${timeOf(expiresAt)}` : html`expired ${timeOf(expiresAt)}`}</p>
     </div>
     ${
       mayChange &&

@@ -42,7 +42,7 @@ async function owned({ people }: Pages, { signedIn, params: { id = '' } }: Signe
   const { user } = signedIn
   const mine = (await people.members.organizationsOf(user.id)).find(({ organization }) => organization.id === id)
   const scope = await people.members.scopeOf(user.id, id)
-  if (!mine || !scope.owns) throw new Refusal('not_found', 'You own no organization with this id.')
+  if (!mine || !scope.owns) throw new Refusal('not_found', 'You do not own an organization with this id.')
   return { scope, name: mine.organization.name }
 }
 
@@ -75,7 +75,7 @@ async function endPage(pages: Pages, request: SignedInRequest, fault?: FieldFaul
               ${csrfField(visitor)}
               ${textField({
                 ...{ name: 'name', label: 'Name of the organization', autocomplete: 'off', maxLength: nameMax, fault },
-                hint: `To go on, enter ${name}`,
+                hint: `To continue, enter ${name}`,
                 value: form.get('name') ?? '',
               })}
               <label class="check"
@@ -84,7 +84,7 @@ async function endPage(pages: Pages, request: SignedInRequest, fault?: FieldFaul
               >
               <button class="danger">Delete it</button>
             </form>`
-          : confirmFirst(organizationEndPath(id), 'To delete it, confirm that it is you.')
+          : confirmFirst(organizationEndPath(id), 'To delete it, confirm your identity.')
       }
     </div>`,
   })

@@ -107,7 +107,8 @@ const organizationRow = ({ organization: { id, name }, member: { role } }: Membe
 
 const nowhere = (email: string, mayFound: boolean): Html =>
   html`<p>
-    You are in no organization yet. ${mayFound ? 'Make one below.' : html`Ask one of its administrators to invite <b>${email}</b>.`}
+    You are not a member of an organization yet.
+    ${mayFound ? 'Create one below.' : html`Ask one of its administrators to invite <b>${email}</b>.`}
   </p>`
 
 const invitedSection = (invited: readonly InvitationView[], csrf: Html): Html =>

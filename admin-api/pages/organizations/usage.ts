@@ -49,7 +49,7 @@ async function organizationOf({ people }: Pages, { signedIn, params: { id = '' }
   const found = mine.find(({ organization }) => organization.id === id)
   const rights: RoleRights | undefined = found && (await people.members.rightsOf(id, signedIn.user.id))
   if (found && rights?.seesBilling) return { id, name: found.organization.name, leavesHere: rights.rights.length === 0 }
-  throw new Refusal('not_found', 'There is no usage that you can see here.')
+  throw new Refusal('not_found', 'No usage is visible to you.')
 }
 
 async function usagePage(
@@ -65,7 +65,7 @@ async function usagePage(
   const keys = (await people.members.endingKeys(await people.members.scopeOf(signedIn.user.id, id))).get(signedIn.user.id) ?? []
   const wayOut = isFresh
     ? leaveForm(id, name, csrfField(visitor), { keys, mayKeep: false })
-    : confirmFirst(usagePath(id), 'To leave, confirm that it is you.')
+    : confirmFirst(usagePath(id), 'To leave, confirm your identity.')
   return page({
     title: `Usage of ${name}`,
     width: 'wide',
@@ -75,12 +75,12 @@ async function usagePage(
       <h1>Usage of ${name}</h1>
       <section class="sheet" aria-labelledby="now">
         <h2 id="now">Limits of the plan ${report.plan}</h2>
-        ${figures('Used now, of what the plan has', ['What', 'Used', 'Limit'], report.limits.map(limitCells))}
+        ${figures('Present use of the limits', ['What', 'Used', 'Limit'], report.limits.map(limitCells))}
       </section>
       <section class="sheet" aria-labelledby="month">
         <h2 id="month">${monthFormat.format(from)}</h2>
         <p class="meta">
-          ${report.sends} sends. The invoice as it would be now, on the plan ${invoice.plan}.
+          ${report.sends} sends. Preview of the invoice, on the plan ${invoice.plan}.
           <a href="${before}">Month before</a> ${query('period') !== undefined && html`· <a href="${usagePath(id)}">This month</a>`} ·
           <a href="${usagePath(id)}/invoice.csv?period=${month}">CSV</a>
         </p>

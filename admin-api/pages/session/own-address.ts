@@ -35,5 +35,5 @@ function requireOwnAddress({ host = '' }: IncomingHttpHeaders, origin: string): 
   const name = asked?.username === '' ? asked.hostname.replace(/\.$/, '') : undefined
   const isOwn = name === new URL(origin).hostname
   if (name !== undefined && (isOwn || !name.includes('.') || isIP(name) !== 0)) return
-  throw new Refusal('misdirected', `This service is not known under the name that was asked for. Open it at ${origin}.`)
+  throw new Refusal('misdirected', `This service is not served under this host name. Open it at ${origin}.`)
 }

@@ -6,7 +6,7 @@ import { Refusal } from '#core/refusals.ts'
 export function requireSameOrigin(headers: IncomingHttpHeaders, ownOrigin: string): void {
   const site = headers['sec-fetch-site']
   if (site === undefined ? isOwn(headers, ownOrigin) : site === 'same-origin') return
-  throw new Refusal('insufficient_scope', 'This form was not sent by a page of this service. Open the page again and repeat it.')
+  throw new Refusal('insufficient_scope', 'This form was not submitted from a page of this service. Open the page again and retry.')
 }
 
 /** The host that was asked for stands for the origin too: a browser names it, and cookies are bound to it. */

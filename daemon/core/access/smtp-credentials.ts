@@ -153,7 +153,7 @@ export class SmtpCredentials implements List<OfProject, SmtpCredential> {
   #bounceWarnings(given: SmtpCredentialChanges, { verpEnabled, verpBounceDomain }: SmtpCredential): FieldProblem[] {
     const isAbout = given.verpEnabled !== undefined || given.verpBounceDomain !== undefined
     if (!isAbout || !verpEnabled || (verpBounceDomain ?? this.#options.bounceDomain) !== null) return []
-    const message = 'this service has no domain for bounces; VERP has no effect until this field names one'
+    const message = 'this service has no bounce domain; VERP has no effect until this field is set'
     return [{ path: 'verp_bounce_domain', message }]
   }
 }
@@ -206,7 +206,7 @@ function checkChanges(
     problems.push({ path: 'default_destination_id', message: 'no destination of this project has this id' })
   if (given.environment === '') checked.environment = null
   if (checked.environment != null && checked.defaultDestinationId != null)
-    problems.push({ path: 'environment', message: 'stands in place of default_destination_id; give one of them' })
+    problems.push({ path: 'environment', message: 'replaces default_destination_id; give only one of them' })
   else if (checked.environment != null) checked.defaultDestinationId = null
   else if (checked.defaultDestinationId != null) checked.environment = null
   if (given.verpBounceDomain === '') checked.verpBounceDomain = null
@@ -216,7 +216,7 @@ function checkChanges(
     else problems.push({ path: 'verp_bounce_domain', message: 'must be a domain such as bounces.example.ch' })
   }
   if (typeof given.expiresAt === 'number' && given.expiresAt <= nowMs)
-    problems.push({ path: 'expires_at', message: 'must be in the future; null is for a credential that does not expire' })
+    problems.push({ path: 'expires_at', message: 'must be in the future; use null for a credential that does not expire' })
   if (problems.length > 0) throw invalid(problems)
   if (checked.environment != null) requireEnvironment(settings.destinations, projectId, checked.environment)
   return { checked, warnings: gateToggles(checked, settings) }
@@ -229,11 +229,14 @@ function gateToggles(checked: Checked, { organization }: GrantSettings): FieldPr
     const bar = checked[field] ? featureBar(organization, feature) : undefined
     if (bar === 'plan') {
       checked[field] = false
-      warnings.push({ path, message: `the plan ${organization.plan} includes no ${what}; it stays off, raise the plan to use it` })
+      warnings.push({
+        path,
+        message: `the plan ${organization.plan} does not include ${what}; the setting has no effect until you raise the plan`,
+      })
     } else if (bar === 'flag') {
       warnings.push({
         path,
-        message: `${what} is switched off for this organization; the setting is kept and takes effect when that changes`,
+        message: `${what} is turned off for this organization; the setting is kept and takes effect when that changes`,
       })
     }
   }
@@ -244,9 +247,11 @@ function gateToggles(checked: Checked, { organization }: GrantSettings): FieldPr
 function leftBehind(settings: GrantSettings, { defaultDestinationId, environment, projectId }: SmtpCredential): FieldProblem[] {
   const inProject = [...settings.destinations.values()].filter((one) => isOpenTo(one, projectId))
   if (environment != null && !inProject.some((one) => one.environment === environment))
-    return [{ path: 'environment', message: 'is of another project, so nothing can be sent with it; name one of this project' }]
+    return [{ path: 'environment', message: 'belongs to another project, so nothing can be sent with it; use one of this project' }]
   if (defaultDestinationId === null || isReachable(settings, defaultDestinationId, projectId)) return []
-  return [{ path: 'default_destination_id', message: 'is of another project, so nothing can be sent with it; name one of this project' }]
+  return [
+    { path: 'default_destination_id', message: 'belongs to another project, so nothing can be sent with it; use one of this project' },
+  ]
 }
 
 function isReachable({ destinations }: GrantSettings, destinationId: string, projectId: string): boolean {

@@ -66,7 +66,7 @@ export class Organizations implements List<unknown, Organization> {
     const { database, writes, policies, clock } = this.#options
     return writes.act(scope, 'organization.created', async (change) => {
       const { organization: owner } = await policies.of(scope.organizationId)
-      if (owner.ownerId !== undefined) throw new Refusal('conflict', 'A team organization has no team organizations of its own.')
+      if (owner.ownerId !== undefined) throw new Refusal('conflict', 'A team organization cannot have team organizations.')
       requireRoom(owner, 'teamOrganizations', 'team organization', (await teamOrganizations(database, owner.id)).length)
       const now = clock.now()
       const id = newId('org', now)
@@ -104,7 +104,7 @@ export class Organizations implements List<unknown, Organization> {
       if (id === scope.organizationId)
         throw new Refusal(
           'conflict',
-          'An organization is deleted with a key of the one that made it; this one was made by nobody or by another.',
+          'Only the organization that created a team organization can delete it; this one was not created by yours.',
         )
       await this.#end(change, stored, discardQueued)
     })
@@ -116,13 +116,13 @@ export class Organizations implements List<unknown, Organization> {
    * stands on, while there are team organizations, and for queued mail.
    */
   async removeOwn(scope: Scope, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
-    if (!scope.owns) throw new Refusal('insufficient_scope', 'Only an owner, signed in, deletes an organization.')
+    if (!scope.owns) throw new Refusal('insufficient_scope', 'Only an owner who is signed in can delete an organization.')
     const { database, writes, onDeleted } = this.#options
     const { organizationId } = scope
     await writes.act(scope, 'organization.deleted', async (change) => {
       const stored = await this.#stored(scope, organizationId)
       if (await isFirst(database, organizationId))
-        throw new Refusal('conflict', 'The first organization belongs to the service itself and stays as long as it does.')
+        throw new Refusal('conflict', 'The first organization belongs to the service itself and cannot be deleted.')
       if ((await teamOrganizations(database, organizationId)).length > 0)
         throw new Refusal('conflict', 'This organization has team organizations; delete those first.')
       await this.#end(change, stored, discardQueued)
@@ -154,6 +154,6 @@ async function isFirst(database: Database, organizationId: string): Promise<bool
 
 function requireWholeOrganization({ bound }: Scope): void {
   if (!bound) return
-  const message = 'Organizations are made and changed by keys of the whole organization only; this key is bound to one project.'
+  const message = 'Only keys of the whole organization can create and change organizations; this key is bound to one project.'
   throw new Refusal('insufficient_scope', message)
 }

@@ -94,7 +94,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     const { database, clock } = this.#options
     const policy = await this.#options.policies.of(organizationId)
     const project = policy.projects.get(projectId)
-    if (!project) throw new Refusal('not_found', 'The project of this key is gone.')
+    if (!project) throw new Refusal('not_found', 'The project of this key no longer exists.')
     const { capturesThisMonth, capturesCap } = await this.#view(policy, project)
     const claim = (await database.get(claims, { organizationId }, organizationId))?.record
     const holderId = holder?.kind === 'user' ? holder.userId : null
@@ -142,7 +142,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
       if (!parent && scope.bound)
         throw new Refusal(
           'insufficient_scope',
-          'A key of one project makes partitions of it only; give parent_id, or use a key of the organization.',
+          'A key of one project can create only partitions of it; give parent_id, or use a key of the organization.',
         )
       const { status } = parent ?? policy.projects.get(policy.organization.defaultProjectId) ?? { status: 'anonymous' }
       if (changes.environment != null) requireEnvironment(policy.destinations, '', changes.environment)
@@ -253,7 +253,7 @@ function find(scope: Scope, policy: Policy, id: string): Project {
 /** Who is held to a limit does not set it. */
 function requireAbove(scope: Scope, id: string): void {
   if (!scope.bound || id !== scope.projectId) return
-  const message = 'A key of a project neither sets its limits nor deletes it; use a key of the organization or of the parent project.'
+  const message = 'A key of a project cannot set its limits or delete it; use a key of the organization or of the parent project.'
   throw new Refusal('insufficient_scope', message)
 }
 
@@ -261,7 +261,7 @@ function parentOf(scope: Scope, policy: Policy, parentId: string): Project {
   const parent = policy.projects.get(reachableProject(scope, policy.projects, parentId, 'parent_id') ?? '')
   if (!parent) throw noProject()
   if (parent.parentId !== undefined)
-    throw invalid([{ path: 'parent_id', message: 'is a partition itself, and a partition has none of its own' }])
+    throw invalid([{ path: 'parent_id', message: 'is a partition, and a partition cannot have partitions' }])
   const { organization } = policy
   requireFlag(organization, 'tenant_partitions')
   requireIncluded(organization, 'subProjects', { lacks: 'has no partitions of projects' })
@@ -275,7 +275,7 @@ function checked({ organization }: Policy, changes: ProjectChanges): Partial<Pro
   if (cap != null && most !== undefined && cap > most)
     throw new Refusal(
       'quota_exhausted',
-      `The plan ${organization.plan} captures ${most} messages of a project in a month; give at most that, or raise the plan.`,
+      `The plan ${organization.plan} allows ${most} captures per project and month; give at most that, or raise the plan.`,
     )
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 }

@@ -14,7 +14,7 @@ export async function refuseWhileQueued(
 ): Promise<void> {
   for (const id of [noDestination, ...destinations.keys()]) {
     if (!(await isQueuedFor(database, id, projectIds))) continue
-    const message = `Messages of this ${what} are still queued; wait until they are sent, or give them up (discard_queued).`
+    const message = `Messages of this ${what} are still queued; wait until they are sent, or discard them (discard_queued).`
     throw new Refusal('conflict', message, { nextAction: 'wait_or_discard_queued' })
   }
 }

@@ -26,7 +26,7 @@ export function restoreOrganization({ database, writes, clock, audit }: RestoreO
     const goesAt = removableFrom(stored.record)
     if (goesAt === undefined) return record
     if (removableAt !== undefined || clock.now() >= goesAt)
-      throw new Refusal('conflict', `The organization was deleted ${graceDays} days ago or earlier; what is left of it is being removed.`)
+      throw new Refusal('conflict', `The organization was deleted at least ${graceDays} days ago; its data is being removed.`)
     change.replace(organizations, id, stored, record).delete(organizationRemovalKey(goesAt, id))
     const actor = { kind: 'operator', id: '' } as const
     audit.record(change, { organizationId: id, actor, act: 'organization.restored', target: id, details: { name: record.name } })

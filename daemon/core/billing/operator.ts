@@ -110,7 +110,7 @@ export class Operator {
     const now = clock.now()
     const month = monthOf(now)
     if (changes.some(({ effectiveFrom = month }) => effectiveFrom < month))
-      throw invalid([{ path: 'effective_from', message: `must be ${month} or later; months that are over keep their prices` }])
+      throw invalid([{ path: 'effective_from', message: `must be ${month} or later; past months keep their prices` }])
     await writes.run(id, async (change) => {
       await this.#stored(id)
       let number = (await database.all(prices, { organizationId: id })).length

@@ -20,7 +20,7 @@ export interface Period {
 export function periodOf(month: string | undefined, nowMs: number): Period {
   const name = month ?? monthOf(nowMs)
   if (!/^20\d\d-(0[1-9]|1[0-2])$/.test(name)) throw invalid([{ path: 'period', message: 'must be a month such as 2026-11' }])
-  if (name > monthOf(nowMs)) throw invalid([{ path: 'period', message: `has not begun; the present month is ${monthOf(nowMs)}` }])
+  if (name > monthOf(nowMs)) throw invalid([{ path: 'period', message: `has not begun; the current month is ${monthOf(nowMs)}` }])
   const [year = 0, number = 0] = name.split('-').map(Number)
   const from = Date.UTC(year, number - 1, 1)
   const until = Date.UTC(year, number, 1)

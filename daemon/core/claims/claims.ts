@@ -63,8 +63,7 @@ const undoMs = 7 * dayMs
 /** A person may own so many organizations on the plan free; each brings quotas of its own. */
 const freeMax = 10
 
-const gone = (): Refusal =>
-  new Refusal('not_found', 'This code is wrong, was used already or is too old. Let your agent ask again, and use its new code.')
+const gone = (): Refusal => new Refusal('not_found', 'This code is wrong, expired or already used. Ask your agent for a new code.')
 
 export class Claims {
   readonly #options: ClaimOptions
@@ -75,10 +74,10 @@ export class Claims {
   constructor(options: ClaimOptions) {
     this.#options = options
     const { clock } = options
-    const message = 'There were too many requests to claim; use the last code, or wait.'
+    const message = 'Too many claim requests; use the latest code, or wait.'
     this.#bySession = new RateWindow(clock, { windowMs: hourMs, most: 3, message })
     this.#byAddress = new RateWindow(clock, { windowMs: dayMs, most: 5, message })
-    this.#codes = new RateWindow(clock, { windowMs: hourMs, most: 15, message: 'You tried many codes; wait an hour, then try again.' })
+    this.#codes = new RateWindow(clock, { windowMs: hourMs, most: 15, message: 'Too many wrong codes; wait an hour, then try again.' })
   }
 
   /**
@@ -153,7 +152,7 @@ export class Claims {
     const claim = (await this.#stored(organizationId))?.record
     const isMine = claim?.userId === user.id && claim.claimedAt !== null
     if (isMine && this.#options.clock.now() < (claim.claimedAt ?? 0) + undoMs) return claim
-    throw new Refusal('not_found', 'There is nothing to undo here; the link works for seven days, for whoever took over the sandbox.')
+    throw new Refusal('not_found', 'Nothing to undo: the link is valid for seven days, and only for the user who claimed the sandbox.')
   }
 
   /** The keys that end with the session of the agent; the newest first. */
@@ -183,7 +182,7 @@ export class Claims {
     if (free.length < freeMax) return
     throw new Refusal(
       'conflict',
-      `You own ${freeMax} organizations on the plan free. Delete one, or raise its plan, and then take this one over.`,
+      `You own ${freeMax} organizations on the plan free. Delete one, or raise its plan, and then claim this one.`,
     )
   }
 
@@ -192,7 +191,7 @@ export class Claims {
     const { organizationId, projectId, grantId } = scope
     const [before, grant] = await Promise.all([this.#stored(organizationId), database.get(oauthGrants, { organizationId }, grantId)])
     const isSandbox = await sandboxes.hold(change, organizationId)
-    if (!isSandbox || !grant) throw new Refusal('conflict', 'This sandbox was taken over or removed just now; read its status.')
+    if (!isSandbox || !grant) throw new Refusal('conflict', 'This sandbox was claimed or removed in the meantime; read its status.')
     const now = clock.now()
     const claim: Claim = {
       ...{ id: organizationId, projectId, grantId, clientName: grant.record.clientName, email, userCode: newUserCode() },

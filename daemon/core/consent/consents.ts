@@ -88,7 +88,7 @@ export class Consents {
    */
   async approve(userId: string, pending: PendingAuthorization, { organizationId, project, scopes }: Decision): Promise<string> {
     const place = (await this.places(userId, pending)).find(({ organization }) => organization.id === organizationId)
-    if (!place) throw new Refusal('not_found', 'You are in no organization with this id.')
+    if (!place) throw new Refusal('not_found', 'You are not a member of an organization with this id.')
     checkScopes(pending, place, scopes)
     const projectId = 'id' in project ? knownProject(place, project.id) : await this.#make(userId, place, project.name)
     return this.#options.authorizations.approve(pending, { userId, organizationId, projectId, scopes })
@@ -103,7 +103,7 @@ export class Consents {
     if (name === '' || name.length > projectNameMax || /[\p{Cc}\u2028\u2029]/u.test(name))
       throw invalid([{ path: 'name', message: `Enter a name on one line, with at most ${projectNameMax} characters.` }])
     if (projects.some((one) => one.name === name))
-      throw invalid([{ path: 'name', message: 'There is a project of this name. Choose it from the list, or enter another name.' }])
+      throw invalid([{ path: 'name', message: 'A project with this name already exists. Choose it from the list, or enter another name.' }])
     return (await administration.create(scope, { name })).project.id
   }
 }
@@ -118,13 +118,16 @@ export function suggestedScopes({ surfaces, scopes, namesScopes }: PendingAuthor
 
 function checkScopes({ surfaces }: PendingAuthorization, { organization, reach }: Place, scopes: readonly OAuthScope[]): void {
   if (!scopes.some((scope) => surfaces.includes(surfaceOf(scope))))
-    throw invalid([{ path: 'scope', message: 'Tick at least one thing that the application may do.' }])
+    throw invalid([{ path: 'scope', message: 'Select at least one permission.' }])
   const included = surfaces.flatMap((surface) => scopesUpTo(surface, levelOf(scopes, surface)))
   if (included.some((scope) => !scopes.includes(scope)))
-    throw invalid([{ path: 'scope', message: 'Each thing includes those above it. Tick them too, or leave it out.' }])
+    throw invalid([{ path: 'scope', message: 'Each permission includes those above it. Select them too, or leave it out.' }])
   if (!covers(reach, scopes))
     throw invalid([
-      { path: 'scope', message: `Your role in ${organization.name} does not allow all of this. Untick some, or choose another place.` },
+      {
+        path: 'scope',
+        message: `Your role in ${organization.name} does not allow all of these permissions. Deselect some, or choose another organization.`,
+      },
     ])
 }
 

@@ -56,6 +56,6 @@ export function withParents(domain: string): string[] {
 
 function failure(error: unknown): Findings {
   if (!(error instanceof ResolveError)) throw error
-  const why = error.problem === 'timeout' ? 'No name server answered in time.' : 'The name servers answered with an error.'
-  return { found: [], verdict: 'error', hint: `${why} Nothing was decided; verify again later.` }
+  const why = error.problem === 'timeout' ? 'The DNS lookup timed out.' : 'The DNS lookup returned an error.'
+  return { found: [], verdict: 'error', hint: `${why} The status is unchanged; verify again later.` }
 }

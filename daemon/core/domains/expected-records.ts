@@ -34,7 +34,7 @@ export function expectedRecords({ domain, keys }: Pick<SendingDomain, 'domain' |
       name: `_dmarc.${domain}`,
       expected: 'v=DMARC1; p=none',
       required: false,
-      hint: 'Begin with p=none, and raise it to quarantine or reject when all of your mail is signed.',
+      hint: 'Start with p=none, and raise it to quarantine or reject when all your mail is signed.',
     },
   ]
   if (bounceDomain === null) return records
@@ -44,24 +44,28 @@ export function expectedRecords({ domain, keys }: Pick<SendingDomain, 'domain' |
     name: bounceDomain,
     expected: `10 ${mxHost}`,
     required: false,
-    hint: 'So that bounces come back to this service. One record for all sending domains.',
+    hint: 'Directs bounces to this service. One record for all sending domains.',
   }
-  return [...records, mx, spfRecord('bounce_spf', bounceDomain, spfMechanisms, 'Receivers check it for mail whose bounces come back here.')]
+  return [
+    ...records,
+    mx,
+    spfRecord('bounce_spf', bounceDomain, spfMechanisms, 'Receivers check it for mail whose bounces return to this service.'),
+  ]
 }
 
 function dkimRecord(key: DkimKey, domain: string): ExpectedRecord {
   const base = { purpose: 'dkim', type: 'TXT', name: dkimRecordName(key, domain), expected: dkimRecordText(key) } as const
   if (key.state === 'retired') {
     const until = new Date((key.retiredAt ?? key.createdAt) + retiredKeyMs).toISOString().slice(0, 10)
-    return { ...base, required: false, hint: `Replaced; leave it published until ${until}, for mail that is under way, then delete it.` }
+    return { ...base, required: false, hint: `Replaced; keep it published until ${until} for mail in transit, then delete it.` }
   }
   if (key.algorithm === 'ed25519')
-    return { ...base, required: false, hint: 'A second, shorter signature for receivers that know RFC 8463.' }
-  return { ...base, required: true, hint: 'Where your DNS provider asks for it, split the text into strings of at most 255 characters.' }
+    return { ...base, required: false, hint: 'A second, shorter signature for receivers that support RFC 8463.' }
+  return { ...base, required: true, hint: 'If your DNS provider requires it, split the text into strings of at most 255 characters.' }
 }
 
 function spfRecord(purpose: 'spf' | 'bounce_spf', name: string, mechanisms: readonly string[], hint: string): ExpectedRecord {
-  const advice = mechanisms.length > 0 ? '' : ' Put in the mechanism that your provider tells you.'
+  const advice = mechanisms.length > 0 ? '' : ' Insert the mechanism that your provider documents.'
   return {
     purpose,
     type: 'TXT',

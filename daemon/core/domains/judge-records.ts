@@ -15,32 +15,32 @@ const mismatch = (hint: string): Judgement => ({ verdict: 'mismatch', hint })
 
 /** A key record (RFC 6376 §3.6.1) against the one that belongs there. */
 export function judgeDkim(found: readonly string[], expected: string): Judgement {
-  if (found.length === 0) return missing('Publish this record; it can take some minutes until it is seen.')
+  if (found.length === 0) return missing('Publish this record; it can take some minutes to become visible.')
   const judged = found.map((text) => judgeKeyRecord(text, expected))
   const right = judged.find(({ verdict }) => verdict === 'ok')
   if (right && found.length > 1)
-    return mismatch('Several records stand at this name, which receivers may refuse (RFC 6376 §3.6.2.2); leave only this one.')
+    return mismatch('This name has several records, which receivers may refuse (RFC 6376 §3.6.2.2); keep only this one.')
   return right ?? judged[0] ?? mismatch('Replace it with the expected record.')
 }
 
 function judgeKeyRecord(text: string, expected: string): Judgement {
-  if (/["\\]/.test(text)) return mismatch('The record holds quotes or backslashes of its own; enter it without them.')
+  if (/["\\]/.test(text)) return mismatch('The record contains quotes or backslashes; enter it without them.')
   const tags = parseTagList(text)
   const wanted = parseTagList(expected)
   if (!tags || !wanted || (tags.has('v') && (tags.keys().next().value !== 'v' || tags.get('v') !== 'DKIM1')))
-    return mismatch('This is no DKIM key record; replace it with the expected one.')
+    return mismatch('This is not a DKIM key record; replace it with the expected one.')
   const key = tags.get('p')?.replaceAll(/\s/g, '')
   if (key === '') return mismatch('The key is revoked (p= is empty); publish the expected record.')
   if (key !== wanted.get('p')) {
     const cut = key !== undefined && key.length > 0 && wanted.get('p')?.startsWith(key)
     return mismatch(
-      cut ? 'The key was cut; split the text into strings of at most 255 characters.' : 'Another key stands here; replace it.',
+      cut ? 'The key is truncated; split the text into strings of at most 255 characters.' : 'The record contains another key; replace it.',
     )
   }
   if ((tags.get('k') ?? 'rsa') !== wanted.get('k')) return mismatch(`The key type must be k=${wanted.get('k')}.`)
-  if (!lists(tags.get('h'), 'sha256')) return mismatch('The record forbids SHA-256; take out h=.')
-  if (!lists(tags.get('s'), 'email')) return mismatch('The record is not for mail; take out s=.')
-  return ok(lists(tags.get('t'), 'y', false) ? 'Published, in test mode; take out t=y.' : 'Published.')
+  if (!lists(tags.get('h'), 'sha256')) return mismatch('The record forbids SHA-256; remove h=.')
+  if (!lists(tags.get('s'), 'email')) return mismatch('The record is not for mail; remove s=.')
+  return ok(lists(tags.get('t'), 'y', false) ? 'Published in test mode; remove t=y.' : 'Published.')
 }
 
 /** Whether a colon-separated list names a word or everything; a list that is not there says `unless`. */
@@ -63,21 +63,21 @@ export function judgeSpf(
   const [record] = records
   if (record === undefined) return missing(`Publish ${expected}.`)
   if (records.length > 1)
-    return mismatch('There are several SPF records, so receivers take none (permerror, RFC 7208 §4.5); join them into one.')
+    return mismatch('There are several SPF records, so receivers ignore all of them (permerror, RFC 7208 §4.5); merge them into one.')
   const { terms, lookups, broken } = reading
   const [hole] = broken
   if (hole !== undefined)
-    return mismatch(`${hole} has no SPF record or several, so receivers take none of yours (permerror, RFC 7208 §5.2); take it out.`)
+    return mismatch(`${hole} has no SPF record or several, so receivers ignore yours (permerror, RFC 7208 §5.2); remove it.`)
   if (lookups > spfLookupsMax)
     return mismatch(
-      `The record takes more than ${spfLookupsMax} DNS look-ups, so receivers give up (permerror, RFC 7208 §4.6.4); take out what no longer sends.`,
+      `The record needs more than ${spfLookupsMax} DNS lookups, so receivers ignore it (permerror, RFC 7208 §4.6.4); remove mechanisms that no longer send.`,
     )
   const lacking = mechanisms.filter((mechanism) => !terms.some((term) => covers(term, mechanism.toLowerCase())))
   if (lacking.length > 0) return mismatch(`Add ${lacking.join(' ')}: ${withTerms(record, lacking)}`)
   if (terms.some((term) => /^\+?all$/.test(term)))
-    return mismatch('+all lets everybody send in your name; end the record with ~all or -all.')
+    return mismatch('+all authorizes every host to send in your name; end the record with ~all or -all.')
   if (!terms.some((term) => /^([~?-]all$|redirect=)/.test(term))) return mismatch(`End the record with ~all: ${record.trim()} ~all`)
-  return ok(mechanisms.length > 0 ? 'Published.' : 'Published; make sure that it names the mechanism of your provider.')
+  return ok(mechanisms.length > 0 ? 'Published.' : 'Published; make sure that it contains the mechanism of your provider.')
 }
 
 /** A record by itself, where nothing that it includes was read. */
@@ -109,8 +109,8 @@ function withTerms(record: string, added: readonly string[]): string {
 export function judgeDmarc(texts: readonly string[], at: string, domain: string): Judgement {
   const records = texts.filter(isDmarc)
   const [record] = records
-  if (record === undefined) return missing('Publish this record, or one at the organizational domain; large receivers ask for it.')
-  if (records.length > 1) return mismatch('There are several DMARC records, so receivers take none (RFC 7489 §6.6.3); leave one.')
+  if (record === undefined) return missing('Publish this record, or one at the organizational domain; large receivers require it.')
+  if (records.length > 1) return mismatch('There are several DMARC records, so receivers ignore all of them (RFC 7489 §6.6.3); keep one.')
   const tags = parseTagList(record)
   const inherited = at !== domain
   const policy = (inherited ? tags?.get('sp') : undefined) ?? tags?.get('p')
@@ -118,9 +118,9 @@ export function judgeDmarc(texts: readonly string[], at: string, domain: string)
     return mismatch('The policy must be p=none, p=quarantine or p=reject.')
   const strict = tags.get('adkim')?.toLowerCase() === 's'
   const notes = [
-    inherited ? `The record of ${at} holds for this domain too.` : 'Published.',
-    strict ? 'adkim=s: mail from subdomains needs a sending domain of its own.' : '',
-    policy.toLowerCase() === 'none' ? 'p=none only watches; raise it when all of your mail is signed.' : '',
+    inherited ? `The record of ${at} applies to this domain too.` : 'Published.',
+    strict ? 'adkim=s: each subdomain that sends mail must be added as a sending domain.' : '',
+    policy.toLowerCase() === 'none' ? 'p=none only monitors; raise it when all your mail is signed.' : '',
   ]
   return ok(notes.filter((note) => note !== '').join(' '))
 }
@@ -130,7 +130,7 @@ export const isDmarc = (text: string): boolean => /^v\s*=\s*DMARC1\s*(?:;|$)/.te
 
 /** The MX records of the bounce domain: ours must be the most preferred. */
 export function judgeMx(found: readonly { readonly exchange: string; readonly priority: number }[], host: string): Judgement {
-  if (found.length === 0) return missing('Publish this record, so that bounces reach this service.')
+  if (found.length === 0) return missing('Publish this record so that bounces reach this service.')
   const best = Math.min(...found.map(({ priority }) => priority))
   const first = found.filter(({ priority }) => priority === best).map(({ exchange }) => exchange.toLowerCase().replace(/\.$/, ''))
   if (first.includes(host.toLowerCase())) return ok('Published.')

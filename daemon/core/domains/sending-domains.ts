@@ -178,7 +178,7 @@ function readDomain(text: string): string {
 }
 
 const alreadyThere = ({ id, domain }: SendingDomain): Refusal =>
-  new Refusal('conflict', `${domain} is a sending domain already: ${id}.`, { nextAction: 'use_existing', details: { id } })
+  new Refusal('conflict', `${domain} is already a sending domain: ${id}.`, { nextAction: 'use_existing', details: { id } })
 
 function refuseSecondRotation({ keys }: SendingDomain): void {
   const next = keys.find(({ state }) => state === 'pending')

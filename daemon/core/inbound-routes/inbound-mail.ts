@@ -126,4 +126,4 @@ export class InboundMail implements List<OfRoute, InboundMessage> {
   }
 }
 
-const linkEnded = new Refusal('not_found', 'This link is not valid any more; fetch the message with an API key.')
+const linkEnded = new Refusal('not_found', 'This link is no longer valid; get the message with an API key.')

@@ -146,12 +146,10 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     const wrong = (message: string): Error => invalid([{ path: 'local_part_pattern', message }])
     const pattern = parsePattern(text)
     if (pattern === undefined)
-      throw wrong(
-        'must be a local part such as sales, a beginning such as sales+*, or *; of letters, digits, dots, hyphens and underscores',
-      )
-    if (isReserved(pattern)) throw wrong('is kept for the service itself')
+      throw wrong('must be a local part such as sales, a prefix such as sales+*, or *, of letters, digits, dots, hyphens and underscores')
+    if (isReserved(pattern)) throw wrong('is reserved for the service itself')
     if (isOperators(pattern) && !(await this.#isFirst(organizationId)))
-      throw wrong('stands for the whole inbound domain, which others use too, so it is kept for the operator of the service')
+      throw wrong('covers the whole inbound domain, which other organizations use too, so it is reserved for the operator of the service')
     return pattern
   }
 
@@ -173,7 +171,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
 
   async #requireRoom({ organizationId }: Scope): Promise<void> {
     if ((await this.#options.database.all(inboundRoutes, { organizationId })).length < routesMax) return
-    const message = `An organization has at most ${routesMax} inbound routes; delete one of them first.`
+    const message = `An organization can have at most ${routesMax} inbound routes; delete one first.`
     throw new Refusal('conflict', message, { nextAction: 'delete_route' })
   }
 
@@ -199,5 +197,5 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
 
 const taken = new Refusal(
   'conflict',
-  'This local part is taken at the inbound domain, which all users of the service share; choose another one.',
+  'This local part is already used at the inbound domain, which all organizations share; choose another one.',
 )

@@ -70,9 +70,9 @@ export class RouteIntake {
   }
 }
 
-const full = new Refusal('quota_exhausted', 'The recipient keeps as much mail as its plan allows; try again later.')
+const full = new Refusal('quota_exhausted', 'The mailbox of the recipient is full; try again later.')
 
-const tooLarge = new Refusal('request_too_large', 'The message is larger than the plan of the recipient allows; make it smaller.')
+const tooLarge = new Refusal('request_too_large', 'The message exceeds the size limit of the recipient; make it smaller.')
 
 /** The mail for one route. */
 interface Copy {
@@ -134,7 +134,7 @@ export class RoutedMail {
     const stored = await database.get(inboundRoutes, { organizationId }, routeId)
     const settings = await policies.of(organizationId)
     if (!stored || !isLive(settings, stored.record))
-      throw new Refusal('conflict', 'A recipient went away while the message came in; send it again.')
+      throw new Refusal('conflict', 'A recipient was removed while the message was received; send it again.')
     const { projectId } = stored.record
     change.check([organizationId, inboundRoutes.name, routeId], stored.version)
     const content = draft.seal(change)

@@ -31,7 +31,7 @@ export const routeSecretPlace = (id: string): string => `${inboundRoutes.name}/$
 /** The values under which a pattern is found in the whole store. */
 export const patternKey = (pattern: string): readonly [string, string] => [nameOf(pattern), pattern]
 
-const whileOff = 'Routing of incoming mail is switched off for this organization.'
+const whileOff = 'Inbound routing is turned off for this organization.'
 
 /** Deliveries find the webhook of a route by its id. */
 export const routeTarget: TargetSource = async (database, reach, id) => {

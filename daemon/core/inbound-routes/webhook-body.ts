@@ -6,13 +6,13 @@ import type { LinkedPart } from './links.ts'
 import type { InboundMessage } from './message.ts'
 
 const address = z.object({ address: z.string(), name: z.string() })
-const result = z.string().meta({ description: 'A result word of RFC 8601; `temperror` when DNS gave no answer in time.' })
+const result = z.string().meta({ description: 'A result of RFC 8601; `temperror` when the DNS lookup timed out.' })
 const domain = z.string().nullable()
 
 export const authenticationShape = z
   .object({
     spf: z.object({ result, domain }),
-    dkim: z.array(z.object({ result, domain, selector: z.string().nullable() })).meta({ description: 'One for each signature.' }),
+    dkim: z.array(z.object({ result, domain, selector: z.string().nullable() })).meta({ description: 'One result per signature.' }),
     dmarc: z.object({ result, domain, policy: z.string().nullable() }),
     arc: z.object({ result }),
   })
@@ -33,13 +33,15 @@ export const filesShape = z.array(
 
 const dataShape = z
   .object({
-    id: z.string().meta({ description: 'The message, as it is listed under its route.' }),
+    id: z.string().meta({ description: 'The message, as listed under its route.' }),
     route_id: z.string(),
     project_id: z.string(),
     received_at: z.string(),
     envelope: z.object({
-      from: z.string().meta({ description: 'Reverse-path; empty for reports and other automatic answers, which must never be answered.' }),
-      to: z.array(z.string()).meta({ description: 'The recipients that the route took.' }),
+      from: z
+        .string()
+        .meta({ description: 'Reverse-path; empty for reports and other automatic replies, which must never be replied to.' }),
+      to: z.array(z.string()).meta({ description: 'The recipients that the route accepted.' }),
       remote_address: z.string(),
       helo: z.string(),
       tls: z.boolean(),
@@ -48,22 +50,26 @@ const dataShape = z
     unreadable: z
       .string()
       .nullable()
-      .meta({ description: 'Why the message could not be read: then all that follows is empty but the raw message.' }),
+      .meta({ description: 'Why the message could not be parsed. All further fields except the raw message are then empty.' }),
     from: z.array(address),
     to: z.array(address),
     cc: z.array(address),
     reply_to: z.array(address),
     subject: z.string(),
     date: z.string().nullable(),
-    message_id: z.string().nullable().meta({ description: 'As the header has it.' }),
+    message_id: z.string().nullable().meta({ description: 'As in the header of the message.' }),
     text: z.string(),
-    html: z.string().meta({ description: 'Sanitized: no script, no form, no remote content.' }),
-    is_truncated: z.boolean().meta({ description: 'Text, HTML or header were too long for a webhook; the raw message has all of it.' }),
+    html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
+    is_truncated: z
+      .boolean()
+      .meta({ description: 'True when text, HTML or header were too long for a webhook; the raw message is complete.' }),
     headers: headersShape,
     attachments: filesShape,
     raw_size: z.int(),
-    raw_url: z.string().meta({ description: 'The message as it came, with the header fields of this service before it.' }),
-    links_expire_at: z.string().meta({ description: 'Until then whoever has a link of this body can follow it; afterwards use the API.' }),
+    raw_url: z.string().meta({ description: 'The message as received, preceded by the header fields of this service.' }),
+    links_expire_at: z
+      .string()
+      .meta({ description: 'When the links of this body expire. Until then they need no key; afterwards use the API.' }),
   })
   .meta({ id: 'InboundMessageEventData' })
 

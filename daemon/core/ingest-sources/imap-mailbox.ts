@@ -32,14 +32,14 @@ export async function checkImap(
   const { port = portUnlessTold, username, mailbox = 'INBOX', pollIntervalSeconds = intervalUnlessTold } = request
   const problems: FieldProblem[] = []
   if (!polledProviders.includes(provider))
-    problems.push({ path: 'imap_config', message: `is for the providers ${polledProviders.join(' and ')} only` })
+    problems.push({ path: 'imap_config', message: `is supported for the providers ${polledProviders.join(' and ')} only` })
   const host = isIP(request.host) === 0 ? parseDomain(request.host) : request.host.toLowerCase()
   if (host === undefined || host.includes('%'))
     throw invalid([...problems, { path: 'imap_config.host', message: 'must be a host name or an IP address' }])
   const addresses = await addressesIfAny(resolver, host)
   const permitted = addresses.filter((address) => guard(address, port))
   if (addresses.length > 0 && permitted.length === 0) {
-    const message = 'leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+    const message = 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
     problems.push({ path: 'imap_config.host', message })
   }
   // the guard permits every public address, so only for others does its yes tell what the operator has allowed

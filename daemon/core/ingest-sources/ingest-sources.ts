@@ -82,7 +82,7 @@ export class IngestSources implements List<unknown, SourceStory> {
     return writes.act(scope, 'ingest_source.created', async (change) => {
       const alive = (await database.all(ingestSources, { organizationId })).length
       if (alive >= sourcesMax) {
-        const message = `An organization has at most ${sourcesMax} sources; revoke one of them first.`
+        const message = `An organization can have at most ${sourcesMax} ingest sources; revoke one first.`
         throw new Refusal('conflict', message, { nextAction: 'revoke_source' })
       }
       const now = clock.now()

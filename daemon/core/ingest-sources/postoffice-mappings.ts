@@ -115,7 +115,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
     const source = await this.#options.database.get(ingestSources, scope, sourceId)
     if (!source) throw new Refusal('not_found', 'bounce_source_config_id: no ingest source has this id.')
     if (source.record.provider === 'mailenable') return
-    const message = `must be a source of the provider mailenable; this one is of ${source.record.provider}`
+    const message = `must be a source of the provider mailenable; this one has the provider ${source.record.provider}`
     throw invalid([{ path: 'bounce_source_config_id', message }])
   }
 
@@ -123,10 +123,10 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
     const { database } = this.#options
     const values = [sourceId, foldPostoffice(postoffice)]
     if (await database.find(postofficeMappings, scope, 'postoffice', values))
-      throw new Refusal('conflict', 'This postoffice of the source has a mapping already; change that one.')
+      throw new Refusal('conflict', 'This postoffice already has a mapping in the source; update that one.')
     const page = await database.list(postofficeMappings, scope, { index: 'source', values: [sourceId], limit: mappingsMax })
     if (page.rows.length < mappingsMax) return
-    const message = `A source has at most ${mappingsMax} mappings; delete one of them first.`
+    const message = `A source can have at most ${mappingsMax} postoffice mappings; delete one first.`
     throw new Refusal('conflict', message, { nextAction: 'delete_mapping' })
   }
 }

@@ -93,7 +93,7 @@ export class SignedSources {
 }
 
 export const badSignature = (): Refusal =>
-  new Refusal('invalid_signature', 'The signature does not fit: sign the raw body with the secret of the source that source_id names.')
+  new Refusal('invalid_signature', 'The signature does not match: sign the raw body with the secret of the source given in source_id.')
 
 function matches({ ours, stalwart }: GivenSignature, expected: Buffer, isStalwart: boolean): boolean {
   const [, hexadecimal] = /^sha256=([0-9a-f]{64})$/i.exec(ours ?? '') ?? []

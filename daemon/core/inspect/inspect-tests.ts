@@ -82,8 +82,7 @@ export class InspectTests implements List<OfProject, InspectTest> {
   /** The test behind a public link. Throws `not_found`. */
   async shared(shareToken: string): Promise<InspectedTest> {
     const found = isInspectToken(shareToken) ? await this.#options.database.lookup(inspectTests, 'share', [shareToken]) : undefined
-    if (!found)
-      throw new Refusal('not_found', 'There is no report behind this link; it may have been removed, or the link is not complete.')
+    if (!found) throw new Refusal('not_found', 'Report not found; it may have been removed, or the link is incomplete.')
     return this.#withReport(found.organizationId, found.record)
   }
 

@@ -139,7 +139,7 @@ export class SystemResolver implements Resolver, RecordResolver {
 
   #inTime<R>(name: string, ask: () => Promise<readonly R[]>): Promise<readonly R[]> {
     return new Promise((resolve, reject) => {
-      const late = () => reject(new ResolveError('timeout', `No name server answered for ${name} in time.`))
+      const late = () => reject(new ResolveError('timeout', `The DNS lookup of ${name} timed out.`))
       const timer = this.#clock.after(this.#deadlineMs, late)
       ask()
         .then(resolve, (error: unknown) => reject(asResolveError(name, error)))
@@ -215,7 +215,7 @@ function isAbsence(error: unknown): boolean {
 function asResolveError(name: string, error: unknown): ResolveError {
   if (error instanceof ResolveError) return error
   const problem = codeOf(error) === 'ETIMEOUT' ? 'timeout' : 'failed'
-  return new ResolveError(problem, `The look-up of ${name} failed (${codeOf(error)}).`, error)
+  return new ResolveError(problem, `The DNS lookup of ${name} failed (${codeOf(error)}).`, error)
 }
 
 function codeOf(error: unknown): string {

@@ -64,7 +64,7 @@ export class Accounts {
     if (text === '') throw invalid([{ path: 'organization', message: 'is required' }])
     return writes.run(user.id, async (change) => {
       if (!(await this.mayFound(user)))
-        throw new Refusal('insufficient_scope', 'You cannot make an organization here; ask for an invitation.')
+        throw new Refusal('insufficient_scope', 'You cannot create an organization here; ask for an invitation.')
       const now = clock.now()
       const project = { name: 'Default', status: 'claimed' as const }
       const { organizationId } = addOrganization(change, { name: text, plan: 'free', project, now })

@@ -37,8 +37,8 @@ export function assertOrigin({ allowedOrigins }: Pick<Constraints, 'allowedOrigi
   if (given !== undefined && allowedOrigins.includes(given)) return
   const message =
     given === undefined
-      ? 'A publishable key works in web pages only, whose browser names their origin; use an API key on a server.'
-      : `This key does not work on pages of ${shown(given)}; add the origin to the key, or use the page that the key is for.`
+      ? 'A publishable key works only in browsers, which send the Origin header; use an API key on a server.'
+      : `This key does not work on pages of ${shown(given)}; add the origin to the key, or use the key on its own pages.`
   throw new Refusal('origin_not_allowed', message, { details: { allowed_origins: allowedOrigins } })
 }
 
@@ -46,7 +46,7 @@ export function assertOrigin({ allowedOrigins }: Pick<Constraints, 'allowedOrigi
 function recipients({ allowedTo }: Constraints, { recipients: given }: PageSend): void {
   const stranger = given.find((mailbox) => !allowedTo.some((entry) => covers(entry, mailbox)))
   if (!stranger) return
-  const message = `This key does not send to ${stranger.address}; to, cc and bcc may name those of allowed_to only.`
+  const message = `This key does not send to ${stranger.address}; to, cc and bcc can contain only recipients of allowed_to.`
   throw new Refusal('recipient_not_allowed', message, { details: { allowed_to: allowedTo } })
 }
 

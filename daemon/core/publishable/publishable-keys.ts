@@ -107,7 +107,7 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     const tokenId = tokens.read(token)
     if (tokenId === undefined) {
       if (!(await isAccessToken(token.slice(publishablePrefix.length)))) throw invalidKey()
-      throw new Refusal('key_kind_mismatch', 'This token was not made as a publishable key, whatever stands before it; mint one.')
+      throw new Refusal('key_kind_mismatch', 'This token was not issued as a publishable key, despite its prefix; create one.')
     }
     const found = await database.lookup(publishableKeys, 'token', [tokenId])
     if (!found || !works(found.record, tokenId)) throw invalidKey()
@@ -115,7 +115,10 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
     const { organization, deleted } = await policies.of(organizationId)
     if (organization.deletedAt !== undefined || deleted.has(record.projectId)) throw invalidKey()
     if (!isSwitchedOn(organization, 'publishable_keys'))
-      throw new Refusal('feature_unavailable', 'Publishable keys are switched off here; ask whoever runs the page for another way.')
+      throw new Refusal(
+        'feature_unavailable',
+        'Publishable keys are turned off on this service; ask the owner of the page for another contact.',
+      )
     assertOrigin(record, origin)
     const { id: grantId, projectId } = record
     return { organizationId, projectId, bound: true, rights: ['api:send'], grantId, publishableToken: tokenId }
@@ -149,7 +152,7 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
 
   async #rotate(change: Change, scope: Scope, id: string): Promise<MintedPublishableKey> {
     const stored = await this.#get(scope, id)
-    if (stored.record.revokedAt !== null) throw new Refusal('conflict', 'This publishable key is revoked; mint a new one.')
+    if (stored.record.revokedAt !== null) throw new Refusal('conflict', 'This publishable key is revoked; create a new one.')
     const now = this.#options.clock.now()
     const { token, ...named } = this.#newToken(scope, stored.record, now)
     const record = { ...stored.record, ...named, updatedAt: now }
@@ -176,4 +179,4 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
 const because = (reason: string | undefined): Readonly<Record<string, unknown>> => (reason === undefined ? {} : { reason })
 
 const invalidKey = (): Refusal =>
-  new Refusal('invalid_key', 'This publishable key is unknown, replaced or revoked; whoever runs the page has to put in a current one.')
+  new Refusal('invalid_key', 'This publishable key is unknown, rotated or revoked; the owner of the page must insert an active one.')

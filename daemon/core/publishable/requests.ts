@@ -26,10 +26,10 @@ export function checkRequest(request: NewPublishableKey): Pick<PublishableKey, '
     request.allowedOrigins,
     pageOrigin,
     'allowed_origins',
-    'must be an origin such as https://shop.example.ch, without a path; http is for http://localhost alone',
+    'must be an origin such as https://shop.example.ch, without a path; http is allowed only for http://localhost',
     problems,
   )
-  const words = 'must be an address such as ada@example.ch, or @example.ch for everybody there'
+  const words = 'must be an address such as ada@example.ch, or @example.ch for every address of the domain'
   const allowedTo = each(request.allowedTo, toEntry, 'allowed_to', words, problems)
   const locked = parseMailbox(request.lockedFrom)
   if (!locked) problems.push({ path: 'locked_from', message: 'must be one address such as shop@example.ch' })
@@ -43,7 +43,7 @@ function captchaProblems({ captchaProvider, captchaSecret, captchaSiteKey }: New
     return captchaSecret === undefined ? [{ path: 'captcha_secret', message: 'is required with captcha_provider' }] : []
   const path = captchaSecret === undefined ? 'captcha_site_key' : 'captcha_secret'
   const isGiven = captchaSecret !== undefined || captchaSiteKey !== undefined
-  return isGiven ? [{ path, message: 'needs captcha_provider: turnstile or hcaptcha' }] : []
+  return isGiven ? [{ path, message: 'requires captcha_provider: turnstile or hcaptcha' }] : []
 }
 
 /** Folded. */

@@ -138,5 +138,5 @@ function unseal(sealed: string, id: string, secret: string): string | undefined 
 const expired = (): Refusal =>
   new Refusal(
     'reveal_expired',
-    'This link was used already, is older than five minutes, or its key has another token by now; rotate the key to get another link.',
+    'This link was already used, is older than five minutes, or its key has been rotated; rotate the key to get a new link.',
   )

@@ -41,7 +41,7 @@ export class Snippets {
   async generate(scope: Scope, request: SnippetRequest): Promise<Snippet> {
     const { database, reveals, baseUrl } = this.#options
     const code = reveals.codeOf(request.revealUrl)
-    if (code === undefined) throw invalid([{ path: 'reveal_url', message: 'is no reveal link of this service' }])
+    if (code === undefined) throw invalid([{ path: 'reveal_url', message: 'is not a reveal link of this service' }])
     const { organizationId, key } = await reveals.look(code)
     const isReachable = organizationId === scope.organizationId && (await database.get(publishableKeys, scope, key.id)) !== undefined
     if (!isReachable) throw new Refusal('not_found', 'reveal_url: no publishable key of yours has this link.')
@@ -64,10 +64,10 @@ function checkRequest(key: PublishableKey, { toAddress, fromAddress, formFields 
   if (!from || !locked || foldAddress(from.address) !== foldAddress(locked.address))
     problems.push({ path: 'from_address', message: `must be locked_from of the key: ${key.lockedFrom}` })
   if (key.captcha?.siteKey === null)
-    problems.push({ path: 'reveal_url', message: 'is of a key with a captcha but no captcha_site_key, which the page needs' })
+    problems.push({ path: 'reveal_url', message: 'belongs to a key with a captcha but without captcha_site_key, which the page needs' })
   const names = [honeypot, ...formFields.map(({ name }) => name)]
   if (new Set(names).size < names.length)
-    problems.push({ path: 'form_fields', message: `must have names that differ, and none is ${honeypot}` })
+    problems.push({ path: 'form_fields', message: `must have different names, none of which is ${honeypot}` })
   if (problems.length > 0 || !to) throw invalid(problems)
   return to
 }

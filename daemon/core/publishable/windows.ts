@@ -26,10 +26,10 @@ interface Axis {
 }
 
 const inHour = { shape: hour, code: 'rate_limit_exceeded' } as const
-const perIp: Axis = { ...inHour, rate: 'perIpHour', words: 'an hour from one network address' }
-const perRecipient: Axis = { ...inHour, rate: 'perRecipientHour', words: 'an hour to one recipient' }
-const perKeyHour: Axis = { ...inHour, rate: 'perKeyHour', words: 'an hour' }
-const perKeyDay: Axis = { shape: day, code: 'quota_exhausted', rate: 'perKeyDay', words: 'a day' }
+const perIp: Axis = { ...inHour, rate: 'perIpHour', words: 'per hour from one network address' }
+const perRecipient: Axis = { ...inHour, rate: 'perRecipientHour', words: 'per hour to one recipient' }
+const perKeyHour: Axis = { ...inHour, rate: 'perKeyHour', words: 'per hour' }
+const perKeyDay: Axis = { shape: day, code: 'quota_exhausted', rate: 'perKeyDay', words: 'per day' }
 
 /** Who sends to whom. */
 export interface Counted {
@@ -117,7 +117,7 @@ export class KeyWindows {
 const limitOf = ({ shape, code, words }: Axis, limit: number, key: readonly Element[]): WindowLimit => ({
   ...{ shape, key, limit },
   refusal: (retryAfterSeconds) =>
-    new Refusal(code, `This key takes ${limit} sends ${words}; wait and send again.`, { nextAction: 'retry_later', retryAfterSeconds }),
+    new Refusal(code, `This key allows ${limit} sends ${words}; wait and send again.`, { nextAction: 'retry_later', retryAfterSeconds }),
 })
 
 const refusedCounter = (organizationId: string, keyId: string, remoteAddress: string, slice: number): readonly Element[] => [

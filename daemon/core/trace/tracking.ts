@@ -3,14 +3,14 @@ import * as z from 'zod'
 
 /** Why a message goes as it was submitted, although it was to be tracked; each with the sentence that tells it. */
 export const untrackedReasons = {
-  plan: 'the plan includes no tracking',
-  flag: 'tracking is switched off for this organization',
-  no_public_url: 'the service has no public address for links to lead to; its operator sets POSTERN_BASE_URL',
+  plan: 'the plan does not include tracking',
+  flag: 'tracking is turned off for this organization',
+  no_public_url: 'the service has no public address for links; the operator can set POSTERN_BASE_URL',
   captured: 'a captured message stays as it was submitted',
   no_html: 'it has no HTML',
   signed: 'it is signed (multipart/signed), and a change would break the signature',
   encrypted: 'it is encrypted',
-  pgp: 'it holds a PGP block',
+  pgp: 'it contains a PGP block',
   dkim_signed: 'it came with a DKIM signature, which a change would break',
   too_large: 'it has more than 1 MiB of HTML or 1,000 links',
   charset: 'the charset of its HTML is unknown, or not a superset of ASCII',

@@ -126,10 +126,10 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 export const failed = (): Refusal =>
-  new Refusal('captcha_failed', 'The captcha was not solved, or its token was used before or is too old; solve it again.')
+  new Refusal('captcha_failed', 'The captcha was not solved, or its token has expired or was used before; solve it again.')
 
 const unavailable = (retryAfterSeconds: number): Refusal =>
-  new Refusal('captcha_unavailable', 'The captcha provider cannot be asked at the moment; send again in a minute.', { retryAfterSeconds })
+  new Refusal('captcha_unavailable', 'The captcha provider is unreachable; send again in a minute.', { retryAfterSeconds })
 
 const notConfigured = (noun: Asker['noun'], why: string): Refusal =>
-  new Refusal('captcha_not_configured', `The captcha secret of this ${noun} ${why}; whoever runs the page has to set it anew.`)
+  new Refusal('captcha_not_configured', `The captcha secret of this ${noun} ${why}; the owner of the page must set it again.`)

@@ -67,7 +67,7 @@ export class LoginGuard {
     this.#failures.add(key, failuresPerAddress)
     this.#list(username, address, isCrowded ? 'address' : null)
     if (isCrowded) return this.#tooMany()
-    return new Refusal('unauthorized', 'Login refused; check user name and password of the SMTP credential.')
+    return new Refusal('unauthorized', 'Authentication failed; check the user name and password of the SMTP credential.')
   }
 
   /**
@@ -91,7 +91,7 @@ export class LoginGuard {
   }
 
   #tooMany(): Refusal {
-    return new Refusal('rate_limit_exceeded', 'Too many failed logins; wait a quarter of an hour and try again.', {
+    return new Refusal('rate_limit_exceeded', 'Too many failed logins; wait 15 minutes and try again.', {
       retryAfterSeconds: Math.ceil(this.#limits.windowMs / 1000),
     })
   }

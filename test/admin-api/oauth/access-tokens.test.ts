@@ -112,7 +112,7 @@ test('a token of one surface is refused on the other, and what is no JWT gets th
   t.is((await rig.callRest(rest)).status, 200)
   await t.throwsAsync(rig.server.tokenCheck.bearer(rest, 'mcp'), { message }, 'nor after it was taken where it belongs')
   const junk = await rig.callRest('some.thing.else')
-  t.like(junk.body['error'], { message: 'This API key is unknown, expired or revoked; use a current one.' })
+  t.like(junk.body['error'], { message: 'This API key is unknown, expired or revoked; use an active one.' })
 })
 
 test('a token ends at its time, also when it was seen before', async (t) => {
@@ -130,7 +130,7 @@ test('a demotion, a departure and a return act on running tokens at once', async
   const mint = () => rig.callRest(token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
   t.is((await mint()).status, 201)
   await rig.setRole('viewer')
-  t.like(await mint(), { status: 403, body: { error: { message: 'This needs the scope api:admin; the token has api:read.' } } })
+  t.like(await mint(), { status: 403, body: { error: { message: 'This requires the scope api:admin; the token has api:read.' } } })
   t.is((await rig.callRest(token)).status, 200)
   await rig.setRole(undefined)
   t.is((await rig.callRest(token)).status, 401)

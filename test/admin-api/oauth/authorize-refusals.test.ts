@@ -163,7 +163,7 @@ test('a denial and an approval both name the issuer and keep state and redirect_
   t.deepEqual(Object.fromEntries(denied.searchParams), {
     page: '1',
     error: 'access_denied',
-    error_description: 'The person did not approve.',
+    error_description: 'The user denied the request.',
     state: 'a b&c="ü',
     iss: 'https://post.example.ch',
   })

@@ -170,7 +170,7 @@ test('the challenges of REST lead to the metadata, and say what is wrong and wha
   const weak = await rig.callRest(access_token, '/v1/api-keys', 'POST', { name: 'x', scopes: ['api:read'] })
   t.like(weak, {
     status: 403,
-    body: { error: { code: 'insufficient_scope', message: 'This needs the scope api:admin; the token has api:read.' } },
+    body: { error: { code: 'insufficient_scope', message: 'This requires the scope api:admin; the token has api:read.' } },
   })
   t.is(
     weak.headers.get('www-authenticate'),

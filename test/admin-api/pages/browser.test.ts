@@ -40,15 +40,15 @@ async function journey(t: ExecutionContext, site: Site, hasScripts: boolean): Pr
 
   const ben = await openTab(t, { hasScripts, colorScheme: 'dark' })
   await ben.open((await site.mailTo('ben@example.ch')).link)
-  await ben.press('text=Mail me a sign-in link')
-  t.is(await titleOf(ben), 'Look at your mail')
+  await ben.press('text=Email me a sign-in link')
+  t.is(await titleOf(ben), 'Check your email')
   // the link works on another device than the one that asked
   const phone = await openTab(t, { hasScripts })
   await phone.open((await site.mailTo('ben@example.ch')).link)
   await phone.press('main >> text=Sign in >> nth=-1')
   t.is(await titleOf(phone), 'Invitation to Default')
   await phone.press('text=Accept')
-  t.regex(await phone.page.innerText('main'), /You are a member now\.[^]*Developer/)
+  t.regex(await phone.page.innerText('main'), /You are now a member\.[^]*Developer/)
   await phone.press('a:has-text("Members")')
   t.regex(await phone.page.innerText('main'), /Olga Ostrowska/)
 
@@ -75,7 +75,7 @@ test('a passkey is added after a sign-in, signs in by itself, proves a person an
   await tab.open(`${site.url}/account`)
   await tab.press('text=Add a passkey')
   t.regex(await tab.page.innerText('main'), /The passkey is ready/)
-  t.is((await site.mailTo('ada@example.ch')).subject, 'A new passkey signs you in')
+  t.is((await site.mailTo('ada@example.ch')).subject, 'A passkey was added')
   await tab.press('text=Sign out')
 
   await tab.open(`${site.url}/sign-in?next=%2Faccount`)
@@ -93,7 +93,7 @@ test('a passkey is added after a sign-in, signs in by itself, proves a person an
   await tab.press('text=Sign out')
   await tab.open(`${site.url}/sign-in`)
   await tab.press('text=Use a passkey')
-  t.regex(await tab.page.innerText('main'), /does not work here any more/)
+  t.regex(await tab.page.innerText('main'), /is no longer valid here/)
 })
 
 test('a passkey is offered by the browser while the address is filled in', async (t) => {
@@ -155,7 +155,7 @@ test('a passkey whose count of signatures went back is a copy, and signs nobody 
   await site.database.commit(new Change().rewrite(passkeys, organizationId, stored, { ...stored.record, counter: 1000 }))
   await tab.open(`${site.url}/sign-in`)
   await tab.press('text=Use a passkey')
-  t.regex(await tab.page.innerText('main'), /does not work here any more/)
+  t.regex(await tab.page.innerText('main'), /is no longer valid here/)
 })
 
 test('sessions are shown with their browsers and ended one by one or all at once', async (t) => {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { adminKey, errorOf, objectOf, refusal, startRig } from './rig.ts'
 
-const unknownKey = [401, 'unauthorized', 'This API key is unknown, expired or revoked; use a current one.'] as const
+const unknownKey = [401, 'unauthorized', 'This API key is unknown, expired or revoked; use an active one.'] as const
 
 test('mintApiKey shows the key once, and the key works with its scopes', async (t) => {
   const { rest, client } = await startRig(t)
@@ -18,7 +18,7 @@ test('mintApiKey shows the key once, and the key works with its scopes', async (
   const reader = client(String(key))
   t.is((await reader.call('GET', '/v1/projects/me')).status, 200)
   const denied = await reader.call('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
-  t.deepEqual(refusal(denied), [403, 'insufficient_scope', 'This needs the scope api:admin; the key has api:read.'])
+  t.deepEqual(refusal(denied), [403, 'insufficient_scope', 'This requires the scope api:admin; the key has api:read.'])
 })
 
 test('authentication gives one answer to unknown, malformed, expired and revoked keys', async (t) => {
@@ -60,11 +60,11 @@ test('rotateApiKey lets the old secret die at once', async (t) => {
   t.deepEqual(refusal(environment), [
     409,
     'conflict',
-    'This key is set by POSTERN_ADMIN_KEY; change it there and restart, or mint another key.',
+    'This key is set by POSTERN_ADMIN_KEY; change it there and restart, or create another key.',
   ])
   await rest.must('DELETE', `/v1/api-keys/${String(before['id'])}`)
   const revoked = await rest.call('POST', `/v1/api-keys/${String(before['id'])}/rotate`)
-  t.deepEqual(refusal(revoked), [409, 'conflict', 'This API key is revoked; mint a new one.'])
+  t.deepEqual(refusal(revoked), [409, 'conflict', 'This API key is revoked; create a new one.'])
 })
 
 test('revokeApiKey is idempotent and keeps the last administrator', async (t) => {
@@ -73,7 +73,7 @@ test('revokeApiKey is idempotent and keeps the last administrator', async (t) =>
   t.deepEqual(refusal(last), [
     409,
     'conflict',
-    'This is the last active key with api:admin for the whole organization; mint another one first.',
+    'This is the last active key with api:admin for the whole organization; create another one first.',
   ])
   const other = objectOf(await rest.call('POST', '/v1/api-keys', { name: 'a', scopes: ['api:admin'] }))
   const path = `/v1/api-keys/${String(other['id'])}`
@@ -110,7 +110,7 @@ test('a key that is bound to a project neither leaves it nor sees keys of the or
     t.deepEqual(refusal(await bound.call(method, path)), [404, 'not_found', 'No API key has this id.'])
   const own = (await rest.must('GET', '/v1/projects/me'))['project_id']
   const out = await bound.call('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'], project_id: own })
-  t.deepEqual(refusal(out), [404, 'not_found', 'project_id: no project has this id; leave it out for the project of your key.'])
+  t.deepEqual(refusal(out), [404, 'not_found', 'project_id: no project has this id; leave it out to use the project of your key.'])
 })
 
 test('mintApiKey names what is wrong', async (t) => {
@@ -123,6 +123,6 @@ test('mintApiKey names what is wrong', async (t) => {
   t.is(await wrong({ name: 'a', scopes: ['api:read'], expires_at: 'soon' }), 'expires_at: must be a time such as 2026-11-21T13:00:00Z')
   t.is(
     await wrong({ name: 'a', scopes: ['api:read'], expires_at: new Date(clock.now()).toISOString() }),
-    'expires_at: must be in the future; null is for a key that does not expire',
+    'expires_at: must be in the future; use null for a key that does not expire',
   )
 })

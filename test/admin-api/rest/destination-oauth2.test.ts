@@ -69,15 +69,15 @@ test('createDestination names what is wrong with credentials.oauth2', async (t) 
     /^credentials\.oauth2\.client_secret: is required without refresh_token/,
   )
   t.regex(await wrong('gmail', { ...client, refresh_token: 'x', tenant: 'a.ch' }), /^credentials\.oauth2\.tenant: must be left out/)
-  t.is(await wrong('infomaniak', client), 'credentials.oauth2.token_url: is required: it is not known for mail.infomaniak.com')
-  t.is(await wrong('microsoft365', client, { password: 'x' }), 'credentials.oauth2: goes in place of a password; give only one of them')
+  t.is(await wrong('infomaniak', client), 'credentials.oauth2.token_url: is required: there is no default for mail.infomaniak.com')
+  t.is(await wrong('microsoft365', client, { password: 'x' }), 'credentials.oauth2: replaces password; give only one of them')
   t.regex(await wrong('microsoft365', client, { username: undefined }), /^credentials\.username: is required with oauth2/)
   const url = (token_url: string) => wrong('infomaniak', { ...client, token_url })
   const https = 'credentials.oauth2.token_url: must be an https URL without user name and fragment'
   for (const bad of ['http://mail.example.ch/t', 'https://a:b@mail.example.ch/t', 'https://mail.example.ch/t#x', 'token'])
     t.is(await url(bad), https)
-  t.regex(await url('https://inside.example.ch/t'), /^credentials\.oauth2\.token_url: leads to a loopback or private address/)
-  t.regex(await url('https://[::1]/t'), /^credentials\.oauth2\.token_url: leads to a loopback or private address/)
+  t.regex(await url('https://inside.example.ch/t'), /^credentials\.oauth2\.token_url: resolves to a loopback or private address/)
+  t.regex(await url('https://[::1]/t'), /^credentials\.oauth2\.token_url: resolves to a loopback or private address/)
   t.is(await url('https://mail.example.ch:8443/t'), 'credentials.oauth2.token_url: must be on port 443')
   t.is((await create(rig, 'infomaniak', { ...client, token_url: 'https://127.0.0.1:8443/t' })).status, 201)
 })
@@ -92,7 +92,7 @@ test('updateDestination keeps, replaces and clears a grant, and never takes it t
   t.like(await grantOf(rig, id), { refreshToken: 'hidden-2' })
   t.is(
     errorOf(await patch({ host: 'mail.example.ch' })).message,
-    'credentials.oauth2: give it again: a stored OAuth 2.0 grant is not taken over to another host, port, security or tls_policy',
+    'credentials.oauth2: give it again: a stored OAuth 2.0 grant is not reused with another host, port, security or tls_policy',
   )
   await patch({ oauth2: { client_id: 'app', refresh_token: 'hidden-3' } })
   t.like(await grantOf(rig, id), { refreshToken: 'hidden-3' })

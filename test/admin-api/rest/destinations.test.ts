@@ -59,7 +59,7 @@ test('createDestination fills in host, port and security from a preset', async (
   t.deepEqual(refusal(await make({ preset: 'ses', credentials: login })), [
     400,
     'validation_failed',
-    'credentials.host: the preset ses does not tell it; write it in place of email-smtp.{region}.amazonaws.com',
+    'credentials.host: the preset ses does not define it; give it in the form email-smtp.{region}.amazonaws.com',
   ])
   const region = 'email-smtp.eu-central-1.amazonaws.com'
   t.like(objectOf(await make({ preset: 'ses', credentials: { host: region, ...login } }))['credentials'], { host: region, port: 465 })
@@ -83,7 +83,7 @@ const badEndpoint = test.macro({
   },
   title: (_, credentials) => `createDestination refuses ${JSON.stringify(credentials)}`,
 })
-const privately = 'credentials.host: leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+const privately = 'credentials.host: resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
 const ports = 'credentials.port: must be one of 25, 465, 587, 2465, 2525, 2587'
 const open = { port: 587, security: 'starttls' }
 
@@ -115,7 +115,7 @@ test(badEndpoint, { host: 'mail.example.ch', port: 587, security: 'ssl' }, 'cred
 test(
   badEndpoint,
   { host: 'mail.example.ch', ...open, username: 'a' },
-  'credentials.password: is required with the other: give user name and password, or neither',
+  'credentials.password: is required with the other: give both user name and password, or neither',
 )
 test(
   badEndpoint,
@@ -153,7 +153,7 @@ test('createDestination names unknown fields, the mode among them, and other mis
   t.is(await wrong({ priority: -1 }), 'priority: at least 0')
   t.is(await wrong({ from: 'a@b.ch, c@d.ch' }), 'from: must be one address such as shop@example.ch or Shop <shop@example.ch>')
   t.is(await wrong({ max_connections: 0 }), 'max_connections: at least 1')
-  t.is(await wrong({ project_id: 'prj_none' }), 'project_id: no project has this id; leave it out for the project of your key.')
+  t.is(await wrong({ project_id: 'prj_none' }), 'project_id: no project has this id; leave it out to use the project of your key.')
 })
 
 test('updateDestination changes what is given', async (t) => {
@@ -167,7 +167,7 @@ test('updateDestination changes what is given', async (t) => {
   t.not(renamed['updated_at'], before['updated_at'])
   t.deepEqual(await rest.must('PATCH', path, {}), renamed)
   const preset = await rest.call('PATCH', path, { preset: 'infomaniak' })
-  t.deepEqual(refusal(preset), [400, 'validation_failed', 'preset: goes with credentials; give both'])
+  t.deepEqual(refusal(preset), [400, 'validation_failed', 'preset: requires credentials; give both'])
   const inside = await rest.call('PATCH', path, { credentials: { host: '10.1.1.1', ...open, password: 'x' } })
   t.deepEqual(refusal(inside), [400, 'validation_failed', privately])
   t.deepEqual(refusal(await rest.call('PATCH', '/v1/destinations/dst_none', { name: 'x' })), none)
@@ -192,7 +192,7 @@ test('updateDestination changes a login without the server, and never takes a st
   t.is((await rest.must('GET', path))['preset'], 'infomaniak')
   t.deepEqual(await change({ ...server, host: 'MAIL.infomaniak.com' }), { ...server, username: 'other', has_password: true })
 
-  const again = 'credentials.password: give it again: a stored password is not taken over to another host, port, security or tls_policy'
+  const again = 'credentials.password: give it again: a stored password is not reused with another host, port, security or tls_policy'
   const moves = [
     { host: 'mail.example.ch' },
     { port: 587 },
@@ -208,7 +208,7 @@ test('updateDestination changes a login without the server, and never takes a st
 
   const half = async (credentials: object) => errorOf(await rest.call('PATCH', path, { credentials })).message
   t.is(await half({ username: null }), 'credentials.password: must be null too, so that user name and password are both cleared')
-  t.is(await half({ password: null }), 'credentials.password: is required with the other: give user name and password, or neither')
+  t.is(await half({ password: null }), 'credentials.password: is required with the other: give both user name and password, or neither')
   t.deepEqual(await change({ username: null, password: null }), { ...moved, username: null, has_password: false })
   t.deepEqual(await change({ host: '8.8.8.8' }), { ...moved, host: '8.8.8.8', username: null, has_password: false })
 })
@@ -250,7 +250,7 @@ test('deleteDestination is refused while rules or credentials name it', async (t
   const refused = await rest.call('DELETE', `/v1/destinations/${id}`)
   t.like(errorOf(refused), {
     code: 'conflict',
-    message: 'Still used by 1 routing rule and 1 SMTP credential; change or delete what names this destination first.',
+    message: 'Still used by 1 routing rule and 1 SMTP credential; change or delete those first.',
     next_action: 'remove_references',
     details: { routing_rule_ids: [rule['id']], smtp_credential_ids: [credential['id']] },
   })
@@ -270,7 +270,8 @@ test('deleteDestination is refused while mail is queued, unless that is discarde
   const refused = await rest.call('DELETE', `/v1/destinations/${id}`)
   t.like(errorOf(refused), {
     code: 'conflict',
-    message: 'Messages are still queued for this destination; wait until they are sent, or repeat with ?discard_queued=true and they fail.',
+    message:
+      'Messages are still queued for this destination; wait until they are sent, or repeat the request with ?discard_queued=true to fail them.',
     next_action: 'wait_or_discard_queued',
   })
   t.is((await rest.call('DELETE', `/v1/destinations/${id}?discard_queued=false`)).status, 409)
@@ -282,7 +283,7 @@ test('deleteDestination is refused while mail is queued, unless that is discarde
 test('promoteDestinationToLive takes no body, so that no field is ignored', async (t) => {
   const { rest } = await startRig(t)
   const path = `/v1/destinations/${await addDestination(rest)}/promote-to-live`
-  const wrong = [400, 'validation_failed', 'body: must be left out: this operation takes none'] as const
+  const wrong = [400, 'validation_failed', 'body: must be left out: this operation takes no body'] as const
   t.deepEqual(refusal(await rest.call('POST', path, { force: true })), wrong)
   t.deepEqual(refusal(await rest.call('POST', path, { force: 'x'.repeat(5000) })), wrong)
   t.deepEqual(refusal(await rest.call('POST', path, [])), wrong)
@@ -317,5 +318,5 @@ test('listDestinations pages, and filters by project', async (t) => {
   for await (const { id } of rest.rows(`/v1/destinations?project=${other}`)) filtered.push(id)
   t.deepEqual(filtered, [ids[2]])
   const missing = await rest.call('GET', '/v1/destinations?project=prj_none')
-  t.deepEqual(refusal(missing), [404, 'not_found', 'project: no project has this id; leave it out for the project of your key.'])
+  t.deepEqual(refusal(missing), [404, 'not_found', 'project: no project has this id; leave it out to use the project of your key.'])
 })

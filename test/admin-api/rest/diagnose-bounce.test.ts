@@ -30,11 +30,11 @@ test('mail that bounced later is told with the record of the sender to change an
   const seen = await bounce(rest, id)
   t.like(seen, { found: true, stage: 'after_acceptance', source: 'dsn', bounce: 'block', category: 'authentication', provider: 'gmail' })
   t.deepEqual([seen['raw_report_available'], seen['provider_link']], [true, 'https://support.google.com/mail/answer/81126'])
-  t.regex(String(seen['plain_reason']), /^The set-up of the sender is at fault, not the address\. Neither SPF nor DKIM passed/)
+  t.regex(String(seen['plain_reason']), /^The cause is the configuration of the sender, not the address\. Neither SPF nor DKIM passed/)
   const actions = (seen['next_actions'] as string[]).join('\n')
   t.true(actions.includes('The SPF record (TXT at example.ch) is now: v=spf1 -all'), actions)
   t.true(actions.includes('The DMARC record (TXT at _dmarc.example.ch) could not be looked up now.'), actions)
-  t.true(actions.includes('The message was not signed here'), actions)
+  t.true(actions.includes('The message was not signed with DKIM'), actions)
   const lost = await missing(rest, 'ada@gmail.com')
   t.deepEqual([lost['verdict'], hypothesesOf(lost)[0]?.next_action.tool], ['bounced', 'email_diagnose_bounce'])
 })
@@ -72,7 +72,7 @@ test('a report that nobody vouches for is shown as such', async (t) => {
   await taken(rig, id)
   await report(rig, id, { isUnverified: true, status: '5.1.1', proof: 'message_id' })
   const seen = await bounce(rig.rest, id)
-  t.regex(String(seen['plain_reason']), /^Nobody vouches for this report, so it changed nothing\./)
+  t.regex(String(seen['plain_reason']), /^The report is unverified and had no effect\./)
   t.deepEqual(
     [seen['bounced_at'], seen['bounce'], seen['category'], (seen['suppress'] as { recommended: boolean }).recommended],
     [null, null, 'recipient_unknown', false],
@@ -92,7 +92,7 @@ test('soft bounces on three days make a suppression advisable; one does not', as
     t.is(((await bounce(rig.rest, last))['suppress'] as { recommended: boolean }).recommended, recommended)
   }
   const seen = await bounce(rig.rest, last)
-  t.like(seen, { bounce: 'soft', category: 'mailbox_full', retry: { useful: true, when: 'another day' } })
+  t.like(seen, { bounce: 'soft', category: 'mailbox_full', retry: { useful: true, when: 'on another day' } })
   t.like(
     seen['related'],
     { same_recipient: 2, same_domain_last_24h: 1, same_reply_last_24h: 0 },

@@ -37,7 +37,7 @@ test('a suppressed recipient is named with the entry to remove; so is one that w
   t.regex(first?.explanation ?? '', /manual: asked for it/)
   t.deepEqual([first?.next_action.tool, first?.next_action.arguments], ['email_suppression_remove', { id }])
   await rest.must('DELETE', `/v1/suppressions/${id}`)
-  t.regex(hypothesesOf(await missing(rest, 'ada@example.ch'))[0]?.next_action.text ?? '', /gone by now: send the message again/)
+  t.regex(hypothesesOf(await missing(rest, 'ada@example.ch'))[0]?.next_action.text ?? '', /removed since: send the message again/)
 
   const other = await entry('eva@example.ch')
   const never = await missing(rest, 'eva@example.ch')
@@ -95,7 +95,7 @@ test('nothing sent says so, with the last message before the window', async (t) 
   clock.advance(25 * hour)
   const lost = await missing(rest, 'ada@example.ch')
   t.deepEqual([lost['verdict'], lost['traces']], ['not_sent', []])
-  t.true(hypothesesOf(lost)[0]?.explanation.includes(`The last message before was accepted at ${at}`))
+  t.true(hypothesesOf(lost)[0]?.explanation.includes(`The last message before that was accepted at ${at}`))
   t.is((await missing(rest, 'ada@example.ch', '26h'))['verdict'], 'captured')
   t.is((await missing(rest, 'ada@example.ch', '2d'))['verdict'], 'captured')
   const from = new Date(clock.now() - 26 * hour).toISOString()
@@ -125,7 +125,7 @@ test('addresses that look like the one asked for are named, the nearest first', 
     [1, 2, 3, 4, 5],
   )
   t.deepEqual(lost['not_checked'], [
-    { what: 'Requests that were refused', why: 'They leave no trace; look at the answers that your application got.' },
+    { what: 'Requests that were refused', why: 'They have no trace; check the responses that your application received.' },
   ])
 })
 
@@ -171,10 +171,12 @@ test('a domain that takes no mail is told, and DNS that fails is told as not che
     hypothesesOf(await missing(rest, 'a@gone.example')).find(({ id }) => id === 'domain_takes_no_mail')?.explanation ?? '',
     /neither an MX/,
   )
-  t.true(((await missing(rest, 'a@good.example'))['checked'] as string[]).includes('The MX records of good.example name mx.good.example.'))
+  t.true(
+    ((await missing(rest, 'a@good.example'))['checked'] as string[]).includes('The MX records of good.example point to mx.good.example.'),
+  )
   const failing = await missing(rest, 'a@broken.example.ch')
   t.false(idsOf(failing).includes('domain_takes_no_mail'))
-  t.true((failing['not_checked'] as { what: string }[]).some(({ what }) => what === 'Whether the domain of the recipient takes mail'))
+  t.true((failing['not_checked'] as { what: string }[]).some(({ what }) => what === 'Whether the domain of the recipient accepts mail'))
 })
 
 test('a delay that is reported later, a complaint and an opening are told', async (t) => {
@@ -212,7 +214,7 @@ test('a send budget that is used up is named', async (t) => {
   const lost = await missing(rest, 'ada@example.ch')
   t.regex(
     hypothesesOf(lost).find(({ id }) => id === 'budget_used_up')?.explanation ?? '',
-    /The project Small has used up its budget of 1 sends/,
+    /The project Small has used its budget of 1 sends/,
   )
 })
 

@@ -85,7 +85,7 @@ test('createDomain refuses what is no domain, and a second one of the same name'
   t.deepEqual(refusal(await rig.rest.call('POST', '/v1/domains', { domain: 'B.ch' })), [
     409,
     'conflict',
-    `b.ch is a sending domain already: ${id}.`,
+    `b.ch is already a sending domain: ${id}.`,
   ])
   const other = await rig.addOrganization()
   t.is((await other.rest.call('POST', '/v1/domains', { domain: 'b.ch' })).status, 201)
@@ -108,7 +108,7 @@ test('verifyDomain tells for every record what it found, and the domain is verif
   rig.records.txt.set(name, ['v=DKIM1; k=rsa; p=AAAA'])
   const wrong = await verify(rig, made.id)
   t.is(wrong.status, 'failed')
-  t.like(wrong.records[0], { found: ['v=DKIM1; k=rsa; p=AAAA'], verdict: 'mismatch', hint: 'Another key stands here; replace it.' })
+  t.like(wrong.records[0], { found: ['v=DKIM1; k=rsa; p=AAAA'], verdict: 'mismatch', hint: 'The record contains another key; replace it.' })
   publishKeys(rig, made)
   rig.records.txt.set('b.ch', ['google-site-verification=x', 'v=spf1 mx ~all', 'v=spf1 -all'])
   rig.records.txt.set('_dmarc.b.ch', ['v=DMARC1; p=reject'])
@@ -163,7 +163,7 @@ test('rotateDomainDkim: the old key signs until the new one is seen, and stays p
   publishKeys(rig, rotated)
   const switched = await verify(rig, made.id)
   t.deepEqual([switched.status, ...statesOf(switched)], ['verified', 'active', 'retired'])
-  t.regex(switched.records[1]?.hint ?? '', /Published|leave it published until/)
+  t.regex(switched.records[1]?.hint ?? '', /Published|keep it published until/)
   rig.clock.advance(7 * 24 * 3600 * 1000)
   t.deepEqual(statesOf(await verify(rig, made.id)), ['active'])
 })

@@ -23,7 +23,7 @@ test('a send that names an environment goes to its live, healthy destination wit
   const sandbox = await addDestination(rest, { ...named, name: 'Sandbox', priority: 1 })
   t.deepEqual(await routeOf(rest, { environment }), {
     ...{ destination_id: first, by: 'request', rule_id: null, environment },
-    reason: 'The request names the environment production; its destination First (priority 10) takes it.',
+    reason: 'The request selects the environment production, and its destination First (priority 10).',
   })
   const unsigned = await rest.must('POST', '/v1/messages', { to: letter.to, text: 'Hi', environment })
   t.is((await rest.must('GET', `/v1/traces/${String(unsigned['trace_id'])}`))['from'], 'prod@example.ch', 'it lends its From')
@@ -45,17 +45,17 @@ test('an environment that no destination of the project has is refused wherever 
   const { rest, addProject } = await startRig(t)
   const destination_id = await addDestination(rest, { environment }, true)
   await addDestination(rest, { environment: 'secret', project_id: await addProject() })
-  const unknown = 'environment: no destination of this project has the environment prod; there are production'
+  const unknown = 'environment: no destination of this project has the environment prod; known environments: production'
   const wrong = { environment: 'prod' }
   const project = String((await rest.must('GET', '/v1/projects/me'))['project_id'])
   t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...letter, ...wrong })), [400, 'validation_failed', unknown])
   t.deepEqual(refusal(await rest.call('POST', '/v1/routing/rules', { match: '*', ...wrong })), [400, 'validation_failed', unknown])
   t.deepEqual(refusal(await rest.call('POST', '/v1/smtp-credentials', wrong)), [400, 'validation_failed', unknown])
   t.deepEqual(refusal(await rest.call('PATCH', `/v1/projects/${project}`, wrong)), [400, 'validation_failed', unknown])
-  const both = 'environment: stands in place of destination_id; give one of them'
+  const both = 'environment: replaces destination_id; give only one of them'
   t.is(refusal(await rest.call('POST', '/v1/messages', { ...letter, environment, destination_id }))[2], both)
   t.is(refusal(await rest.call('POST', '/v1/routing/rules', { match: '*', environment, destination_id }))[2], both)
-  const none = 'destination_id: is required, or in its place an environment'
+  const none = 'destination_id: is required unless environment is given'
   t.is(refusal(await rest.call('POST', '/v1/routing/rules', { match: '*' }))[2], none)
 })
 
@@ -91,7 +91,7 @@ test('the environment of a project takes what no rule matches, and can be cleare
   t.deepEqual(route, { destination_id: destination, by: 'project', rule_id: null, environment })
   t.regex(
     String(reason),
-    /^No routing rule .*\. The project names the environment production; its destination Main \(priority 100\) takes it\.$/,
+    /^No routing rule .*\. The project selects the environment production, and its destination Main \(priority 100\)\.$/,
   )
   const simulated = await rest.must('POST', '/v1/routing/simulate', { from: letter.from, to: letter.to })
   t.like((simulated['steps'] as object[])[0], { step: 'project_environment', result: 'matched', destination_id: destination })
@@ -114,7 +114,7 @@ test('an SMTP credential names an environment in place of a default destination'
   await breakDown(rig, destination)
   t.like(await rest.must('POST', '/v1/routing/simulate', asked), { destination_id: spare })
   const checks = objectOf(await rest.call('POST', `${path}/test-connection`))
-  t.regex(JSON.stringify(checks), /Of the environment production, Spare .* takes mail now/)
+  t.regex(JSON.stringify(checks), /Of the environment production, Spare .* receives mail now/)
   t.like(await rest.must('PATCH', path, { default_destination_id: destination }), {
     environment: null,
     default_destination_id: destination,
@@ -122,5 +122,5 @@ test('an SMTP credential names an environment in place of a default destination'
   t.like(await rest.must('PATCH', path, { environment }), { environment, default_destination_id: null })
   t.like(await rest.must('PATCH', path, { environment: '' }), { environment: null })
   const both = await rest.call('PATCH', path, { environment, default_destination_id: destination })
-  t.is(refusal(both)[2], 'environment: stands in place of default_destination_id; give one of them')
+  t.is(refusal(both)[2], 'environment: replaces default_destination_id; give only one of them')
 })

@@ -36,23 +36,23 @@ test('what is wrong with a policy is told by field', async (t) => {
   const on = { on: ['transient'] }
   for (const [changes, message] of [
     [{ fallback_ids: [primary_id] }, 'fallback_ids.0: is the primary destination itself; leave it out'],
-    [{ fallback_ids: [a, a] }, 'fallback_ids.1: is in the list already; leave it out'],
+    [{ fallback_ids: [a, a] }, 'fallback_ids.1: is already in the list; leave it out'],
     [{ fallback_ids: [] }, 'fallback_ids: give at least one destination that takes over'],
     [
       { fallback_ids: [a, 'b', 'c', 'd', 'e', 'f'] },
-      'fallback_ids: must not have more than 5 destinations; also wrong: fallback_ids.1, fallback_ids.2, fallback_ids.3, fallback_ids.4, fallback_ids.5',
+      'fallback_ids: can have at most 5 destinations; also wrong: fallback_ids.1, fallback_ids.2, fallback_ids.3, fallback_ids.4, fallback_ids.5',
     ],
     [{ fallback_ids: [foreign] }, 'fallback_ids.0: no destination of this project has this id'],
     [{ primary_id: 'dst_none' }, 'primary_id: no destination of this project has this id'],
     [{ conditions: { on: [] } }, 'conditions.on: give at least one condition'],
-    [{ conditions: { on: ['transient', 'transient'] } }, 'conditions.on: names a condition twice'],
+    [{ conditions: { on: ['transient', 'transient'] } }, 'conditions.on: contains a condition twice'],
     [
       { conditions: { on: ['latency'] } },
-      'conditions.latency_ms: is needed with the condition latency: the longest acceptable milliseconds',
+      'conditions.latency_ms: is required with the condition latency: the maximum latency in milliseconds',
     ],
     [
       { conditions: { on: ['transient'], latency_ms: 5 } },
-      'conditions.latency_ms: counts only with the condition latency; add that to on, or leave this out',
+      'conditions.latency_ms: has an effect only with the condition latency; add it to on, or leave this out',
     ],
   ] as const) {
     const answer = await rest.call('POST', path, { primary_id, fallback_ids: [a], conditions: on, ...changes })
@@ -67,7 +67,7 @@ test('a destination that a policy names is not deleted', async (t) => {
   const { id } = await rest.must('POST', path, { primary_id, fallback_ids: [a], conditions: { on: ['transient'] } })
   for (const one of [primary_id, a]) {
     const answer = await rest.call('DELETE', `/v1/destinations/${one}`)
-    t.deepEqual(refusal(answer), [409, 'conflict', 'Still used by 1 failover policy; change or delete what names this destination first.'])
+    t.deepEqual(refusal(answer), [409, 'conflict', 'Still used by 1 failover policy; change or delete those first.'])
     t.like(errorOf(answer).details, { failover_policy_ids: [id] })
   }
   await rest.must('DELETE', `${path}/${primary_id}`)

@@ -76,14 +76,14 @@ test('GET /v1/flags tells every flag with its state and why', async (t) => {
   const of = (flag: string): unknown => data.find((one) => one.flag === flag)
   t.like(of('forms'), {
     ...{ enabled: false, on: false, default: true, set_by: 'operator' },
-    reason: 'Forms was switched off for this organization by the operator of the service.',
+    reason: 'Forms was turned off for this organization by the operator of the service.',
   })
   t.like(of('bounce_auto_suppress'), { enabled: true, default: false, set_by: 'operator' })
   t.like(of('verp'), { enabled: false, on: true, set_by: 'default', reason: 'VERP is not part of the plan free; raise the plan.' })
   t.like(of('webhooks'), {
     enabled: true,
     set_by: 'default',
-    reason: 'Event webhooks is on unless the operator of the service says otherwise.',
+    reason: 'Event webhooks is on by default.',
   })
 })
 

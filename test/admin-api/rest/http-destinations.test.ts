@@ -42,7 +42,7 @@ const refused = test.macro({
 })
 const key = { api_key: 'SG.x' }
 const privately =
-  'credentials.base_url: leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+  'credentials.base_url: resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
 const notAnOrigin = 'credentials.base_url: must be an origin such as https://mail-api.example.ch, without path, query or user name'
 
 test(refused, 'sendgrid', {}, 'credentials.api_key: is required: API key with the permission Mail Send.')
@@ -107,7 +107,7 @@ test('updateDestination changes single credentials, and takes no stored secret t
   t.like(await change({ region: 'us-east-1' }), { region: 'us-east-1', access_key_id: 'AKIAEXAMPLE', has_secret_access_key: true })
   t.like(await change({ session_token: 'temporary' }), { has_session_token: true })
   t.like(await change({ session_token: null }), { has_session_token: false, has_secret_access_key: true })
-  const again = 'credentials.secret_access_key: give it again: a stored secret is not taken over to another base_url'
+  const again = 'credentials.secret_access_key: give it again: a stored secret is not reused with another base_url'
   t.is(await wrong({ credentials: { base_url: 'https://mail.example.ch' } }), again)
   t.like(await change({ base_url: 'https://mail.example.ch', secret_access_key: 'new' }), { base_url: 'https://mail.example.ch' })
   t.is(await wrong({ credentials: { base_url: null } }), again)
@@ -162,7 +162,10 @@ test('testSmtpCredential tells whether the provider is handed the message as sub
     const answer = await rest.must('POST', `/v1/smtp-credentials/${String(login['id'])}/test-connection`)
     return JSON.stringify(answer)
   }
-  t.regex(await verbatim('ses', ses), /"adapter_forwards_verbatim","ok":true,"detail":"Amazon SES is handed the message byte for byte/)
-  t.regex(await verbatim('postmark', { server_token: 'token' }), /"adapter_forwards_verbatim","ok":false,"detail":"Postmark takes no MIME/)
+  t.regex(await verbatim('ses', ses), /"adapter_forwards_verbatim","ok":true,"detail":"Amazon SES receives the message byte for byte/)
+  t.regex(
+    await verbatim('postmark', { server_token: 'token' }),
+    /"adapter_forwards_verbatim","ok":false,"detail":"Postmark does not accept MIME/,
+  )
   t.like(transport.probed.at(-1), { provider: 'postmark', credentials: { server_token: 'token' }, secrets: ['token'], baseUrl: undefined })
 })

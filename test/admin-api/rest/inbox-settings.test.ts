@@ -55,7 +55,7 @@ test('what makes no sense is refused, with the field that it is in', async (t) =
     'address_pattern: must be * for every address, @example.ch for a domain, or one address',
   ])
   t.is((await wrong({ address_pattern: '*' }))[2], 'Another inbox of that project has the pattern *; change or delete one of them first.')
-  t.regex((await wrong({ address_pattern: '@a.ch', notify_webhook_url: 'ftp://x' }))[2], /^notify_webhook_url: must be an address/)
+  t.regex((await wrong({ address_pattern: '@a.ch', notify_webhook_url: 'ftp://x' }))[2], /^notify_webhook_url: must be an https URL/)
   t.regex(
     (await wrong({ address_pattern: '@a.ch', notify_webhook_url: 'https://10.0.0.1/' }))[2],
     /^notify_webhook_url: .*POSTERN_OUTBOUND_ALLOW/,

@@ -58,7 +58,7 @@ test('a mailbox may stand on the internet and where the operator allows, on the 
   t.is(await faults({ port: 143, poll_interval_seconds: 30, mailbox: 'Bounces' }), undefined)
   t.is(await faults({ host: '127.0.0.1', port: 4711 }), undefined)
   t.is(await faults({ host: 'not-there.example.ch' }), undefined)
-  t.regex((await faults({ host: 'inside.example.ch' })) ?? '', /imap_config\.host: leads to a loopback or private address/)
+  t.regex((await faults({ host: 'inside.example.ch' })) ?? '', /imap_config\.host: resolves to a loopback or private address/)
   t.regex((await faults({ host: '169.254.169.254' })) ?? '', /imap_config\.host/)
   t.regex((await faults({ host: '[::1]' })) ?? '', /imap_config\.host/)
   t.regex((await faults({ port: 25 })) ?? '', /imap_config\.port/)

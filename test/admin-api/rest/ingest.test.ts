@@ -181,7 +181,7 @@ test('the source may be named in a header, and must be of the right provider', a
   t.is((await post(rig, '/v1/ingest/logs?source=postfix', body, headers)).status, 202)
   const wrong = await post(rig, '/v1/ingest/logs?source=stalwart', body, headers)
   t.like(wrong, { status: 400, body: { error: { code: 'validation_failed' } } })
-  t.regex(JSON.stringify(wrong.body), /provider postfix/)
+  t.regex(JSON.stringify(wrong.body), /a postfix source/)
   t.is((await post(rig, '/v1/ingest/logs?source=other', body, headers)).status, 400)
   t.is((await post(rig, '/v1/ingest/activity-logs?source=stalwart', body, headers)).status, 400)
 })

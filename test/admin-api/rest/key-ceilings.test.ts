@@ -78,7 +78,7 @@ test('another role lowers the ceiling with the next request, and none raises it'
   t.is(refused.status, 403)
   t.is(
     errorOf(refused).message,
-    'This needs the scope api:send; the key has api:read, and reaches no further than the role viewer of who minted it.',
+    'This requires the scope api:send; the key has api:read, limited to the role viewer of the member who created it.',
   )
   t.is(await ceiling(), 'viewer')
 
@@ -210,7 +210,7 @@ test('removing a member names the keys that they minted and ends them, but for t
     ['sites', 'child', 'kept', 'doomed'],
   )
   const stray = await rest.call('DELETE', `/v1/members/${userId}?keep_keys=${others.id}`)
-  t.is(errorOf(stray).message, `keep_keys: ${others.id} is none of the keys that would end`)
+  t.is(errorOf(stray).message, `keep_keys: ${others.id} is not one of the keys that would end`)
   t.is(await statusOf(doomed.client), 200)
   // nobody lets a key of their own outlive them
   t.is((await agent.call('PATCH', `/v1/api-keys/${doomed.id}`, { kept: true })).status, 403)

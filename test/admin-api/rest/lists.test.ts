@@ -74,7 +74,7 @@ for (const [what, { path: pattern, fill, formerCursor, remove }] of Object.entri
     t.is((await page(`limit=${whole.length}`))['next_cursor'], null)
     t.is(typeof (await page(`limit=${whole.length - 1}`))['next_cursor'], 'string')
 
-    const none = [400, 'validation_failed', 'cursor: is not a cursor of this list; start again without one']
+    const none = [400, 'validation_failed', 'cursor: is not a cursor of this list; start again without a cursor']
     const others = String((await rig.rest.must('GET', '/v1/audit?limit=1'))['next_cursor'])
     for (const cursor of [String(whole[0]?.[formerCursor]), others, 'zzz', '-', '0'])
       t.deepEqual(refusal(await client.call('GET', `${path}?cursor=${cursor}`)), none, cursor)

@@ -116,7 +116,7 @@ test('sendMessage attributes a send to a project', async (t) => {
   t.is((await storedOf(rig, objectOf(await bound.call('POST', '/v1/messages', plain))['trace_id'])).trace.projectId, project_id)
   const own = (await rig.rest.must('GET', '/v1/projects/me'))['project_id']
   const out = await bound.call('POST', '/v1/messages', { ...plain, project_id: own })
-  t.deepEqual(refusal(out), [404, 'not_found', 'project_id: no project has this id; leave it out for the project of your key.'])
+  t.deepEqual(refusal(out), [404, 'not_found', 'project_id: no project has this id; leave it out to use the project of your key.'])
 })
 
 test('sendMessage answers the same trace for the same idempotency key, by field or header', async (t) => {
@@ -228,14 +228,14 @@ test(wrong, { subject: 'a\u0085' }, `subject: ${oneLine}`)
 test(wrong, { subject: 'x'.repeat(990) }, 'subject: at most 989 characters')
 test(wrong, { text: undefined }, 'text: give text, html, both, or a template; a message needs a body')
 test(wrong, { text: 5 }, 'text: expected text, got a number')
-test(wrong, { headers: { Bcc: 'x@y.ch' } }, 'headers.Bcc: is written by the service; use the field of the request, or leave it out')
-test(wrong, { headers: { 'Content-Type': 'text/html' } }, 'headers.Content-Type: is written by the service; leave it out')
-test(wrong, { headers: { 'resent-from': 'x' } }, 'headers.resent-from: is written by the service; leave it out')
-test(wrong, { headers: { 'ARC-Seal': 'x' } }, 'headers.ARC-Seal: is written by the service; leave it out')
-test(wrong, { headers: { 'X-A: b': 'x' } }, 'headers.X-A: b: is not the name of a header field')
+test(wrong, { headers: { Bcc: 'x@y.ch' } }, 'headers.Bcc: is set by the service; use the field of the request, or leave it out')
+test(wrong, { headers: { 'Content-Type': 'text/html' } }, 'headers.Content-Type: is set by the service; leave it out')
+test(wrong, { headers: { 'resent-from': 'x' } }, 'headers.resent-from: is set by the service; leave it out')
+test(wrong, { headers: { 'ARC-Seal': 'x' } }, 'headers.ARC-Seal: is set by the service; leave it out')
+test(wrong, { headers: { 'X-A: b': 'x' } }, 'headers.X-A: b: is not a valid header field name')
 test(wrong, { headers: { 'X-A': 'b\r\nBcc: x' } }, `headers.X-A: ${oneLine}`)
 test(wrong, { headers: { 'X-A': 'b'.repeat(996) } }, 'headers.X-A: is too long: at most 998 characters with its name')
-test(wrong, { headers: { 'X-A': '1', 'x-a': '2' } }, 'headers.x-a: is there twice, in other letters of case')
+test(wrong, { headers: { 'X-A': '1', 'x-a': '2' } }, 'headers.x-a: is given twice, with different case')
 test(wrong, { headers: { 'X-A': 1 } }, 'headers.X-A: expected text, got a number')
 test(wrong, { headers: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`X-${i}`, 'v'])) }, 'headers: at most 50 fields')
 test(
@@ -265,7 +265,7 @@ test(
 test(
   wrong,
   { attachments: [{ ...file, content_type: 'multipart/mixed' }] },
-  'attachments[0].content_type: must not be multipart/mixed, which is structure and no file; use application/octet-stream, or message/rfc822 for a whole message',
+  'attachments[0].content_type: must not be multipart/mixed, which describes structure, not a file; use application/octet-stream, or message/rfc822 for a whole message',
 )
 test(wrong, { attachments: [{ ...file, cid: 'a b' }] }, 'attachments[0].cid: must be a content id such as logo@example.ch')
 test(wrong, { attachments: [{ ...file, cid: 'a', content_id: 'a' }] }, 'attachments[0].cid: is the same as content_id; give one')
@@ -300,10 +300,10 @@ test('sendMessage takes null for what the specification lets be null', async (t)
 test('sendMessage bounds messages and recipients', async (t) => {
   const { rest } = await startRig(t)
   const composed = await rest.call('POST', '/v1/messages', { ...plain, text: `${'x'.repeat(900)}\n`.repeat(1200) })
-  t.regex(errorOf(composed).message, /^The message has \d+ bytes; at most 1048576 are taken\./)
+  t.regex(errorOf(composed).message, /^The message has \d+ bytes; at most 1048576 are allowed\./)
   const many = Array.from({ length: 61 }, (_, i) => `a${i}@b.ch`)
   const crowd = await rest.call('POST', '/v1/messages', { ...plain, to: many, cc: many })
-  t.deepEqual(refusal(crowd), [400, 'validation_failed', 'The message has 122 recipients; at most 120 are taken. Split it.'])
+  t.deepEqual(refusal(crowd), [400, 'validation_failed', 'The message has 122 recipients; at most 120 are allowed. Split it.'])
   t.deepEqual(await rest.must('GET', '/v1/traces?status=captured'), { data: [], next_cursor: null })
 })
 
@@ -347,6 +347,6 @@ test('sendMessage needs api:send', async (t) => {
   t.deepEqual(refusal(await reader.call('POST', '/v1/messages', plain)), [
     403,
     'insufficient_scope',
-    'This needs the scope api:send; the key has api:read.',
+    'This requires the scope api:send; the key has api:read.',
   ])
 })

@@ -44,7 +44,7 @@ test('an SMTP credential moves, and warnings tell that its destination stayed be
   const moved = await rest.must('PATCH', path, { project_id: away })
   t.like(moved, { project_id: away, default_destination_id: destination })
   t.deepEqual(moved['warnings'], [
-    { path: 'default_destination_id', message: 'is of another project, so nothing can be sent with it; name one of this project' },
+    { path: 'default_destination_id', message: 'belongs to another project, so nothing can be sent with it; use one of this project' },
   ])
   t.false('warnings' in (await rest.must('PATCH', path, { project_id: home })))
   t.is((await rest.call('PATCH', path, { project_id: other.projectId })).status, 404)

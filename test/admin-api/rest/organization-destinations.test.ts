@@ -79,7 +79,7 @@ test('the default sender takes what no rule of a project matches, and lends its 
     by: 'org_default',
     rule_id: null,
     environment: null,
-    reason: "No routing rule of the project matches shop@example.ch; the organization's default sender takes it, the destination House.",
+    reason: 'No routing rule of the project matches shop@example.ch; it goes to the organization default sender, the destination House.',
   })
   t.like(await routeOf(rest, await rest.must('POST', '/v1/messages', { ...letter, from: 'a@own.ch', project_id })), { by: 'rule' })
   const unsigned = await rest.must('POST', '/v1/messages', { to: 'ada@example.ch', text: 'Hi', project_id })
@@ -149,7 +149,7 @@ test('a key of one project neither marks nor changes what is organization-wide',
   const refused = [
     403,
     'insufficient_scope',
-    'Organization-wide destinations are changed by keys of the whole organization only; this key is bound to one project.',
+    'Only keys of the whole organization can change organization-wide destinations; this key is bound to one project.',
   ] as const
   t.deepEqual(refusal(await bound.call('PATCH', pathOf(id), { scope: 'org' })), refused)
   t.is((await bound.must('PATCH', pathOf(id), { name: 'Mine', scope: 'project', is_org_default: false }))['name'], 'Mine')
@@ -176,7 +176,7 @@ test('marks are taken back, and destinations deleted, only when no other project
   const back = () => rest.call('PATCH', pathOf(id), { scope: 'project', name: 'Changed' })
   t.like(errorOf(await back()), {
     code: 'conflict',
-    message: 'Still used by 1 routing rule and 1 SMTP credential of other projects; change or delete what names this destination first.',
+    message: 'Still used by 1 routing rule and 1 SMTP credential of other projects; change or delete those first.',
     next_action: 'remove_references',
     details: { routing_rule_ids: [theirs['id']], smtp_credential_ids: [login['id']] },
   })
@@ -202,14 +202,14 @@ test('a destination moves to another project only while nothing names it and it 
   t.like(errorOf(await move()), { code: 'conflict', details: { smtp_credential_ids: [login['id']] } })
   await rest.must('DELETE', `/v1/smtp-credentials/${String(login['id'])}`)
   await mark(rest, id)
-  const never = [400, 'validation_failed', 'project_id: an organization-wide destination never moves; give scope project with it'] as const
+  const never = [400, 'validation_failed', 'project_id: an organization-wide destination cannot move; give scope project too'] as const
   t.deepEqual(refusal(await move()), never)
   t.deepEqual(refusal(await move({ is_org_default: true })), never)
   t.like((await move({ scope: 'project', name: 'Moved' })).body, { project_id, scope: 'project', name: 'Moved' })
   t.deepEqual(await idsOf(rest, `/v1/destinations?project=${project_id}`), [id])
   t.is((await rest.must('POST', '/v1/messages', { ...letter, project_id, destination_id: id }))['outcome'], 'relayed')
 
-  const nowhere = 'project_id: no project has this id; leave it out for the project of your key.'
+  const nowhere = 'project_id: no project has this id; leave it out to use the project of your key.'
   t.is(errorOf(await move({ project_id: 'prj_none' })).message, nowhere)
   const bound = await withKey(['api:admin'], project_id)
   t.is(errorOf(await bound.call('PATCH', pathOf(id), { project_id: rule['project_id'] })).message, nowhere)
@@ -219,7 +219,7 @@ test('updateDestination names a place that cannot be', async (t) => {
   const { rest } = await startRig(t)
   const id = await addDestination(rest)
   const wrong = async (changes: object) => errorOf(await rest.call('PATCH', pathOf(id), changes)).message
-  const needs = 'is_org_default: needs an organization-wide destination; give scope org with it'
+  const needs = 'is_org_default: requires an organization-wide destination; give scope org too'
   t.is(await wrong({ is_org_default: true }), needs)
   t.is(await wrong({ is_org_default: true, scope: 'project' }), needs)
   t.is(await wrong({ scope: 'organization' }), 'scope: must be one of project, org')

@@ -54,7 +54,7 @@ test('createOrganization makes an organization with a first key, which reaches i
     'the key of the owner stays outside',
   )
   const nested = await inner.call('POST', '/v1/organizations', { name: 'x' })
-  t.deepEqual(refusal(nested), [409, 'conflict', 'A team organization has no team organizations of its own.'])
+  t.deepEqual(refusal(nested), [409, 'conflict', 'A team organization cannot have team organizations.'])
   const usage = await rest.must('GET', '/v1/usage')
   t.like(
     (usage['axes'] as Row[]).find(({ axis }) => axis === 'team_orgs'),
@@ -110,7 +110,7 @@ test('a deleted team organization stops at once, is restored by the operator, an
   t.deepEqual(refusal(await inner.call('DELETE', `${path}?discard_queued=true`)), [
     409,
     'conflict',
-    'An organization is deleted with a key of the one that made it; this one was made by nobody or by another.',
+    'Only the organization that created a team organization can delete it; this one was not created by yours.',
   ])
   t.is((await rest.call('DELETE', `${path}?discard_queued=true`)).status, 204)
   t.is((await inner.call('GET', '/v1/projects/me')).status, 401)

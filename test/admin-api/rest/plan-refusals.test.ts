@@ -23,11 +23,11 @@ const features: Readonly<Record<Exclude<IncludedFeature, 'overageBilled' | 'trac
     },
     scheduledSends: {
       ask: (rig) => send(rig, { send_at: new Date(rig.clock.now() + 3_600_000).toISOString() }),
-      message: 'has no scheduled sends; leave send_at out to send now, or raise the plan to pro or enterprise.',
+      message: 'does not include scheduled sends; leave send_at out to send now, or raise the plan to pro or enterprise.',
     },
     bulkReplay: {
       ask: ({ rest }) => rest.call('POST', '/v1/replays', { filter: {} }),
-      message: 'has no bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',
+      message: 'does not include bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',
     },
     orgDestinations: {
       ask: async ({ rest }) => rest.call('PATCH', `/v1/destinations/${await addDestination(rest)}`, { scope: 'org' }),

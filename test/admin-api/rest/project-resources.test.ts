@@ -51,7 +51,7 @@ test('a partition has a parent, and none of its own', async (t) => {
   t.like(await rest.must('GET', `/v1/projects/${String(parent_id)}`), { sub_project_ids: [child['id']] })
   t.like(rowsOf(await rest.must('GET', `/v1/projects?parent_id=${String(parent_id)}`)), [{ name: 'Tenant' }])
   const nested = await rest.call('POST', '/v1/projects', { name: 'Nested', parent_id: child['id'] })
-  t.deepEqual(refusal(nested), [400, 'validation_failed', 'parent_id: is a partition itself, and a partition has none of its own'])
+  t.deepEqual(refusal(nested), [400, 'validation_failed', 'parent_id: is a partition, and a partition cannot have partitions'])
   t.is((await rest.call('POST', '/v1/projects', { name: 'x', parent_id: 'prj_none' })).status, 404)
 })
 
@@ -82,7 +82,7 @@ test('updateProject changes what is given, and null takes a limit back', async (
   t.deepEqual(refusal(above), [
     429,
     'quota_exhausted',
-    'The plan free captures 5000 messages of a project in a month; give at most that, or raise the plan.',
+    'The plan free allows 5000 captures per project and month; give at most that, or raise the plan.',
   ])
   t.is((await rest.call('PATCH', path, { send_budget: -1 })).status, 400)
   t.is((await rest.call('PATCH', path, { is_default: true })).status, 400)
@@ -128,7 +128,7 @@ test('a key of a project manages its partitions, and neither its own limits nor 
   t.like(await bound.must('PATCH', path, { send_budget: 9 }), { send_budget: 9 })
   t.is(rowsOf(await bound.must('GET', '/v1/projects')).length, 2)
   t.like(await bound.must('PATCH', `/v1/projects/${parent_id}`, { name: 'Mine', no_route_policy: 'reject' }), { name: 'Mine' })
-  const above = 'A key of a project neither sets its limits nor deletes it; use a key of the organization or of the parent project.'
+  const above = 'A key of a project cannot set its limits or delete it; use a key of the organization or of the parent project.'
   t.deepEqual(refusal(await bound.call('PATCH', `/v1/projects/${parent_id}`, { send_budget: 9 })), [403, 'insufficient_scope', above])
   t.deepEqual(refusal(await bound.call('DELETE', `/v1/projects/${parent_id}`)), [403, 'insufficient_scope', above])
   t.is((await bound.call('POST', '/v1/projects', { name: 'x' })).status, 403)

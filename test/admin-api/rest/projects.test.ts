@@ -43,7 +43,7 @@ test('setNoRoutePolicy decides what happens to sends without a destination', asy
   t.deepEqual(refusal(await send()), [
     422,
     'no_route',
-    "No routing rule of the project matches a@b.ch. The project's no-route policy is reject; create a routing rule, or name a destination.",
+    "No routing rule of the project matches a@b.ch. The project's no-route policy is reject; create a routing rule, or give a destination.",
   ])
   t.like(await rest.must('PATCH', path, { value: 'relay_default' }), { no_route_policy: 'relay_default' })
   t.is((await send()).status, 422)

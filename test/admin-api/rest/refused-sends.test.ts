@@ -79,7 +79,7 @@ test('what nobody can be found by, or nobody may ask, leaves no trace', async (t
   t.deepEqual(await listed(rest), [])
 })
 
-test('a project gets so many traces of refused sends a day, a tenth of what its plan keeps; those beyond are counted', async (t) => {
+test('a project gets so many traces of refused sends per day, a tenth of what its plan keeps; those beyond are counted', async (t) => {
   const { rest, clock, database, organizationId } = await startRig(t, { plan: 'anonymous' })
   const ids: (string | undefined)[] = []
   for (let n = 0; n < 13; n++) ids.push(await refuse(rest, { unknown: n }))
@@ -89,7 +89,7 @@ test('a project gets so many traces of refused sends a day, a tenth of what its 
   )
   t.is(await database.kv.counter(pack(storedTracesCounter(organizationId))), 10)
   const found = await rest.must('GET', '/v1/diagnose/missing?recipient=nobody%40example.ch')
-  t.regex(JSON.stringify(found['not_checked']), /3 sends that were refused today left no trace/)
+  t.regex(JSON.stringify(found['not_checked']), /3 sends that were refused today have no trace/)
   clock.advance(86_400_000)
   t.truthy(await refuse(rest, { unknown: 1 }), 'a new day')
 })

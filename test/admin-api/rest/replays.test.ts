@@ -41,7 +41,10 @@ test('bad replays are refused by field', async (t) => {
   t.regex(await refused({}), /filter/)
   t.regex(await refused({ filter: { status: 'sent' } }), /status/)
   t.regex(await refused({ filter: { since: 'yesterday' } }), /filter\.since/)
-  t.regex(await refused({ filter: {}, target_destination_id: 'dst_none' }), /target_destination_id: no destination within your reach/)
+  t.regex(
+    await refused({ filter: {}, target_destination_id: 'dst_none' }),
+    /target_destination_id: no destination that you can access has this id/,
+  )
 })
 
 test('plans below Pro have no replay', async (t) => {

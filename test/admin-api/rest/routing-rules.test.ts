@@ -46,7 +46,7 @@ test('a rule that another one makes useless is refused, and so is a change that 
   const [destination_id, other] = [await addDestination(rest), await addDestination(rest)]
   const make = (match: string, changes = {}) => rest.call('POST', '/v1/routing/rules', { match, destination_id, ...changes })
   const first = (await make('@shop.ch')).body as Record<string, unknown>
-  const message = `The rule ${String(first['id'])} matches the same and leads to the same; change its priority instead of making another.`
+  const message = `The rule ${String(first['id'])} has the same match and destination; change its priority instead of creating another.`
   t.deepEqual(refusal(await make('SHOP.ch', { priority: 5 })), [409, 'conflict', message])
   t.is((await make('shop.ch', { destination_id: other })).status, 201)
   const another = (await make('*.shop.ch')).body as Record<string, unknown>
@@ -68,9 +68,9 @@ test('createRoutingRule names what is wrong', async (t) => {
   t.is(await wrong({ match: { from: 'x' } }), 'match.from: must be an address such as shop@example.ch')
   t.is(await wrong({ match: { domain: 'a@b.ch' } }), 'match.domain: must be a domain such as example.ch, or its subdomains as *.example.ch')
   for (const domain of ['*.*.b.ch', 'a.*.b.ch', '*b.ch', '*.', '**', 'b.*'])
-    t.is(await wrong({ match: { domain } }), 'match.domain: takes a * in place of all subdomains only, as in *.example.ch', domain)
-  t.is(await wrong({ match: 'a.*.b.ch' }), 'match: takes a * in place of all subdomains only, as in *.example.ch')
-  t.is(await wrong({ match: '*@b.ch' }), 'match: stands for one address only; for every address of the domain, match b.ch')
+    t.is(await wrong({ match: { domain } }), 'match.domain: can contain * only for all subdomains, as in *.example.ch', domain)
+  t.is(await wrong({ match: 'a.*.b.ch' }), 'match: can contain * only for all subdomains, as in *.example.ch')
+  t.is(await wrong({ match: '*@b.ch' }), 'match: matches one address only; for every address of the domain, match b.ch')
   t.is(await wrong({ match: { any: false } }), 'match.any: must be true')
   const several = 'match: give exactly one of from, domain, any'
   t.is(await wrong({ match: { from: 'a@b.ch', domain: 'b.ch' } }), several)

@@ -58,7 +58,12 @@ test('simulateRouting shows every rule that was looked at, and what decided', as
     rule_id: second,
     destination_id: live,
     destination: { id: live, name: 'Live', mode: 'live', scope: 'project', is_org_default: false },
-    route: { by: 'rule', rule_id: second, environment: null, reason: 'Rule domain *.example.ch (priority 2) names the destination Live.' },
+    route: {
+      by: 'rule',
+      rule_id: second,
+      environment: null,
+      reason: 'Rule domain *.example.ch (priority 2) selects the destination Live.',
+    },
     refusal: null,
     suppressed: [],
     first_attempt: { destination_id: live, wait_seconds: 0 },
@@ -73,21 +78,21 @@ test('simulateRouting shows every rule that was looked at, and what decided', as
       {
         step: 'rule',
         result: 'matched',
-        message: 'Rule domain *.example.ch (priority 2) names the destination Live.',
+        message: 'Rule domain *.example.ch (priority 2) selects the destination Live.',
         rule_id: second,
         destination_id: live,
       },
       { step: 'project_status', result: 'passed', message: 'The project is claimed.', rule_id: null, destination_id: null },
       { step: 'destination_mode', result: 'decided', message: 'The destination Live is live.', rule_id: null, destination_id: live },
-      { step: 'limits', result: 'passed', message: 'No limit is met.', rule_id: null, destination_id: null },
+      { step: 'limits', result: 'passed', message: 'No limit is reached.', rule_id: null, destination_id: null },
       {
         step: 'suppressions',
         result: 'passed',
-        message: 'The recipient is not on the suppression list.',
+        message: 'The recipient is not suppressed.',
         rule_id: null,
         destination_id: null,
       },
-      { step: 'failover', result: 'passed', message: 'The destination Live takes mail now.', rule_id: null, destination_id: live },
+      { step: 'failover', result: 'passed', message: 'The destination Live receives mail now.', rule_id: null, destination_id: live },
     ],
     earlier: null,
   } as never)
@@ -166,13 +171,13 @@ test('simulateRouting asks as an SMTP credential does', async (t) => {
   t.deepEqual(
     told.steps.map(({ message }) => message),
     [
-      `The SMTP credential ${String(username)} may send this.`,
-      'The SMTP credential names the destination Live.',
+      `The SMTP credential ${String(username)} can send this message.`,
+      'The SMTP credential selects the destination Live.',
       'The project is claimed.',
       'The destination Live is live.',
       '0 of 5 messages that this SMTP credential may still send in this minute are used.',
-      'The recipient is not on the suppression list.',
-      'The destination Live takes mail now.',
+      'The recipient is not suppressed.',
+      'The destination Live receives mail now.',
     ],
   )
   t.like((await ask({ from: 'a@other.ch' })).refusal, { code: 'sender_not_allowed' })
@@ -190,7 +195,7 @@ test('simulateRouting tells who is on the suppression list, as a send then does'
   t.like(told, { outcome: 'relayed', suppressed: [{ address: to, source: 'manual' }], first_attempt: { destination_id: live } })
   t.is(
     told.steps.find(({ step }) => step === 'suppressions')?.message,
-    'ada@example.ch is on the suppression list (manual: asked us to stop) and gets nothing.',
+    'ada@example.ch is suppressed (manual: asked us to stop) and is skipped.',
   )
   const all = await simulate(rest, { ...some, to: 'ADA@example.ch' })
   t.like(all, { outcome: 'relayed', suppressed: [{ address: 'ADA@example.ch' }], first_attempt: null })
@@ -259,7 +264,7 @@ test('simulateRouting asks for what a message was sent to, not for the fallback 
   const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to, text: 'Hi', destination_id: main })
   const stored = await database.get(traces, { organizationId }, String(trace_id))
   if (!stored) throw new Error('no trace')
-  const note = { to: spare, cause: 'transient', message: 'The attempt failed for now.' }
+  const note = { to: spare, cause: 'transient', message: 'The attempt failed temporarily.' }
   const moved = onDetour(stored.record, { to: spare, isAtOnce: true, note })
   await database.commit(new Change().rewrite(traces, organizationId, stored, moved))
   const told = await simulate(rest, { trace_id })
@@ -290,7 +295,7 @@ test('simulateRouting names what is wrong', async (t) => {
   t.is(await wrong({ from: 'a@example.ch', to: [] }), 'to: is required: give from and to, or a trace_id alone')
   t.is(await wrong({ from: 'x', to }), 'from: must be one address such as ada@example.ch or Ada <ada@example.ch>')
   const trace_id = '0b6ab9a4-6a0c-4b0f-9d6f-0d5f8f1c2a3b'
-  t.is(await wrong({ trace_id, to }), 'trace_id: tells everything about the message; give it alone')
+  t.is(await wrong({ trace_id, to }), 'trace_id: describes the whole message; give no other field with it')
   const { id } = await rest.must('POST', '/v1/smtp-credentials', {})
   const login = { smtp_credential_id: id, to, from: 'a@example.ch' }
   t.is(await wrong({ ...login, from: undefined }), 'from: is required with smtp_credential_id')

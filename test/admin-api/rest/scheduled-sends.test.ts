@@ -28,7 +28,7 @@ test('sendMessage with send_at answers status queued, and the trace tells the ti
   t.like(trace, { status: 'queued', send_at, next_attempt_at: send_at, attempts: 0 })
   t.deepEqual((trace['timeline'] as { event: string; message: string }[]).map(({ event, message }) => `${event}: ${message}`).slice(2), [
     'queued: The destination Host is live.',
-    `scheduled: It leaves at ${send_at}, and can be canceled until then.`,
+    `scheduled: It leaves at ${send_at} and can be canceled until then.`,
   ])
 })
 
@@ -48,7 +48,7 @@ test('sendMessage refuses a send_at that is past or more than 3 days ahead, says
   await route(rest)
   const now = clock.now()
   const iso = (ms: number): string => new Date(ms).toISOString()
-  const past = `send_at: must be in the future, and here it is ${iso(now)}; give a later time, or leave it out to send now`
+  const past = `send_at: must be in the future, and the time of the server is ${iso(now)}; give a later time, or leave it out to send now`
   const far = `send_at: must be at most 3 days ahead; the latest possible time now is ${iso(now + 72 * hour)}`
   for (const [send_at, message] of [
     [iso(now), past],
@@ -65,7 +65,7 @@ test('sendMessage with send_at needs the plan pro or above', async (t) => {
   for (const plan of ['anonymous', 'free', 'basic'] as const) {
     const { rest, clock } = await startRig(t, { plan })
     const send_at = new Date(clock.now() + hour).toISOString()
-    const message = `The plan ${plan} has no scheduled sends; leave send_at out to send now, or raise the plan to pro or enterprise.`
+    const message = `The plan ${plan} does not include scheduled sends; leave send_at out to send now, or raise the plan to pro or enterprise.`
     t.deepEqual(refusal(await rest.call('POST', '/v1/messages', { ...plain, send_at })), [403, 'feature_disabled', message])
   }
   const { rest, clock } = await startRig(t, { plan: 'pro' })
@@ -82,7 +82,7 @@ test('sendMessage with send_at waits also where it will be captured, is listed a
   t.like(trace, { status: 'queued', outcome: 'captured.no_route', send_at: at, next_attempt_at: at })
   t.deepEqual((trace['timeline'] as { event: string; message: string }[]).map(({ event, message }) => `${event}: ${message}`).slice(2), [
     "queued: No destination matches, and the project's no-route policy is to capture.",
-    `scheduled: It is captured at ${at}, and can be canceled until then.`,
+    `scheduled: It is captured at ${at} and can be canceled until then.`,
   ])
   t.deepEqual(await listed(rest, '?status=queued'), ['Your order'])
   t.like(await rest.must('DELETE', `/v1/messages/scheduled/${String(sent['trace_id'])}`), { status: 'canceled' })
@@ -148,7 +148,7 @@ test('cancelScheduledSend cancels once and for all, again and again, and the tim
   t.deepEqual((trace['timeline'] as object[]).at(-1), {
     at: canceled_at,
     event: 'canceled',
-    message: `Canceled by ${by} before it left.`,
+    message: `Canceled by ${by} before it was sent.`,
     detail: { canceled_by: by },
   })
 })

@@ -59,7 +59,7 @@ test('no refusal of a send tells a send-only key what there is', async (t) => {
   }
   t.regex(
     errorOf(await rest.call('POST', '/v1/messages', { ...message, project_id, environment: 'other' })).message,
-    /there are Hidden again$/,
+    /known environments: Hidden again$/,
   )
 })
 
@@ -91,6 +91,6 @@ test('a send-only key is refused by every operation but the two, whatever is ask
   t.deepEqual(refusal(await key.call('GET', '/v1/projects/me')), [
     403,
     'insufficient_scope',
-    'This needs the scope api:read; this key is for sending only.',
+    'This requires the scope api:read; this key is for sending only.',
   ])
 })

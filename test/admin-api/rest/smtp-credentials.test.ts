@@ -62,7 +62,7 @@ test('createSmtpCredential names what is wrong, all of it', async (t) => {
       { path: 'allowed_from_domains[1]', message: 'must be a domain such as example.ch' },
       { path: 'default_destination_id', message: 'no destination of this project has this id' },
       { path: 'verp_bounce_domain', message: 'must be a domain such as bounces.example.ch' },
-      { path: 'expires_at', message: 'must be in the future; null is for a credential that does not expire' },
+      { path: 'expires_at', message: 'must be in the future; use null for a credential that does not expire' },
     ],
   })
   const message = async (body: unknown) => errorOf(await rest.call('POST', path, body)).message
@@ -89,7 +89,7 @@ test('createSmtpCredential and updateSmtpCredential leave off what the plan does
   const { rest } = await startRig(t, { plan: 'free' })
   const warning = (field: string, what: string) => ({
     path: field,
-    message: `the plan free includes no ${what}; it stays off, raise the plan to use it`,
+    message: `the plan free does not include ${what}; the setting has no effect until you raise the plan`,
   })
   const warnings = [
     warning('verp_enabled', 'VERP'),
@@ -119,7 +119,7 @@ test('createSmtpCredential keeps what only a flag of the organization bars, and 
   t.deepEqual(made['warnings'], [
     {
       path: 'click_tracking_enabled',
-      message: 'click tracking is switched off for this organization; the setting is kept and takes effect when that changes',
+      message: 'click tracking is turned off for this organization; the setting is kept and takes effect when that changes',
     },
   ])
 })
@@ -127,7 +127,7 @@ test('createSmtpCredential keeps what only a flag of the organization bars, and 
 test('createSmtpCredential and updateSmtpCredential warn of VERP without a domain for bounces', async (t) => {
   const { rest } = await startRig(t, { bounceDomain: null })
   const warnings = [
-    { path: 'verp_bounce_domain', message: 'this service has no domain for bounces; VERP has no effect until this field names one' },
+    { path: 'verp_bounce_domain', message: 'this service has no bounce domain; VERP has no effect until this field is set' },
   ]
   const made = await rest.must('POST', path, { verp_enabled: true })
   t.like(made, { verp_enabled: true, warnings })
@@ -235,16 +235,16 @@ test('testSmtpCredential shows every check, and asks a live provider', async (t)
     ],
   })
   await rest.must('PATCH', `/v1/destinations/${destination}`, { scope: 'org', is_org_default: true })
-  const byDefault = 'Where no routing rule matches: Webhoster (127.0.0.1:2600); mail would be captured, because it is in sandbox mode.'
+  const byDefault = 'Where no routing rule matches: Webhoster (127.0.0.1:2600); a message would be captured, because it is in sandbox mode.'
   t.like((await run())['checks'], { 1: { check: 'destination_resolves', ok: true, detail: byDefault } })
   await rest.must('PATCH', `/v1/destinations/${destination}`, { scope: 'project' })
   await rest.must('PATCH', `${path}/${String(id)}`, { default_destination_id: destination })
   const verbatim = {
     check: 'adapter_forwards_verbatim',
     ok: true,
-    detail: 'The provider smtp relays the message byte for byte as submitted, below a Received header of ours.',
+    detail: 'The provider smtp relays the message byte for byte as submitted, below a Received field of this service.',
   }
-  const sandboxed = 'Webhoster (127.0.0.1:2600); mail would be captured, because it is in sandbox mode.'
+  const sandboxed = 'Webhoster (127.0.0.1:2600); a message would be captured, because it is in sandbox mode.'
   t.deepEqual(((await run())['checks'] as unknown[]).slice(1), [{ check: 'destination_resolves', ok: true, detail: sandboxed }, verbatim])
   t.deepEqual(transport.probed, [])
 
@@ -254,7 +254,7 @@ test('testSmtpCredential shows every check, and asks a live provider', async (t)
     ok: false,
     checks: [
       { check: 'credential_active', ok: false, detail: `${String(username)} expired at ${expires_at}.` },
-      { check: 'destination_resolves', ok: true, detail: 'Webhoster (127.0.0.1:2600); mail would be relayed.' },
+      { check: 'destination_resolves', ok: true, detail: 'Webhoster (127.0.0.1:2600); a message would be relayed.' },
       verbatim,
       { check: 'provider_auth', ok: true, detail: 'The login was accepted.', milliseconds: 3 },
     ],

@@ -74,7 +74,7 @@ test('bad entries are refused by field', async (t) => {
   const cases: readonly (readonly [Json, string])[] = [
     [{ email: 'ada' }, 'email: must be one address such as ada@example.ch'],
     [{ email: 'Ada <a@b.ch>' }, 'email: must be one address such as ada@example.ch'],
-    [{ email: 'a@b.ch', expires_at: past }, 'expires_at: must be in the future; leave it out to suppress for good'],
+    [{ email: 'a@b.ch', expires_at: past }, 'expires_at: must be in the future; leave it out to suppress permanently'],
     [{ email: 'a@b.ch', source: 'bounce' }, 'source: is not a known field'],
     [{}, 'email: is required'],
   ]
@@ -83,7 +83,7 @@ test('bad entries are refused by field', async (t) => {
   t.deepEqual(refusal(await rig.rest.call('PATCH', `${path}/${String(id)}`, { expires_at: past })), [
     400,
     'validation_failed',
-    'expires_at: must be in the future; delete the entry to lift it now',
+    'expires_at: must be in the future; delete the suppression to end it now',
   ])
   t.deepEqual(await emails(rig), ['ada@example.ch'])
 })
@@ -165,11 +165,11 @@ test('an import adds what is new, leaves what is there, and tells row by row wha
         { row: 6, result: 'already_there' },
         {
           ...{ row: 7, result: 'refused', email: 'late@example.ch' },
-          message: 'expires_at: must be in the future; leave it out to suppress for good',
+          message: 'expires_at: must be in the future; leave it out to suppress permanently',
         },
         {
           ...{ row: 8, result: 'refused', email: 'far@example.ch' },
-          message: 'project_id: no project has this id; leave it out for the project of your key.',
+          message: 'project_id: no project has this id; leave it out to use the project of your key.',
         },
         { row: 9, result: fresh ? 'added' : 'already_there' },
       ],
@@ -243,7 +243,7 @@ test('50,000 rows are imported in small writes and exported again; one more is r
   const largest = watchWrites(t, rig)
   const over = await importRows(rig, 'text/csv', csvOf(50_001, 'x'))
   t.is(over.status, 413)
-  t.is(over.body.error.message, 'At most 50000 rows are taken at once; nothing was added. Split them over several requests.')
+  t.is(over.body.error.message, 'An import can have at most 50000 rows; no row was added. Split the import into several requests.')
   t.deepEqual(await emails(rig), [])
   const { status, body } = await importRows(rig, 'text/csv', csvOf(50_000, 'r'.repeat(100)))
   t.is(status, 200)

@@ -121,10 +121,10 @@ test('variables that are missing or wrong are named, and nothing is kept', async
   t.deepEqual(await wrong({ template_id, template_vars: [] }), ['template_vars: expected an object, got a list'])
   t.deepEqual(await wrong({ template_id: 'order' }), ['template_id: no template of this project has this id'])
   t.deepEqual(await wrong({ template_slug: 'orders' }), ['template_slug: no template of this project has this slug'])
-  t.deepEqual(await wrong({ template_id, template_slug: 'order' }), ['template_slug: names a template like template_id; give one of them'])
+  t.deepEqual(await wrong({ template_id, template_slug: 'order' }), ['template_slug: replaces template_id; give only one of them'])
   t.deepEqual(await wrong({ text: 'x', template_vars: { a: 1 }, template_version: 1 }), [
-    'template_version: goes with a template; give template_id or template_slug too, or leave it out',
-    'template_vars: goes with a template; give template_id or template_slug too, or leave it out',
+    'template_version: requires a template; give template_id or template_slug too, or leave it out',
+    'template_vars: requires a template; give template_id or template_slug too, or leave it out',
   ])
   const bare = await saved(rig, { slug: 'bare', text_tmpl: null, html_tmpl: null })
   t.deepEqual(await wrong({ template_id: bare, template_vars }), [

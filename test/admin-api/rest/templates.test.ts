@@ -141,7 +141,7 @@ test('saves at the same time are versions of their own', async (t) => {
   t.deepEqual(kept.map(String).toSorted(), texts)
 })
 
-test('listTemplates shows slug, name and current version, the newest first, page by page', async (t) => {
+test('listTemplates shows slug, name and current version, newest first, page by page', async (t) => {
   const rig = await startRig(t)
   const project = await rig.addProject()
   for (const slug of ['a', 'b', 'c']) {

@@ -14,7 +14,7 @@ test('getTrace tells the story of a send', async (t) => {
   const { size, project_id, timeline, ...told } = trace
   t.true(Number(size) > 100)
   t.regex(String(project_id), /^prj_/)
-  const reason = 'Rule any (priority 100) names the destination Webhoster.'
+  const reason = 'Rule any (priority 100) selects the destination Webhoster.'
   t.deepEqual(told, {
     trace_id,
     status: 'queued',
@@ -112,7 +112,7 @@ test('listTraces refuses a cursor of another list, and one that was cut or made 
   for (const to of ['ada@example.ch', 'ada@example.ch', 'bob@example.ch']) await rest.must('POST', '/v1/messages', { ...plain, to })
   const cursor = String((await rest.must('GET', '/v1/traces?limit=1'))['next_cursor'])
   const ofAda = String((await rest.must('GET', '/v1/traces?limit=1&to=ada@example.ch'))['next_cursor'])
-  const message = 'cursor: is not a cursor of this list; start again without one'
+  const message = 'cursor: is not a cursor of this list; start again without a cursor'
   for (const wrong of ['garbage', cursor.slice(0, -1), cursor.slice(0, -9), ofAda])
     t.deepEqual(refusal(await rest.call('GET', `/v1/traces?cursor=${wrong}`)), [400, 'validation_failed', message], wrong)
   for (const list of ['destinations', 'inboxes', 'api-keys', 'smtp-credentials'])
@@ -180,7 +180,7 @@ test('sendMessage with verp_enabled goes on without it where the plan has none, 
   t.like(recipients, { 0: { return_path: null } })
   t.like((timeline as unknown[]).at(-1), {
     event: 'verp',
-    message: 'VERP was asked for and is not used: the plan free does not include it.',
+    message: 'VERP was requested but is not used: the plan free does not include it.',
   })
 })
 

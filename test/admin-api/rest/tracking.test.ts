@@ -185,6 +185,6 @@ test('the test of a credential tells that tracking changes its mail', async (t) 
   t.like((checks as object[])[2], {
     check: 'adapter_forwards_verbatim',
     detail:
-      'The provider smtp relays the message byte for byte as submitted, but for what tracking changes in its HTML, below a Received header of ours.',
+      'The provider smtp relays the message byte for byte as submitted, but for what tracking changes in its HTML, below a Received field of this service.',
   })
 })

@@ -79,13 +79,13 @@ test('an endpoint is made with its secret shown once, and read, listed, changed,
 test('targets that may not be sent to are refused with the reason, when they are set and when they are changed', async (t) => {
   const { rest } = await startRig(t)
   const { id } = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target })
-  const inside = 'target_url: leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+  const inside = 'target_url: resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
   const table: readonly (readonly [string, RegExp | string])[] = [
-    ['no address', /must be an address that begins with https/],
-    ['ftp://example.ch/', /must be an address that begins with https/],
-    ['javascript:alert(1)', /must be an address that begins with https/],
-    ['https://user:secret@example.ch/', /must have no user name or password/],
-    ['https://example.ch/#part', /must have no part after #/],
+    ['no address', /must be an https URL/],
+    ['ftp://example.ch/', /must be an https URL/],
+    ['javascript:alert(1)', /must be an https URL/],
+    ['https://user:secret@example.ch/', /must not contain a user name or password/],
+    ['https://example.ch/#part', /must not contain a fragment/],
     [`https://example.ch/${'x'.repeat(2040)}`, /must not be longer|at most|<=/i],
     ['https://inside.example.ch/', inside],
     ['https://10.0.0.1/', inside],
@@ -94,7 +94,7 @@ test('targets that may not be sent to are refused with the reason, when they are
     ['https://0x7f.1.1.1/', inside],
     ['https://2130706434/', inside],
     ['https://169.254.169.254/latest/meta-data/', inside],
-    ['http://mail.example.ch/', /must begin with https:\/\/; http:\/\/ is for networks of the operator/],
+    ['http://mail.example.ch/', /must begin with https:\/\/; http:\/\/ is allowed only in networks listed/],
     ['http://nowhere.example.ch/', /must begin with https/],
     ['http://mixed.example.ch/', /must begin with https/],
   ]
@@ -173,7 +173,7 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
     status: 'failed',
     attempt_count: 1,
     last_status_code: 500,
-    last_error: 'The receiver answered 500.',
+    last_error: 'The receiver returned status 500.',
     next_attempt_at: new Date(clock.now() + 60_000).toISOString(),
     project_id: project,
   })
@@ -195,7 +195,7 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   const { attempts, body, ...detail } = (await rest.must('GET', `/v1/webhooks/attempts/${String(id)}`)) as Row & { attempts: Row[] }
   t.deepEqual(detail, { id, ...row })
   t.notThrows(() => webhookEventShape.parse(JSON.parse(String(body))))
-  t.like(attempts, [{ number: 1, status_code: 500, error: 'The receiver answered 500.', at: new Date(clock.now()).toISOString() }])
+  t.like(attempts, [{ number: 1, status_code: 500, error: 'The receiver returned status 500.', at: new Date(clock.now()).toISOString() }])
   const said = String(attempts[0]?.['response_body'])
   t.regex(said, /^<b>no<\/b>\ufffd\ufffd\[2Jä+$/)
   t.true(Buffer.byteLength(said) <= 4096 + 4)
@@ -218,11 +218,11 @@ test('what is in last_error says what to do', async (t) => {
   const early = await receiverOf(t, { answer: (_response, request) => request.socket.destroy() })
   await webhookDispatcher.start()
   const table = [
-    [moved.url, /answered 301: a redirect is not followed; set target_url/],
+    [moved.url, /returned status 301: redirects are not followed; set target_url/],
     [early.url, /closed the connection without an answer/],
     ['https://127.0.0.1:1/', /refused the connection/],
     ['https://nowhere.example.ch/', /host name has no address/],
-    ['https://broken.example.ch/', /No name server answered in time/],
+    ['https://broken.example.ch/', /The DNS lookup timed out/],
   ] as const
   for (const [target_url, message] of table) {
     const { id } = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url })
@@ -252,7 +252,7 @@ test('a test sends an event like any other at once, tells what was said, and lea
   t.is(receiver.received[0]?.body, String(told['body']))
   t.deepEqual((await rest.must('GET', `${path}/attempts`))['data'], [])
   receiver.answer = (response) => response.writeHead(404).end()
-  t.like(await rest.must('POST', `${path}/test`), { delivered: false, status_code: 404, error: 'The receiver answered 404.' })
+  t.like(await rest.must('POST', `${path}/test`), { delivered: false, status_code: 404, error: 'The receiver returned status 404.' })
   const held = Promise.withResolvers<void>()
   receiver.answer = (response) => void held.promise.then(() => response.writeHead(200).end())
   const slow = rest.call('POST', `${path}/test`)
@@ -260,7 +260,7 @@ test('a test sends an event like any other at once, tells what was said, and lea
   t.deepEqual(refusal(await rest.call('POST', `${path}/test`)), [
     429,
     'rate_limit_exceeded',
-    'A test of this endpoint is under way; wait for its end.',
+    'A test of this endpoint is in progress; wait until it ends.',
   ])
   held.resolve()
   t.is((await slow).status, 200)
@@ -271,7 +271,7 @@ test('a project has at most 20 endpoints, also by moves', async (t) => {
   const { rest } = rig
   const other = await rest.must('POST', '/v1/webhooks', { name: 'x', target_url: target, project_id: await rig.addProject() })
   for (let n = 0; n < 20; n++) await rest.must('POST', '/v1/webhooks', { name: `n${n}`, target_url: target })
-  const full = [409, 'conflict', 'A project has at most 20 webhook endpoints; delete one of them first.'] as const
+  const full = [409, 'conflict', 'A project can have at most 20 webhook endpoints; delete one first.'] as const
   t.deepEqual(refusal(await rest.call('POST', '/v1/webhooks', { name: 'x', target_url: target })), full)
   const path = `/v1/webhooks/${String(other['id'])}`
   t.deepEqual(refusal(await rest.call('PATCH', path, { project_id: await projectOf(rig) })), full)

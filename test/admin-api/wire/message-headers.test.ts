@@ -20,8 +20,8 @@ test('messageHeaders take fifty fields and refuse more with one sentence', (t) =
   t.is(problemOf({ ...names(50), Bcc: 'x', 'x-0': 'v' }), 'body: at most 50 fields')
 })
 
-test('messageHeaders name a field that is there twice, in other letters of case', (t) => {
-  t.is(problemOf({ 'X-A': '1', 'X-B': '1', 'x-a': '2' }), 'x-a: is there twice, in other letters of case')
+test('messageHeaders name a field that is given twice, with different case', (t) => {
+  t.is(problemOf({ 'X-A': '1', 'X-B': '1', 'x-a': '2' }), 'x-a: is given twice, with different case')
 })
 
 test('messageHeaders look at none of too many', (t) => {

@@ -17,7 +17,7 @@ test('the fields of a page refuse limits and cursors nobody gave out', (t) => {
     t.throws(() => read({ limit }), { message: 'limit: must be a whole number from 1 to 200' })
   }
   t.throws(() => read({ limit: '201' }), { message: 'limit: at most 200' })
-  t.throws(() => read({ cursor: 'a b' }), { message: 'cursor: must be the next_cursor of the page before, unchanged' })
+  t.throws(() => read({ cursor: 'a b' }), { message: 'cursor: must be the unchanged next_cursor of the previous page' })
   t.throws(() => read({ cursor: 'a'.repeat(1025) }), { message: 'cursor: at most 1024 characters' })
 })
 

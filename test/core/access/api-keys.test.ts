@@ -50,7 +50,7 @@ async function openKeys(t: ExecutionContext) {
   return { keys, another: new ApiKeys(options), apiKey, clock, reads: () => reads, database }
 }
 
-const refused = { message: 'This API key is unknown, expired or revoked; use a current one.', code: 'unauthorized' } as const
+const refused = { message: 'This API key is unknown, expired or revoked; use an active one.', code: 'unauthorized' } as const
 
 test('authenticate() reads the store once until settings change', async (t) => {
   const { keys, apiKey, reads } = await openKeys(t)
@@ -88,7 +88,7 @@ test('mint() gives no right that the minting key does not have', async (t) => {
   const { keys, apiKey } = await openKeys(t)
   const scope = { ...(await keys.authenticate(apiKey)), rights: ['api:send'] as const }
   await t.throwsAsync(keys.mint(scope, { name: 'x', scopes: ['api:admin'] }), {
-    message: 'This needs the scope api:admin; the key has api:send.',
+    message: 'This requires the scope api:admin; the key has api:send.',
   })
   t.deepEqual((await keys.mint(scope, { name: 'x', scopes: ['api:read', 'api:send', 'api:read'] })).record.scopes, ['api:read', 'api:send'])
 })
@@ -117,7 +117,7 @@ test('update() never shortens the time for which the organization has an adminis
   const refused = {
     code: 'conflict',
     message:
-      'Of the active keys with api:admin for the whole organization this one lasts longest; mint another one that lasts as long first.',
+      'Of the active keys with api:admin for the whole organization, this one lasts longest; create another one that lasts as long first.',
   }
   const ends = (id: string, expiresAt: number | null) => keys.update(scope, id, { expiresAt })
   await t.throwsAsync(ends(scope.grantId, end(1)), refused)

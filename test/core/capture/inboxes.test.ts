@@ -267,7 +267,7 @@ test('Inboxes.wait() is open 20 times for a key and 200 times for a project', as
   await until('all wait', () => house.bell.waiting(projectId) === 200)
   await t.throwsAsync(wait('key_0'), {
     code: 'rate_limit_exceeded',
-    message: 'At most 20 waits of a key and 200 of a project may be open at a time.',
+    message: 'At most 20 waits per key and 200 per project can be open at a time.',
   })
   await t.throwsAsync(wait('key_new'), { code: 'rate_limit_exceeded' })
   caller.abort()

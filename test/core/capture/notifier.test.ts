@@ -123,7 +123,7 @@ test('a refusal is noted and nothing is sent again', async (t) => {
   house.clock.advance(86_400_000)
   await quiet(house)
   t.is(receiver.received.length, 1)
-  t.like(await last(house), { statusCode: 500, error: 'The receiver answered 500.' })
+  t.like(await last(house), { statusCode: 500, error: 'The receiver returned status 500.' })
 })
 
 test('a crash while it is sent, or before, leads to no second one', async (t) => {
@@ -169,7 +169,7 @@ test('a receiver that hangs gets two at a time, holds up no other inbox, and wha
   for (let i = 0; i < 103; i++) await house.submit()
   await until('the last one is given up', async () => (await last(house, 'inb_slow')) !== undefined)
   t.is(open.length, 2)
-  t.like(await last(house, 'inb_slow'), { error: 'Too many notifications of this inbox were waiting; this one was given up.' })
+  t.like(await last(house, 'inb_slow'), { error: 'Too many notifications of this inbox were pending; this one was dropped.' })
   await house.submit({ rcptTo: ['last@other.test'] })
   await noted(house, 'inb_fast')
   t.is((await last(house, 'inb_fast'))?.statusCode, 204)

@@ -62,7 +62,7 @@ test('a claim makes the sandbox an organization of who was mailed', async (t) =>
   t.like((await rig.database.get(oauthGrants, reach, grant.id))?.record, { userId: user.id, scopes: scopesOfPermissions(['send_sandbox']) })
   const acts = (await rig.database.all(auditEntries, reach)).map(({ record }) => [record.actor.id, record.act])
   t.deepEqual(acts, [[user.id, 'organization.claimed']])
-  t.is((await rig.mails()).at(-1)?.trace.subject, 'You took over a sandbox')
+  t.is((await rig.mails()).at(-1)?.trace.subject, 'You claimed a sandbox')
   t.deepEqual(await rig.claims.openFor(user), [])
   t.like((await rig.claims.start(scope, 'eve@example.ch')).progress, { isClaimed: true, userId: user.id, email: 'ada@example.ch' })
   t.is((await rig.claims.start(scope, 'eve@example.ch')).open, undefined)

@@ -91,11 +91,11 @@ test('of three recipients only the one that was put off is tried again', async (
   t.is(trace.recipients[2]?.reply?.code, 550)
   t.is(trace.status, 'failed', 'the worst recipient decides')
   t.deepEqual((await house.story(traceId)).slice(3), [
-    'attempt: Attempt 1 to smtp.provider.test:587 took 0 ms: 1 accepted, 1 put off, 1 refused.',
+    'attempt: Attempt 1 to smtp.provider.test:587 took 0 ms: 1 accepted, 1 deferred, 1 refused.',
     `retry_scheduled: Attempt 2 for 1 recipient is due at ${new Date(startOfTime + minute).toISOString()}.`,
     'bounced: Bounced for carl@example.net: The mailbox does not exist at that domain.',
     'attempt: Attempt 2 to smtp.provider.test:587 took 0 ms: 1 accepted.',
-    'partly_sent: The provider took the message for 2 of 3 recipients; the others failed.',
+    'partly_sent: The provider accepted the message for 2 of 3 recipients; the others failed.',
   ])
 })
 
@@ -118,7 +118,7 @@ test('a message that is always put off is tried on schedule and given up at its 
   t.is(await house.queueLength(), 0)
   const story = await house.story(traceId)
   t.is(story.filter((line) => line.startsWith('attempt:')).length, 18)
-  t.is(story.at(-1), 'failed: The message was given up for all recipients.')
+  t.is(story.at(-1), 'failed: Delivery was abandoned for all recipients.')
 })
 
 test('an unknown outcome is said to be one, waits a quarter of an hour, and is repeated once', async (t) => {
@@ -130,7 +130,7 @@ test('an unknown outcome is said to be one, waits a quarter of an hour, and is r
   await until('first', () => house.attempted.length === 1)
   t.like(await house.trace(traceId), { status: 'queued', unknownAttempts: 1, nextAttemptAt: startOfTime + 15 * minute })
   t.like((await attempts(house, traceId))[0], { state: 'unknown' })
-  t.regex((await house.story(traceId)).join('\n'), /connection_lost\. The outcome is unknown: the provider may have the message\./)
+  t.regex((await house.story(traceId)).join('\n'), /connection_lost\. The outcome is unknown: the provider may have accepted the message\./)
   house.clock.advance(15 * minute - 1)
   await quiet(house)
   t.is(house.attempted.length, 1)
@@ -162,7 +162,7 @@ test('an attempt during which the process died is shown as unknown, and the mess
   const { traceId } = await house.submit()
   await until('the start is on record', async () => (await attempts(house, traceId)).length === 1)
   t.like((await attempts(house, traceId))[0], { number: 1, state: 'started', host: 'smtp.provider.test' })
-  t.regex((await house.story(traceId)).at(-1) ?? '', /^attempt: Attempt 1 to smtp.provider.test:587 is under way\.$/)
+  t.regex((await house.story(traceId)).at(-1) ?? '', /^attempt: Attempt 1 to smtp.provider.test:587 is in progress\.$/)
   for (let n = 2; n <= 4; n++) {
     const next = await house.crash()
     if (n === 4) next.transport.script = (call) => take(call)
@@ -179,7 +179,7 @@ test('an attempt during which the process died is shown as unknown, and the mess
     t.is(await next.queueLength(), 0)
     t.regex(
       (await next.story(traceId)).join('\n'),
-      /The process ended during this attempt; the peer may have the message\. The outcome is unknown/,
+      /The process ended during this attempt; the provider may have accepted the message\. The outcome is unknown/,
     )
   }
 })
@@ -218,7 +218,7 @@ test('a message waits while the password of its destination cannot be opened, an
   const { traceId } = await house.submit()
   await until('attempted', () => house.attempted.length === 1)
   t.like(await house.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + minute })
-  t.regex((await house.story(traceId))[3] ?? '', /A secret of the destination cannot be opened with the present master key/)
+  t.regex((await house.story(traceId))[3] ?? '', /A secret of the destination cannot be decrypted with the current master key/)
   await house.destination({ username: 'me', updatedAt: startOfTime + 1 }, 'new secret')
   house.clock.advance(minute)
   await until('sent', () => house.attempted.length === 2)

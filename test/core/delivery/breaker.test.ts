@@ -12,7 +12,7 @@ test('five faults in a row open a breaker, and it says since when, why and until
   t.is(phaseOf(faults(4), start), 'closed')
   const open = faults(5)
   t.is(phaseOf(open, start), 'open')
-  t.like(open, { since: start, until: start + 30 * second, reason: '5 attempts in a row failed; the last one: Refused.' })
+  t.like(open, { since: start, until: start + 30 * second, reason: '5 consecutive attempts failed; the last one: Refused.' })
 })
 
 test('a success between faults starts the count anew', (t) => {

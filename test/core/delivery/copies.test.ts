@@ -64,7 +64,7 @@ test('each recipient gets a copy of its own under a return path of its own, whic
   })
   t.is(await house.queueLength(), 0)
   t.true(
-    (await house.story(traceId)).includes('verp: Each recipient gets a copy with a return path of its own at bounces.postern.test (VERP).'),
+    (await house.story(traceId)).includes('verp: Each recipient gets a copy with a separate return path at bounces.postern.test (VERP).'),
   )
 })
 
@@ -165,7 +165,7 @@ for (const error of ['connect_refused', 'auth_failed', 'destination_misconfigure
     t.deepEqual(fates(between), [`${anna} sent`, `${ben} queued`, `${carl} queued`])
     t.is(between.nextAttemptAt, startOfTime + minute)
     t.like((await attempts(house, traceId))[0], { state: 'finished', error: { code: error } })
-    t.regex((await house.story(traceId)).join('\n'), new RegExp(`1 accepted, 2 put off. The attempt failed: ${error}`))
+    t.regex((await house.story(traceId)).join('\n'), new RegExp(`1 accepted, 2 deferred. The attempt failed: ${error}`))
     house.clock.advance(minute)
     await until('second', () => house.attempted.length === 2)
     t.deepEqual(house.transport.attemptsAt(traceId).slice(2), [[ben], [carl]])

@@ -122,7 +122,7 @@ test('a fallback in sandbox mode is passed over, and the trace says so', async (
   const { traceId } = await house.submit()
   await until('two attempts', () => house.attempted.length === 2)
   t.deepEqual(places(house), ['dst_1', 'dst_3'])
-  t.regex((await house.story(traceId)).join('\n'), /passes over First \(in sandbox mode\) and goes on to the fallback Second/)
+  t.regex((await house.story(traceId)).join('\n'), /skips First \(in sandbox mode\) and goes on to the fallback Second/)
 })
 
 test('what a policy does not name stays at the primary', async (t) => {

@@ -106,7 +106,7 @@ test('a failed probe opens no breaker, and a test that works ends the pause of a
   t.like(entry, { event: 'waiting', detail: { destination_id: 'dst_1', breaker: 'open' } })
   t.regex(
     entry?.message ?? '',
-    /^Mail rests for the destination Provider: 5 attempts in a row failed; .* tried again from 2030-01-15T12:00:30/,
+    /^Delivery to the destination Provider is paused: 5 consecutive attempts failed; .* trial is at 2030-01-15T12:00:30/,
   )
 
   transport.holds = true
@@ -139,7 +139,7 @@ test('a first look waits five seconds for a provider that does not answer, and s
   house.clock.advance(5000)
   const [warning, ...others] = await looking
   t.like(warning, { code: 'destination_misconfigured', step: 'unfinished' })
-  t.regex(warning?.message ?? '', /^The provider did not let us in within 5 seconds\. /)
+  t.regex(warning?.message ?? '', /^The sign-in at the provider did not complete within 5 seconds\. /)
   t.deepEqual(others, [])
   transport.held[0]?.([])
   transport.holds = false

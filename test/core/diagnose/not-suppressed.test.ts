@@ -25,12 +25,15 @@ test('the reason is the one that holds', (t) => {
   t.regex(whyNotSuppressed({ ...advice, flag: false }) ?? '', /bounce_auto_suppress is off/)
   t.regex(whyNotSuppressed(advice) ?? '', /No server refused this recipient over SMTP/)
   t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'attempt', maySuppress: false }) }) ?? '', /one reply for all/)
-  t.regex(whyNotSuppressed({ ...advice, report: told({ maySuppress: false }) }) ?? '', /words that somebody wrote/)
-  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'message_id', maySuppress: true }) }) ?? '', /off when this came/)
-  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'message_id' }) }) ?? '', /its Message-ID alone/)
-  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'subject' }) }) ?? '', /subject and time alone/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ maySuppress: false }) }) ?? '', /free text without proof/)
+  t.regex(
+    whyNotSuppressed({ ...advice, report: told({ proof: 'message_id', maySuppress: true }) }) ?? '',
+    /off when the bounce was received/,
+  )
+  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'message_id' }) }) ?? '', /only by its Message-ID/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'subject' }) }) ?? '', /only by its recipient, subject and time/)
   t.regex(whyNotSuppressed({ ...advice, recipients: 2, report: told({ proof: 'reference' }) }) ?? '', /every recipient/)
-  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'reference' }) }) ?? '', /off when this came/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ proof: 'reference' }) }) ?? '', /off when the bounce was received/)
   const suppression = { id: 'sup_1', reason: 'it bounced' }
-  t.regex(whyNotSuppressed({ ...advice, report: told({ suppression }) }) ?? '', /taken off since/)
+  t.regex(whyNotSuppressed({ ...advice, report: told({ suppression }) }) ?? '', /was removed since/)
 })

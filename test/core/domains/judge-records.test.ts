@@ -9,19 +9,19 @@ const expectedKey = 'v=DKIM1; k=rsa; p=MIIBIjANabcdef'
 for (const [verdict, found, hint] of [
   ['ok', ['v=DKIM1; k=rsa; p=MIIBIjANabcdef'], /^Published\.$/],
   ['ok', ['k=rsa;p=MIIBIjAN abcdef;'], /^Published\.$/],
-  ['ok', ['v=DKIM1; t=y; h=sha1:sha256; s=email; p=MIIBIjANabcdef'], /take out t=y/],
+  ['ok', ['v=DKIM1; t=y; h=sha1:sha256; s=email; p=MIIBIjANabcdef'], /remove t=y/],
   ['missing', [], /Publish/],
-  ['mismatch', ['v=DKIM1; k=rsa; p=MIIBIjAN'], /was cut/],
-  ['mismatch', ['v=DKIM1; k=rsa; p=AAAA'], /Another key/],
+  ['mismatch', ['v=DKIM1; k=rsa; p=MIIBIjAN'], /is truncated/],
+  ['mismatch', ['v=DKIM1; k=rsa; p=AAAA'], /another key/],
   ['mismatch', ['v=DKIM1; k=rsa; p='], /revoked/],
   ['mismatch', ['v=DKIM1; k=ed25519; p=MIIBIjANabcdef'], /k=rsa/],
   ['mismatch', ['v=DKIM1; h=sha1; p=MIIBIjANabcdef'], /SHA-256/],
   ['mismatch', ['v=DKIM1; s=tlsrpt; p=MIIBIjANabcdef'], /not for mail/],
   ['mismatch', ['v=DKIM1\\; k=rsa\\; p=MIIBIjANabcdef'], /quotes or backslashes/],
-  ['mismatch', ['k=rsa; p=MIIBIjANabcdef; v=DKIM1'], /no DKIM key record/],
-  ['mismatch', ['v=DKIM1; p=MIIBIjANabcdef; p=MIIBIjANabcdef'], /no DKIM key record/],
-  ['mismatch', ['v=spf1 -all'], /no DKIM key record/],
-  ['mismatch', [expectedKey, 'v=DKIM1; p=AAAA'], /Several records/],
+  ['mismatch', ['k=rsa; p=MIIBIjANabcdef; v=DKIM1'], /not a DKIM key record/],
+  ['mismatch', ['v=DKIM1; p=MIIBIjANabcdef; p=MIIBIjANabcdef'], /not a DKIM key record/],
+  ['mismatch', ['v=spf1 -all'], /not a DKIM key record/],
+  ['mismatch', [expectedKey, 'v=DKIM1; p=AAAA'], /several records/],
 ] as const)
   test(`judgeDkim() ${JSON.stringify(found)} is ${verdict}`, (t) => {
     const judged = judgeDkim(found, expectedKey)
@@ -38,7 +38,7 @@ for (const [verdict, found, hint] of [
   ['mismatch', ['v=spf1 include:x.test ip4:198.51.100.0/24 ?all'], /^Add ip4:192\.0\.2\.1: /],
   ['mismatch', ['v=spf1 include:x.test -ip4:192.0.2.1 ~all'], /^Add ip4:192\.0\.2\.1: /],
   ['mismatch', ['v=spf1 include:x.test ip4:192.0.2.1'], /^End the record/],
-  ['mismatch', ['v=spf1 include:x.test ip4:192.0.2.1 all'], /lets everybody/],
+  ['mismatch', ['v=spf1 include:x.test ip4:192.0.2.1 all'], /authorizes every host/],
   ['mismatch', ['v=spf1 -all', 'v=spf1 include:x.test ip4:192.0.2.1 ~all'], /permerror/],
 ] as const)
   test(`judgeSpf() ${JSON.stringify(found)} is ${verdict}`, (t) => {
@@ -58,8 +58,8 @@ test('judgeSpf() a network is covered by a network around it only', (t) => {
 
 for (const [verdict, found, at, hint] of [
   ['ok', ['v=DMARC1; p=reject'], 'shop.example.ch', /^Published\.$/],
-  ['ok', ['v=DMARC1; p=none; adkim=s'], 'shop.example.ch', /adkim=s.*only watches/],
-  ['ok', ['v=DMARC1; p=none; sp=reject'], 'example.ch', /^The record of example\.ch holds for this domain too\.$/],
+  ['ok', ['v=DMARC1; p=none; adkim=s'], 'shop.example.ch', /adkim=s.*only monitors/],
+  ['ok', ['v=DMARC1; p=none; sp=reject'], 'example.ch', /^The record of example\.ch applies to this domain too\.$/],
   ['missing', [], 'shop.example.ch', /Publish/],
   ['missing', ['v=DMARC12; p=none'], 'shop.example.ch', /Publish/],
   ['mismatch', ['v=DMARC1; p=none', 'v=DMARC1; p=reject'], 'shop.example.ch', /several/],
@@ -94,7 +94,7 @@ test('checkRecords() takes a DMARC record from above, and does not go on behind 
   const [above, broken] = await checkRecords(resolver, [dmarc('_dmarc.a.b.example.ch'), dmarc('_dmarc.broken.example.ch')], facts)
   t.like(above, { verdict: 'ok', found: ['v=DMARC1; p=reject'] })
   t.like(broken, { verdict: 'error', found: [] })
-  t.regex(broken?.hint ?? '', /No name server answered in time/)
+  t.regex(broken?.hint ?? '', /The DNS lookup timed out/)
   t.deepEqual(asked.toSorted(), ['_dmarc.a.b.example.ch', '_dmarc.b.example.ch', '_dmarc.broken.example.ch', '_dmarc.example.ch'])
 })
 

@@ -66,7 +66,7 @@ test('reply codes tell where nothing else does; one that refuses anything suppre
 test('nothing known is soft and says so', (t) => {
   const seen = classify(factsOf({}))
   t.deepEqual([seen.bounce, seen.suppress, seen.status, seen.registry, seen.provider], ['soft', false, null, null, null])
-  t.regex(seen.reason, /Nothing that was told/)
+  t.regex(seen.reason, /The report does not state/)
 })
 
 test('temporary wins where the code and the reply disagree, so that nobody is suppressed by mistake', (t) => {

@@ -45,8 +45,8 @@ test('a message to suppressed recipients alone is kept as suppressed, is never q
   })
   t.deepEqual(await house.story(traceId), [
     'accepted: Accepted by the REST API: 22 bytes for 1 recipient.',
-    'routed: Rule any (priority 10) names the destination Provider.',
-    'suppressed: The suppression list holds the message back from 1 of 1 recipient.',
+    'routed: Rule any (priority 10) selects the destination Provider.',
+    'suppressed: The message is not sent to 1 of 1 recipient: suppressed.',
   ])
   t.deepEqual([house.transport.calls.length, house.queued.length, await house.queueLength()], [0, 0, 0])
 })
@@ -63,9 +63,9 @@ test('of several recipients only the suppressed ones are held back, and each has
   t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net suppressed', 'carl@example.net sent'])
   t.deepEqual((await house.story(traceId)).slice(2), [
     'queued: The destination Provider is live.',
-    'suppressed: The suppression list holds the message back from 1 of 3 recipients.',
+    'suppressed: The message is not sent to 1 of 3 recipients: suppressed.',
     'attempt: Attempt 1 to smtp.provider.test:587 took 0 ms: 2 accepted.',
-    'partly_sent: The provider took the message for 2 of 3 recipients; the others are suppressed.',
+    'partly_sent: The provider accepted the message for 2 of 3 recipients; the others are suppressed.',
   ])
 })
 
@@ -101,7 +101,7 @@ test('a message whose last recipients failed names those that were suppressed ap
   const { traceId } = await house.submit({ rcptTo: three.slice(0, 2) })
   await until('failed', () => house.attempted.length === 1)
   t.is((await house.trace(traceId)).status, 'failed')
-  t.is((await house.story(traceId)).at(-2), 'failed: The message was given up for all recipients that are not suppressed.')
+  t.is((await house.story(traceId)).at(-2), 'failed: Delivery was abandoned for all recipients that are not suppressed.')
 })
 
 test('captures stay captures, whoever is suppressed', async (t) => {

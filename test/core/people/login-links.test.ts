@@ -83,7 +83,10 @@ test('asking answers before anybody looks, and too often is refused alike for kn
   // the whole /64 counts as one
   t.throws(() => loginLinks.request('b@example.ch', undefined, '2001:db8::2'), { instanceOf: Refusal })
   t.notThrows(() => loginLinks.request('b@example.ch', undefined, '2001:db8:0:1::2'))
-  t.throws(() => loginLinks.request('nonsense', undefined, '192.0.2.7'), { instanceOf: Refusal, message: /^email: must be a mail address/ })
+  t.throws(() => loginLinks.request('nonsense', undefined, '192.0.2.7'), {
+    instanceOf: Refusal,
+    message: /^email: must be an email address/,
+  })
   t.is((await people.mails()).length, 5)
 })
 

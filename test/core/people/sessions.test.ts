@@ -91,7 +91,7 @@ test('sessions are listed and ended, one or all others', async (t) => {
   t.deepEqual([await people.sessions.read(c.cookie), (await people.sessions.read(b.cookie))?.user.id], [undefined, user.id])
   t.deepEqual(
     (await people.mails()).map(({ trace }) => trace.subject),
-    ['You were signed out elsewhere', 'You were signed out elsewhere'],
+    ['You were signed out on other devices', 'You were signed out on other devices'],
   )
 })
 

@@ -112,7 +112,7 @@ test('of several full windows the one that opens last says when to come again', 
   const key = keyWith({ perIpHour: 1, perKeyDay: 1 })
   t.true(await take(key))
   const refused = await t.throwsAsync(windows.check('org_1', key, counted), { instanceOf: Refusal })
-  t.regex(refused?.message ?? '', /1 sends a day/)
+  t.regex(refused?.message ?? '', /1 sends per day/)
   t.is(refused?.code, 'quota_exhausted')
   t.true((refused?.retryAfterSeconds ?? 0) <= 24 * 3600 + 15 * 60)
   time.nowMs += (refused?.retryAfterSeconds ?? 0) * 1000

@@ -57,7 +57,7 @@ test('orderRules() puts the smaller priority first, then the more specific, the 
 
 test('matchRoute() takes the first rule that matches, whatever is more specific further down', (t) => {
   const rules = [rule('r1', { domain: 'example.com' }, 'd1', { priority: 1 }), rule('r2', { from: 'shop@example.com' }, 'd2')]
-  t.like(route(rules, {}), { by: 'rule', ruleId: 'r1', reason: 'Rule domain example.com (priority 1) names the destination D1.' })
+  t.like(route(rules, {}), { by: 'rule', ruleId: 'r1', reason: 'Rule domain example.com (priority 1) selects the destination D1.' })
   t.is(
     route(
       rules.toReversed().map((one) => ({ ...one, priority: 1 })),
@@ -111,7 +111,7 @@ test('matchRoute() falls back to the default sender of the organization, after e
     by: 'org_default',
     ruleId: null,
     destination: { id: 'shared' },
-    reason: "No routing rule of the project matches a@other.test; the organization's default sender takes it, the destination SHARED.",
+    reason: 'No routing rule of the project matches a@other.test; it goes to the organization default sender, the destination SHARED.',
   })
   t.like(ask('a@example.com', { by: 'request', destinationId: 'shared' }), { by: 'request', destination: { id: 'shared' } })
   t.throws(() => ask('a@example.com', { by: 'request', destinationId: 'gone' }), { code: 'validation_failed' })
@@ -139,11 +139,11 @@ test('matchRoute() does what was asked for, and refuses missing and foreign dest
   t.like(route(rules, { asked: { by: 'request', destinationId: 'd2' } }), {
     by: 'request',
     ruleId: null,
-    reason: 'The request names the destination D2.',
+    reason: 'The request selects the destination D2.',
   })
   t.like(route(rules, { asked: { by: 'credential', destinationId: 'd2' } }), {
     by: 'credential',
-    reason: 'The SMTP credential names the destination D2.',
+    reason: 'The SMTP credential selects the destination D2.',
   })
   for (const destinationId of ['foreign', 'gone', '']) {
     t.throws(() => route(rules, { asked: { by: 'request', destinationId } }), {
@@ -234,7 +234,7 @@ test('matchRoute() takes the live, healthy destination of an environment with th
   ]
   const taken = (...down: string[]) => inEnvironment(all, {}, byRequest, down)
   t.like(taken(), { by: 'request', environment: 'production', ruleId: null })
-  t.is(taken().reason, 'The request names the environment production; its destination OLDER (priority 10) takes it.')
+  t.is(taken().reason, 'The request selects the environment production, and its destination OLDER (priority 10).')
   t.is(taken('older').destination?.id, 'younger')
   t.is(taken('older', 'younger').destination?.id, 'later')
   t.regex(taken('older', 'younger').reason, /\(OLDER, YOUNGER are down now\)\.$/)
@@ -268,12 +268,12 @@ test('matchRoute() asks the request, the login, the rules and the project for an
   const orgDefault = all[2]
   const empty = inEnvironment(all, { projects: new Map([[projectId, { environment: 'gone' }]]), orgDefault })
   t.like(empty, { by: 'org_default', destination: { id: 'd3' } })
-  t.regex(empty.reason, /no destination has the environment of the project; the organization's default sender takes it/)
+  t.regex(empty.reason, /no destination has the environment of the project; it goes to the organization default sender/)
 })
 
 test('matchRoute() refuses an environment that no destination of the project has, naming those there are', (t) => {
   const all = [destination('d1', production), destination('foreign', { ...production, environment: 'secret', projectId: 'prj_2' })]
   const asked = (by: 'request' | 'credential') => () => inEnvironment(all, {}, { by, environment: 'prod' })
-  t.throws(asked('request'), { message: /no destination of this project has the environment prod; there are production$/ })
+  t.throws(asked('request'), { message: /no destination of this project has the environment prod; known environments: production$/ })
   t.throws(asked('credential'), { code: 'destination_misconfigured', message: /environment of this SMTP credential/ })
 })

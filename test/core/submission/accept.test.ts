@@ -68,7 +68,7 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
     subject: 'hi',
     messageId: 'm@x',
     destinationId: 'dst_1',
-    route: { by: 'rule', ruleId: 'rul_1', reason: 'Rule any (priority 10) names the destination Provider.' },
+    route: { by: 'rule', ruleId: 'rul_1', reason: 'Rule any (priority 10) selects the destination Provider.' },
     content: { id: traceId, size: content.length, sha256, rows: 1 },
     prefix: 'Received: x\r\n',
     eightBit: true,
@@ -143,7 +143,7 @@ for (const noRoutePolicy of ['reject', 'relay_default'] as const) {
     const before = await house.keys('')
     await t.throwsAsync(house.submit({ idempotencyKey: 'k' }), {
       code: 'no_route',
-      message: `No routing rule of the project matches shop@example.com. The project's no-route policy is ${noRoutePolicy}; create a routing rule, or name a destination.`,
+      message: `No routing rule of the project matches shop@example.com. The project's no-route policy is ${noRoutePolicy}; create a routing rule, or give a destination.`,
     })
     t.deepEqual(await house.keys(''), before)
   })
@@ -167,7 +167,7 @@ test('Accept.accept() sends to the destination that was asked for, not the one o
   const { traceId } = await house.submit({ destinationId: 'dst_2' })
   t.like(await house.trace(traceId), {
     destinationId: 'dst_2',
-    route: { by: 'request', ruleId: null, reason: 'The request names the destination Other.' },
+    route: { by: 'request', ruleId: null, reason: 'The request selects the destination Other.' },
   })
 })
 
@@ -238,7 +238,7 @@ test('Accept.accept() lets exactly as many pass as a budget has, and counts no r
   const refused = all.find((one) => one.status === 'rejected')
   t.like(refused?.reason, {
     code: 'project_budget_exhausted',
-    message: "The project's budget of 7 sends a day is used up; raise it, or send again after midnight UTC.",
+    message: "The project's budget of 7 sends per day is exhausted; raise it, or send again after midnight UTC.",
     retryAfterSeconds: 12 * 3600,
   })
   t.is(await house.queueLength(), 7)
@@ -276,7 +276,7 @@ test('Accept.accept() slides the rate of an SMTP credential over the border of a
   t.is(await burst(30), 10)
   await t.throwsAsync(submit(), {
     code: 'rate_limit_exceeded',
-    message: 'This SMTP credential may send 10 messages a minute; wait and send again.',
+    message: 'This SMTP credential can send 10 messages per minute; wait and send again.',
   })
   house.clock.advance(10_000)
   t.is(await burst(5), 0, 'a new minute alone opens nothing')
@@ -308,12 +308,12 @@ test('Accept.accept() refuses too many recipients, none, and too large a message
   const many = Array.from({ length: 4 }, (_, i) => `r${i}@example.net`)
   await t.throwsAsync(house.submit({ rcptTo: many }), {
     code: 'validation_failed',
-    message: 'The message has 4 recipients; at most 3 are taken. Split it.',
+    message: 'The message has 4 recipients; at most 3 are allowed. Split it.',
   })
-  await t.throwsAsync(house.submit({ rcptTo: [] }), { code: 'validation_failed', message: /no recipient; name at least one/ })
+  await t.throwsAsync(house.submit({ rcptTo: [] }), { code: 'validation_failed', message: /no recipient; give at least one/ })
   await t.throwsAsync(house.submit({ content: 'x'.repeat(1001) }), {
     code: 'request_too_large',
-    message: 'The message has 1001 bytes; at most 1000 are taken. Send less, or link to large files.',
+    message: 'The message has 1001 bytes; at most 1000 are allowed. Send less, or link to large files.',
   })
   t.deepEqual(await left(house), [])
   t.is((await house.submit({ rcptTo: many.slice(1), content: 'x'.repeat(1000) })).outcome, 'relayed')

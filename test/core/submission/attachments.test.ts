@@ -82,7 +82,7 @@ test('attachmentsOf() refuses types that are structure', (t) => {
     t.deepEqual(refusedTypes([type]), [
       {
         path: 'attachments[0].content_type',
-        message: `must not be ${type.toLowerCase().replace(/;.*/, '')}, which is structure and no file; use application/octet-stream, or message/rfc822 for a whole message`,
+        message: `must not be ${type.toLowerCase().replace(/;.*/, '')}, which describes structure, not a file; use application/octet-stream, or message/rfc822 for a whole message`,
       },
     ])
 })

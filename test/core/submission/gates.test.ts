@@ -25,7 +25,7 @@ test('a fixed plan takes exactly its sends of a day, over all projects, and begi
   t.is(await passed(Array.from({ length: 130 }, (_, i) => send(i))), 100)
   await t.throwsAsync(send(0), {
     code: 'quota_exhausted',
-    message: 'The 100 sends a day of the plan anonymous are used up; raise the plan, or send again after midnight UTC.',
+    message: 'The limit of 100 sends per day of the plan anonymous is reached; raise the plan, or send again after midnight UTC.',
   })
   house.clock.advance(12 * 3600 * 1000)
   t.is((await send(0)).outcome, 'captured.no_route')

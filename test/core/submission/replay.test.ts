@@ -137,7 +137,7 @@ test('a replay stops when the budget is used up, says why, and leaves the rest f
   await house.project({ sendBudget: 14 })
   const job = await ended(await replays.create(scope, { ...everything, targetDestinationId: 'dst_2' }))
   t.like(job, { status: 'stopped', counters: { replayed: 4 } })
-  t.regex(job.stoppedBecause ?? '', /budget of 14 sends a day is used up/)
+  t.regex(job.stoppedBecause ?? '', /budget of 14 sends per day is exhausted/)
   await until('the four were sent', () => house.attempted.length === 14)
   await quiet(house)
   const statuses = await Promise.all(ids.map(async (id) => (await house.trace(id)).status))
@@ -214,7 +214,7 @@ test('create() refuses targets that cannot take mail, plans without replay, and 
   })
   await t.throwsAsync(replays.preview(scope, everything), {
     code: 'feature_disabled',
-    message: 'The plan basic has no bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',
+    message: 'The plan basic does not include bulk replay; retry traces one by one, or raise the plan to pro or enterprise.',
   })
 })
 
@@ -262,14 +262,14 @@ test('a replay sends nothing through a destination of another project', async (t
   // a key of the project cannot even name it
   await t.throwsAsync(replays.create({ ...scope, bound: true }, request), {
     code: 'validation_failed',
-    message: 'target_destination_id: no destination within your reach has this id',
+    message: 'target_destination_id: no destination that you can access has this id',
   })
   await t.throwsAsync(replays.preview({ ...scope, bound: true }, request), { code: 'validation_failed' })
 
   // one of the organization can, for the messages of that project alone
   const job = await ended(await replays.create(scope, request))
   t.like(job, { status: 'finished', counters: { examined: 1, replayed: 0, skipped: 0, refused: 1 } })
-  t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Foreign is of another project.' }])
+  t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Foreign belongs to another project.' }])
   t.is((await house.trace(id)).status, 'failed')
   t.true(house.transport.calls.every(({ target }) => target.destinationId === 'dst_1'))
 
@@ -285,6 +285,6 @@ test('a destination that becomes another project’s while a replay runs takes n
   const [id = ''] = await submitAll(house, 1)
   await house.destination({ projectId: 'prj_2' })
   const job = await ended(await replays.create(scope, everything))
-  t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Provider is of another project.' }])
+  t.deepEqual(job.problems, [{ traceId: id, reason: 'The destination Provider belongs to another project.' }])
   t.is((await house.trace(id)).status, 'failed')
 })

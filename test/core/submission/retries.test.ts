@@ -93,7 +93,7 @@ test('who was suppressed since stays failed with the reason of that, and goes ag
   t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
     code: 'conflict',
     nextAction: 'remove_suppression',
-    message: 'Everybody who has not got the message is suppressed by now or left its list; remove the suppression, then retry.',
+    message: 'Every remaining recipient is suppressed or has unsubscribed; remove the suppression, then retry.',
   })
   t.deepEqual(await house.trace(id), left, 'nothing changes, and nothing is counted')
   await house.remove(suppressions, suppression.id)
@@ -125,7 +125,7 @@ test('an outcome that is unknown is not repeated unless that is asked for', asyn
     code: 'conflict',
     nextAction: 'include_unknown',
     message:
-      'The last attempt ended without an answer, so the provider may have the message already; give include_unknown to risk a second copy.',
+      'The last attempt ended without a reply, so the provider may have accepted the message; give include_unknown to risk a second copy.',
   })
   await quiet(house)
   t.is(house.transport.calls.length, 1)
@@ -164,7 +164,7 @@ test('a message whose destination was deleted is refused with what helps on ever
   t.like(await t.throwsAsync(retries.retry(scope, id, safely)), {
     code: 'conflict',
     nextAction: 'send_again',
-    message: 'Its destination was deleted; send a new message, or replay it to another one, where the plan has bulk replay.',
+    message: 'Its destination was deleted; send a new message, or replay it to another one, if the plan includes bulk replay.',
   })
 })
 
@@ -182,5 +182,5 @@ test('a destination that sends nothing, a budget that is used up and a scheduled
   const plan = { id: organizationId, name: 'Acme', plan: 'pro' as const, defaultProjectId: projectId, createdAt: startOfTime }
   await house.put(organizations, plan)
   const later = await house.submit({ sendAt: house.clock.now() + 3_600_000 })
-  await t.throwsAsync(retries.retry(scope, later.traceId, safely), { code: 'conflict', message: /leaves at .*; cancel it/ })
+  await t.throwsAsync(retries.retry(scope, later.traceId, safely), { code: 'conflict', message: /is scheduled for .*; cancel it/ })
 })

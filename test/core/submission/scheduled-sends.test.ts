@@ -201,7 +201,7 @@ test('ScheduledSends.cancel() is too late once the attempt has begun, also betwe
   const { traceId } = await before.submit({ sendAt: startOfTime + hour })
   before.clock.advance(hour)
   await until('it is under way', () => before.transport.calls.length === 1)
-  const late = { code: 'conflict', message: 'It is too late: the message has begun to leave. Its trace tells what became of it.' }
+  const late = { code: 'conflict', message: 'It is too late: delivery of the message has begun. Its trace has the outcome.' }
   await t.throwsAsync(cancelIn(before, traceId), late)
   const house = await before.crash()
   await t.throwsAsync(cancelIn(house, traceId), late)

@@ -11,10 +11,10 @@ import { content, doorOf, login, submit } from './smtp-rig.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { contentOf } from '../scripted-transport.ts'
 
-const refusedLogin = { code: 'unauthorized', message: 'Login refused; check user name and password of the SMTP credential.' }
+const refusedLogin = { code: 'unauthorized', message: 'Authentication failed; check the user name and password of the SMTP credential.' }
 const refusedSession = {
   code: 'unauthorized',
-  message: 'This SMTP credential was revoked, rotated or has expired; log in with a current one.',
+  message: 'This SMTP credential was revoked or rotated, or has expired; log in with an active one.',
 }
 
 test('SubmissionDoor.login() answers alike for an unknown user, a wrong password and an expired credential', async (t) => {
@@ -57,7 +57,7 @@ test('LiveLogin.submit() takes a message for the default destination of the cred
     subject: 'hi',
     messageId: 'a@b',
     eightBit: true,
-    route: { by: 'credential', ruleId: null, reason: 'The SMTP credential names the destination Provider.' },
+    route: { by: 'credential', ruleId: null, reason: 'The SMTP credential selects the destination Provider.' },
   })
   t.is(Buffer.from(await readWholeContent(house.database, organizationId, trace.content)).toString(), content)
 })
@@ -155,7 +155,7 @@ test('LiveLogin obeys limits that were changed during the session', async (t) =>
   await house.credential('right', { maxMessageBytes: 200, maxRatePerMin: 1, allowedFromDomains: ['example.com'] })
   await t.throwsAsync(submit(live, content + 'x'.repeat(200)), {
     code: 'request_too_large',
-    message: `The message has ${content.length + 200} bytes; this SMTP credential may send 200.`,
+    message: `The message has ${content.length + 200} bytes; this SMTP credential allows 200.`,
   })
   t.is(live.maxMessageBytes(), 200)
   t.is((await submit(live)).outcome, 'relayed')
@@ -195,7 +195,7 @@ test('LiveLogin.submit() keeps the header From to the whitelist, unless the cred
   const one = { code: 'sender_not_allowed', message: 'The message needs exactly one From header field for this SMTP credential.' }
   await t.throwsAsync(from(''), one)
   await t.throwsAsync(from('From: shop@example.com\r\nfrom : boss@evil.test\r\n'), one)
-  const unreadable = { code: 'sender_not_allowed', message: /^The header From must hold exactly one address/ }
+  const unreadable = { code: 'sender_not_allowed', message: /^The header From must contain exactly one address/ }
   await t.throwsAsync(from('From: shop@example.com, boss@evil.test\r\n'), unreadable)
   await t.throwsAsync(from('From: x:shop@example.com;\r\n'), unreadable)
   const filler = `X-Filler: ${'x'.repeat(900)}\r\n`.repeat(320)

@@ -65,9 +65,9 @@ test('Accept.accept() makes none that nobody asked for', async (t) => {
 
 const offs: readonly [string, Partial<Organization>, Partial<Submission>, HouseOptions, string][] = [
   ['the plan', { plan: 'free' }, {}, {}, 'the plan free does not include it'],
-  ['the flag', { flags: { verp: false } }, {}, {}, 'it is switched off for this organization'],
+  ['the flag', { flags: { verp: false } }, {}, {}, 'it is turned off for this organization'],
   ['a null reverse-path', {}, { mailFrom: '' }, {}, 'the message has the null reverse-path'],
-  ['a missing domain', {}, {}, { bounceDomain: null }, 'there is no domain for bounces'],
+  ['a missing domain', {}, {}, { bounceDomain: null }, 'the service has no bounce domain'],
 ]
 for (const [what, changes, submission, options, off] of offs) {
   test(`Accept.accept() takes the message without them because of ${what}, and says so`, async (t) => {
@@ -77,7 +77,7 @@ for (const [what, changes, submission, options, off] of offs) {
     t.deepEqual(trace.verp, { off })
     t.deepEqual(pathsOf(trace), [])
     t.deepEqual(await house.keys('verp'), [])
-    t.true((await house.story(trace.id)).includes(`verp: VERP was asked for and is not used: ${off}.`))
+    t.true((await house.story(trace.id)).includes(`verp: VERP was requested but is not used: ${off}.`))
   })
 }
 

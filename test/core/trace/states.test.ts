@@ -64,7 +64,7 @@ const trace: Trace = {
   subject: 'subject-secret',
   messageId: 'message-secret@id',
   destinationId: 'dst_secret',
-  route: { by: 'rule', ruleId: 'rul_secret', reason: 'Rule any (priority 1) names the destination Topsecret.' },
+  route: { by: 'rule', ruleId: 'rul_secret', reason: 'Rule any (priority 1) selects the destination Topsecret.' },
   content: { id: 'content-secret', size: 4711, sha256, rows: 1 },
   prefix: 'Received: from helo-secret\r\n',
   eightBit: false,
@@ -136,7 +136,7 @@ test('timelineOf() tells a capture', (t) => {
   const captured = { outcome: 'captured.no_route', status: 'captured', outcomeReason: 'No destination matches.', door: 'rest' } as const
   t.deepEqual(story({ ...captured, recipients: [{ address: 'a@b.ch', status: 'captured' }] }), [
     'accepted: Accepted by the REST API: 4711 bytes for 1 recipient.',
-    'routed: Rule any (priority 1) names the destination Topsecret.',
+    'routed: Rule any (priority 1) selects the destination Topsecret.',
     'captured: No destination matches.',
   ])
 })
@@ -153,12 +153,12 @@ test('timelineOf() tells a relay with a retry, in order of time', (t) => {
   const last: AttemptRecord = { ...second, recipients: done.map(({ address }) => ({ address, verdict: 'accepted' })), nextAttemptAt: null }
   t.deepEqual(story(relayed, first, last), [
     'accepted: Accepted by SMTP submission: 4711 bytes for 2 recipients.',
-    'routed: Rule any (priority 1) names the destination Topsecret.',
+    'routed: Rule any (priority 1) selects the destination Topsecret.',
     'queued: The destination Topsecret is live.',
     'attempt: Attempt 1 to host-secret.example:2525 took 1500 ms: message-secret of the error',
     'retry_scheduled: Attempt 2 for 2 recipients is due at 2030-01-15T12:01:00.000Z.',
     'attempt: Attempt 2 to host-secret.example:2525 took 100 ms: 2 accepted.',
-    'sent: The provider took the message for all recipients.',
+    'sent: The provider accepted the message for all recipients.',
   ])
   const times = timelineOf({ ...trace, ...relayed }, [first, last]).map(({ at }) => at)
   t.deepEqual(
@@ -169,16 +169,16 @@ test('timelineOf() tells a relay with a retry, in order of time', (t) => {
 
 test('timelineOf() tells attempts under way, unknown ones, and every end', (t) => {
   const running: AttemptRecord = { number: 1, destinationId: 'd', startedAt: startOfTime, state: 'started', host: 'h', port: 25 }
-  t.is(story({ status: 'queued' }, running).at(-1), 'attempt: Attempt 1 to h:25 is under way.')
+  t.is(story({ status: 'queued' }, running).at(-1), 'attempt: Attempt 1 to h:25 is in progress.')
   const { error: _none, nextAttemptAt: _later, ...bare } = attempt
   t.is(
     story({ status: 'queued' }, { ...bare, state: 'unknown', recipients: [{ address: 'x', verdict: 'unknown' }] }).at(-1),
-    'attempt: Attempt 1 to host-secret.example:2525 took 1500 ms: 1 unknown. The outcome is unknown: the provider may have the message.',
+    'attempt: Attempt 1 to host-secret.example:2525 took 1500 ms: 1 unknown. The outcome is unknown: the provider may have accepted the message.',
   )
   const failed = trace.recipients.map((one) => ({ ...one, status: 'failed' }) as const)
-  t.is(story({ recipients: failed }).at(-1), 'failed: The message was given up for all recipients.')
+  t.is(story({ recipients: failed }).at(-1), 'failed: Delivery was abandoned for all recipients.')
   const canceled = { status: 'canceled', canceled: { at: startOfTime, by: 'key_1' } } as const
-  t.is(story(canceled).at(-1), 'canceled: Canceled by key_1 before it left.')
+  t.is(story(canceled).at(-1), 'canceled: Canceled by key_1 before it was sent.')
 })
 
 test('timelineOf() gives the details that belong to an attempt, under wire names', (t) => {

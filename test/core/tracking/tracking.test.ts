@@ -98,14 +98,14 @@ test('Nothing is tracked that plan, flag, address or outcome do not allow', asyn
   await house.put(organizations, { ...organization, plan: 'free' as const })
   t.deepEqual(await submitWith(house), [
     untracked('plan'),
-    'tracking: Neither clicks nor openings are tracked, because the plan includes no tracking.',
+    'tracking: Neither clicks nor opens are tracked, because the plan does not include tracking.',
   ])
   await house.put(organizations, { ...organization, plan: 'basic' as const, flags: { click_tracking: false, open_tracking: false } })
   t.like(await submitWith(house), [untracked('flag')])
   await house.put(organizations, { ...organization, plan: 'basic' as const, flags: { click_tracking: false } })
   t.deepEqual(await submitWith(house), [
     { clicks: false, links: 0, opens: true, off: 'flag' },
-    'tracking: Tracked: openings; the rest is not, because tracking is switched off for this organization.',
+    'tracking: Tracked: openings; the rest is not, because tracking is turned off for this organization.',
   ])
   await house.put(organizations, { ...organization, plan: 'basic' as const })
   t.like(await submitWith(house), [{ clicks: true, links: 2, opens: true }])

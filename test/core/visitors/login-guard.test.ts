@@ -32,7 +32,7 @@ test('LoginGuard.check() holds a user off after too many failures, from anywhere
   t.true(isOpen('ben', '192.0.2.1'))
   t.throws(() => guard.check('anna', '192.0.2.9'), {
     code: 'rate_limit_exceeded',
-    message: 'Too many failed logins; wait a quarter of an hour and try again.',
+    message: 'Too many failed logins; wait 15 minutes and try again.',
   })
 })
 

@@ -112,7 +112,7 @@ test('while the flag is off nothing is announced, and what was announced before 
   await core.webhookDispatcher.start()
   await rig.reaches('failed')
   t.like(await rig.delivery(), {
-    lastError: 'Event webhooks are switched off for this organization.',
+    lastError: 'Event webhooks are turned off for this organization.',
     lastStatusCode: null,
     attemptCount: 1,
   })

@@ -81,7 +81,7 @@ test('a failing receiver is asked at once and after 1 m, 5 m, 25 m, 2 h, 12 h an
     status: 'parked',
     attemptCount: 7,
     lastStatusCode: 503,
-    lastError: 'The receiver answered 503.',
+    lastError: 'The receiver returned status 503.',
     nextAttemptAt: null,
   })
   await rig.pass(100 * hour)

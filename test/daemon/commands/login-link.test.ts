@@ -31,8 +31,8 @@ test('the first start prints a link for the owner once, and login-link makes oth
   t.is((await stat(file)).mode & 0o777, 0o600)
   const running = await runCommand(options, 'login-link', 'ben@example.ch')
   t.is(running.code, 0)
-  t.regex((await follow(linkIn(running.output))).text, /You are in no organization yet/)
-  t.regex((await runCommand(options, 'login-link', 'nonsense')).output, /^email: must be a mail address/)
+  t.regex((await follow(linkIn(running.output))).text, /You are not a member of an organization yet/)
+  t.regex((await runCommand(options, 'login-link', 'nonsense')).output, /^email: must be an email address/)
   const { origin } = JSON.parse(await readFile(file, 'utf8')) as { origin: string }
   const ask = (authorization: string) =>
     fetch(`${origin}/operator/login-links`, {

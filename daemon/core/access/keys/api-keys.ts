@@ -136,7 +136,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   async mint(scope: Scope, request: NewApiKey): Promise<MintedKey> {
     for (const right of request.sendOnly ? (['api:send'] as const) : request.scopes) requireRight(scope, right)
     if (scope.projectsOnly && !scope.bound && request.projectId === undefined && !request.sendOnly)
-      throw invalid([{ path: 'project_id', message: 'is required: your role makes keys of one project only' }])
+      throw invalid([{ path: 'project_id', message: 'is required: your role can create keys of one project only' }])
     const { policies, clock, writes } = this.#options
     const now = clock.now()
     if (request.expiresAt !== undefined) requireFuture(request.expiresAt, now)
@@ -200,7 +200,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       if (isSooner && (await this.#othersAdministerUntil(scope, id, now)) < endOf(before))
         throw new Refusal(
           'conflict',
-          'Of the active keys with api:admin for the whole organization this one lasts longest; mint another one that lasts as long first.',
+          'Of the active keys with api:admin for the whole organization, this one lasts longest; create another one that lasts as long first.',
         )
       const after = kept && followsMinter(before) ? keptKey(fresh, await this.#roleOfMinter(scope, before), now) : fresh
       if (!isDeepStrictEqual(after, before)) change.replace(apiKeys, scope.organizationId, stored, after)
@@ -216,16 +216,16 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       const stored = await this.#get(scope, id)
       for (const right of stored.record.scopes) requireRight(scope, right)
       if (scope.projectsOnly && !stored.record.sendOnly && !endsAtProjects(await this.#ceiling(scope, stored.record)))
-        throw new Refusal('insufficient_scope', 'This key reaches further than your role; ask an administrator to replace it.')
+        throw new Refusal('insufficient_scope', 'This key has more access than your role; ask an administrator to rotate it.')
       if (id === environmentKeyId)
-        throw new Refusal('conflict', 'This key is set by POSTERN_ADMIN_KEY; change it there and restart, or mint another key.')
+        throw new Refusal('conflict', 'This key is set by POSTERN_ADMIN_KEY; change it there and restart, or create another key.')
       requireActive(stored.record, clock.now())
       const { origin, endMs } = await this.#asker(scope)
       const outlasts = !endsAlongWith(stored.record, origin) || (endOf(stored.record) > endMs && !administersAll(scope))
       if (outlasts)
         throw new Refusal(
           'insufficient_scope',
-          'This key would outlast your access; mint one of your own, or ask an administrator to replace it.',
+          'This key would outlast your access; create your own key, or ask an administrator to rotate this one.',
         )
       const key = newApiKey()
       const record = { ...stored.record, sha256: hashApiKey(key), preview: previewApiKey(key) }
@@ -242,7 +242,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       if (stored.record.revokedAt !== null) return stored.record
       const now = this.#options.clock.now()
       if (isAdministrator(stored.record, now) && (await this.#othersAdministerUntil(scope, id, now)) === 0)
-        throw new Refusal('conflict', 'This is the last active key with api:admin for the whole organization; mint another one first.')
+        throw new Refusal('conflict', 'This is the last active key with api:admin for the whole organization; create another one first.')
       return this.#end(change, scope, stored, now)
     })
     return this.#shown(scope, record)
@@ -318,9 +318,9 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   async #minterOf(organizationId: string, { userId, application }: UserHolder): Promise<Minter> {
     const { rightsOfMember, grantStands } = this.#options
     const member = await rightsOfMember(organizationId, userId)
-    if (!member) throw new Refusal('insufficient_scope', 'You are no member of this organization any more.')
+    if (!member) throw new Refusal('insufficient_scope', 'You are no longer a member of this organization.')
     if (application && !(await grantStands(organizationId, application.grantId)))
-      throw new Refusal('unauthorized', 'This application was revoked; it needs the permission of its user anew.')
+      throw new Refusal('unauthorized', 'This application was revoked; its user must approve it again.')
     return { userId, role: member.role, application: application ?? null }
   }
 
@@ -365,17 +365,17 @@ function requireEndWithin(ownEndMs: number, expiresAt: number | null): void {
   const own = new Date(ownEndMs).toISOString()
   throw new Refusal(
     'insufficient_scope',
-    `Your key ends at ${own}, and what you mint with it ends with it at the latest; ask an administrator of the organization for more.`,
+    `Your key expires at ${own}, and a key that it creates cannot expire later; ask an administrator of the organization.`,
   )
 }
 
 function requireFuture(expiresAt: number, now: number): void {
-  if (expiresAt <= now) throw invalid([{ path: 'expires_at', message: 'must be in the future; null is for a key that does not expire' }])
+  if (expiresAt <= now) throw invalid([{ path: 'expires_at', message: 'must be in the future; use null for a key that does not expire' }])
 }
 
 function requireActive(key: ApiKey, now: number): void {
   const status = statusOf(key, now)
-  if (status !== 'active') throw new Refusal('conflict', `This API key is ${status}; mint a new one.`)
+  if (status !== 'active') throw new Refusal('conflict', `This API key is ${status}; create a new one.`)
 }
 
-const refused = (): Refusal => new Refusal('unauthorized', 'This API key is unknown, expired or revoked; use a current one.')
+const refused = (): Refusal => new Refusal('unauthorized', 'This API key is unknown, expired or revoked; use an active one.')

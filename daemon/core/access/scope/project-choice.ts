@@ -14,7 +14,7 @@ export function reachableProject(
 ): string | undefined {
   if (named === undefined) return scope.bound ? scope.projectId : undefined
   if (projects.has(named) && (!scope.bound || named === scope.projectId)) return named
-  throw new Refusal('not_found', `${field}: no project has this id; leave it out for the project of your key.`)
+  throw new Refusal('not_found', `${field}: no project has this id; leave it out to use the project of your key.`)
 }
 
 /** Whether a project may use something: its own, and what the whole organization shares. */
@@ -35,7 +35,10 @@ export function requireEnvironment(destinations: ReadonlyMap<string, InEnvironme
   const known = new Set<string>()
   for (const one of destinations.values()) if (one.environment !== null && isOpenTo(one, projectId)) known.add(one.environment)
   if (known.has(environment)) return
-  const there = known.size === 0 ? 'none of them has one' : `there are ${[...known].toSorted().slice(0, 20).join(', ')}`
+  const there =
+    known.size === 0
+      ? 'none of its destinations has an environment'
+      : `known environments: ${[...known].toSorted().slice(0, 20).join(', ')}`
   throw invalid([{ path: 'environment', message: `no destination of this project has the environment ${environment}; ${there}` }])
 }
 

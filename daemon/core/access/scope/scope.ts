@@ -48,13 +48,13 @@ export const hasRight = ({ rights }: Pick<Scope, 'rights'>, right: Right): boole
 /** Throws `insufficient_scope` unless the scope includes the right. */
 export function requireRight(scope: Scope, right: Right): void {
   if (hasRight(scope, right)) return
-  throw new Refusal('insufficient_scope', `This needs the scope ${right}; ${whatItHas(scope)}.`, { details: { required_scope: right } })
+  throw new Refusal('insufficient_scope', `This requires the scope ${right}; ${whatItHas(scope)}.`, { details: { required_scope: right } })
 }
 
 function whatItHas({ holder, minter, sendsOnly, rights }: Scope): string {
   if (sendsOnly) return 'this key is for sending only'
   const has = `the ${holder ? 'token' : 'key'} has ${rights.join(' ') || 'none'}`
-  return minter ? `${has}, and reaches no further than the role ${minter.role} of who minted it` : has
+  return minter ? `${has}, limited to the role ${minter.role} of the member who created it` : has
 }
 
 /** Whether the scope may change what belongs to the whole organization. */

@@ -53,8 +53,7 @@ export class InboxSettings {
       const projectId = owningProject(scope, (await policies.of(organizationId)).projects, request.projectId)
       await this.#requireFree(organizationId, projectId, addressPattern)
       const { length } = await database.all(inboxes, { organizationId, projectId, bound: true })
-      if (length >= inboxesMax)
-        throw new Refusal('conflict', `A project has at most ${inboxesMax} virtual inboxes; delete one of them first.`)
+      if (length >= inboxesMax) throw new Refusal('conflict', `A project can have at most ${inboxesMax} virtual inboxes; delete one first.`)
       const now = clock.now()
       const inbox: Inbox = {
         id: newId('inb', now),

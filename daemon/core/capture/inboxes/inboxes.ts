@@ -233,7 +233,7 @@ export class Inboxes implements List<OfProject, Inbox> {
 
   async #trace(scope: Scope, capture: Capture): Promise<Trace> {
     const stored = await this.#options.database.get(traces, scope, capture.traceId)
-    if (!stored) throw new Refusal('not_found', 'The trace of this capture is gone.')
+    if (!stored) throw new Refusal('not_found', 'The trace of this captured message no longer exists.')
     return stored.record
   }
 
@@ -242,7 +242,7 @@ export class Inboxes implements List<OfProject, Inbox> {
     if (mine >= waitsPerGrantMax || this.#options.bell.waiting(projectId) >= waitsPerProjectMax) {
       throw new Refusal(
         'rate_limit_exceeded',
-        `At most ${waitsPerGrantMax} waits of a key and ${waitsPerProjectMax} of a project may be open at a time.`,
+        `At most ${waitsPerGrantMax} waits per key and ${waitsPerProjectMax} per project can be open at a time.`,
         { retryAfterSeconds: 5 },
       )
     }

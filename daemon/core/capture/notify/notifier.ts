@@ -150,12 +150,12 @@ export class Notifier {
   }
 }
 
-const tooMany = 'Too many notifications of this inbox were waiting; this one was given up.'
+const tooMany = 'Too many notifications of this inbox were pending; this one was dropped.'
 
 function endOf(outcome: PostOutcome): { readonly statusCode: number | null; readonly error: string | null } {
   if ('problem' in outcome) return { statusCode: null, error: outcome.problem }
   const { status } = outcome
-  return { statusCode: status, error: status >= 200 && status <= 299 ? null : `The receiver answered ${status}.` }
+  return { statusCode: status, error: status >= 200 && status <= 299 ? null : `The receiver returned status ${status}.` }
 }
 
 const bodyOf = ({ inbox, capture, subject }: Notice, baseUrl: string, at: number) => ({

@@ -64,10 +64,7 @@ export class MessageViews {
     const [organizationId = '', inboxId = '', captureId = '', until = ''] = token.slice(0, at).split('.')
     const isReal = this.#isMac('message-view.v1', token.slice(0, at), token.slice(at + 1))
     if (isReal && Number.parseInt(until, 36) > this.#options.clock.now()) return { organizationId, inboxId, captureId }
-    throw new Refusal(
-      'not_found',
-      'This link to a message does not work any more; links are good for about a quarter of an hour. Ask for a new one.',
-    )
+    throw new Refusal('not_found', 'This link to a message has expired; links are valid for about 15 minutes. Request a new one.')
   }
 
   /** What whoever holds a link may read: it names one message, and nothing else is asked with this scope. */
@@ -85,7 +82,7 @@ export class MessageViews {
     const isAsked = address.length <= addressMax && this.#isMac('message-view.image.v1', `${captureId} ${address}`, mac)
     if (!isAsked || !/^https?:\/\//.test(address)) throw noImage()
     if (this.#fetches >= fetchesMax || (this.#fetchesOf.get(organizationId) ?? 0) >= fetchesOfOrganizationMax)
-      throw new Refusal('overloaded', 'Many images are being loaded; try again.', { retryAfterSeconds: 2 })
+      throw new Refusal('overloaded', 'Too many images are being loaded; try again.', { retryAfterSeconds: 2 })
     this.#count(organizationId, 1)
     try {
       return shown(await this.#options.get(address, imageLimits, signal))
@@ -119,4 +116,4 @@ export function shown(bytes: Uint8Array | undefined): ShownImage {
   return { contentType, bytes }
 }
 
-const noImage = (): Refusal => new Refusal('not_found', 'There is no image here.')
+const noImage = (): Refusal => new Refusal('not_found', 'Image not found.')

@@ -122,7 +122,7 @@ export class Attempts {
       const report =
         locked === undefined
           ? await this.#deliver(entry, stored.record, settings, log, content, { ...turn, signal })
-          : stillborn(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be opened; rotate it.`, 'transient')
+          : stillborn(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be decrypted; rotate it.`, 'transient')
       return this.#commit(entry, stored, log, report, { settings, afterUnknown })
     })
   }
@@ -210,7 +210,7 @@ export class Attempts {
       return stillborn(
         trace,
         'destination_misconfigured',
-        'A secret of the destination cannot be opened with the present master key; set it again.',
+        'A secret of the destination cannot be decrypted with the current master key; set it again.',
         'transient',
       )
     const place = { destinationId: destination.id, ...endpointOf(target) }
@@ -296,7 +296,7 @@ export class Attempts {
     const { attempt, rows } = before
     const error = {
       code: 'interrupted',
-      message: 'The process ended during this attempt; the peer may have the message.',
+      message: 'The process ended during this attempt; the provider may have accepted the message.',
       phase: 'unknown',
     }
     const change = writeWhole(new Change(), entry.organizationId, entry.traceId, { ...attempt, state: 'unknown', error }, rows)

@@ -17,7 +17,11 @@ export interface CopyDealings {
   readonly nextCopy: () => Promise<boolean>
 }
 
-const stopped = { code: 'closed', message: 'The service is shutting down; the other copies go after its next start.', phase: 'start' }
+const stopped = {
+  code: 'closed',
+  message: 'The service is shutting down; the remaining copies are sent after its next start.',
+  phase: 'start',
+}
 
 /** Whether the return path that we give reaches the recipients' servers: others put their own, or refuse what is not the login's. */
 export const takesReturnPaths = (destination: Destination): boolean =>

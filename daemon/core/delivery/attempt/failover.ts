@@ -128,18 +128,18 @@ function unusable(destination: Destination | undefined, health: FailoverHealth):
   if (!destination) return 'deleted'
   if (destination.mode !== 'live') return 'in sandbox mode'
   if (health.restMs(destination) > 0) return 'its circuit breaker is open'
-  return health.throttledMs(destination.id) > 0 ? 'its provider takes no more messages for now' : undefined
+  return health.throttledMs(destination.id) > 0 ? 'its provider is rate limiting' : undefined
 }
 
 const reasons = {
-  transient: 'The attempt failed for now',
-  rate_limited: 'The provider takes no more messages for now',
-  misconfigured: 'The destination cannot be used as it is set up',
+  transient: 'The attempt failed temporarily',
+  rate_limited: 'The provider is rate limiting',
+  misconfigured: 'The destination is misconfigured',
   breaker_open: 'The circuit breaker of the destination is open',
-  latency: 'The destination is slower than the failover policy allows',
+  latency: 'The latency of the destination exceeds the limit of the failover policy',
 } as const satisfies Record<FailoverCause, string>
 
 const sentence = (cause: FailoverCause, skipped: readonly string[], end: string): string =>
-  `${reasons[cause]}: the message ${skipped.length > 0 ? `passes over ${skipped.join(', ')} and ` : ''}${end}`
+  `${reasons[cause]}: the message ${skipped.length > 0 ? `skips ${skipped.join(', ')} and ` : ''}${end}`
 
 const nameOf = ({ destinations }: FailoverSettings, id: string): string => destinations.get(id)?.name ?? id

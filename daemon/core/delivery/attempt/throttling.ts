@@ -77,7 +77,7 @@ export function throttlingNoted(report: AttemptReport): AttemptReport {
     recipients: report.recipients.map((recipient) => (isMeant(recipient) ? { ...recipient, verdict: 'transient' } : recipient)),
     error: {
       code: 'provider_rate_limited',
-      message: `The provider wants no more mail for now: ${String(code)} ${text.slice(0, 300)}`,
+      message: `The provider is rate limiting: ${String(code)} ${text.slice(0, 300)}`,
       phase: report.error?.phase ?? 'answer',
       class: 'rate_limited',
     },

@@ -54,10 +54,10 @@ export function afterSuccess(breaker: Breaker, now: number): Breaker {
 export function afterFault(breaker: Breaker, what: string, now: number, random: number): Breaker {
   const phase = phaseOf(breaker, now)
   if (phase === 'open') return breaker // an attempt that had begun before
-  if (phase === 'half_open') return opened(breaker, `The trial after the pause failed: ${what}`, now, random)
+  if (phase === 'half_open') return opened(breaker, `The trial attempt after the pause failed: ${what}`, now, random)
   const next = { ...counted(breaker, now, 1), faultsInRow: breaker.faultsInRow + 1 }
   if (next.faultsInRow >= faultsInRowMax)
-    return opened(next, `${next.faultsInRow} attempts in a row failed; the last one: ${what}`, now, random)
+    return opened(next, `${next.faultsInRow} consecutive attempts failed; the last one: ${what}`, now, random)
   if (next.attempts < rateAttemptsMin || next.faults / next.attempts < rateMax) return next
   return opened(next, `${next.faults} of ${next.attempts} attempts within a minute failed; the last one: ${what}`, now, random)
 }

@@ -85,7 +85,7 @@ export class HealthBoard {
       entry.slowDown = afterThrottling(entry.slowDown, monotonic, (report.retryAfterSeconds ?? 0) * 1000)
     else if (effect === 'works') entry.slowDown = afterDelivery(entry.slowDown, monotonic)
     if (subject.updatedAt < entry.revision) return // it says nothing about the new settings
-    const what = report.error?.message ?? 'The provider did not answer.'
+    const what = report.error?.message ?? 'The provider did not respond.'
     this.#set(subject.id, entry, effect === 'fault' ? afterFault(entry.breaker, what, now, random()) : afterSuccess(entry.breaker, now))
   }
 

@@ -21,9 +21,9 @@ export function readSteps(steps: readonly ProbeStep[]): { readonly reachability:
   return {
     reachability: unreachable
       ? { ok: false, detail: unreachable.detail }
-      : { ok: steps.length > 0, detail: last?.detail ?? 'The host answered.' },
+      : { ok: steps.length > 0, detail: last?.detail ?? 'The host responded.' },
     tls: tls ? aspect(tls) : failed ? unreached : { ok: null, detail: 'The connection is not encrypted.' },
-    auth: auth ? aspect(auth) : failed ? unreached : { ok: null, detail: 'Nothing to sign in with is configured.' },
+    auth: auth ? aspect(auth) : failed ? unreached : { ok: null, detail: 'No credentials are configured.' },
   }
 }
 

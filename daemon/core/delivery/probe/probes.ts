@@ -127,8 +127,8 @@ export class Probes {
     timer.cancel()
     const failed = seen?.steps.find(({ ok }) => !ok)
     if (seen && !failed) return []
-    const what = failed?.detail ?? `The provider did not let us in within ${firstLookMs / 1000} seconds.`
-    const message = `${what} The destination is kept; its mail waits or fails over until its settings work. Change them, then test it.`
+    const what = failed?.detail ?? `The sign-in at the provider did not complete within ${firstLookMs / 1000} seconds.`
+    const message = `${what} The destination is kept, and its mail is queued or fails over until its settings work. Correct them, then test the destination.`
     return [{ code: 'destination_misconfigured', step: failed?.step ?? 'unfinished', message }]
   }
 
@@ -143,7 +143,7 @@ export class Probes {
     return {
       at: breaker.since ?? 0,
       event: 'waiting',
-      message: `Mail rests for the destination ${destination.name}: ${breaker.reason ?? ''} A message is tried again from ${until} on.`,
+      message: `Delivery to the destination ${destination.name} is paused: ${breaker.reason ?? ''} The next trial is at ${until}.`,
       detail: { destination_id: destination.id, breaker: breaker.phase, next_trial_at: until },
     }
   }
@@ -241,6 +241,6 @@ export class Probes {
 const unopened: ProbeStep = {
   step: 'auth',
   ok: false,
-  detail: 'The stored password cannot be opened with the present master key; set it again.',
+  detail: 'The stored password cannot be decrypted with the current master key; set it again.',
   milliseconds: 0,
 }

@@ -97,20 +97,20 @@ const factsOf = (seen: RefusalSeen | undefined, { status }: TraceRecipient) => (
 })
 
 const faultWords: Readonly<Record<Fault, string>> = {
-  address: 'The address is at fault.',
-  sender: 'The set-up of the sender is at fault, not the address.',
-  reputation: 'The reputation of the sending address or domain is at fault, not the recipient.',
-  content: 'The message is at fault, not the address.',
-  receiver: 'The receiving side is at fault.',
-  unclear: 'Whose fault it is cannot be told for sure.',
+  address: 'The cause is the address.',
+  sender: 'The cause is the configuration of the sender, not the address.',
+  reputation: 'The cause is the reputation of the sending IP address or domain, not the recipient.',
+  content: 'The cause is the message, not the address.',
+  receiver: 'The cause is the receiving server.',
+  unclear: 'The cause is uncertain.',
 }
 
 function ofRefusal(seen: RefusalSeen, { trace }: TraceStory, related: Related): { reason: string; actions: readonly string[] } {
   const { classification, report, isFinal } = seen
-  const next = trace.nextAttemptAt === null ? 'it is tried again' : `it is tried again at ${textOf(trace.nextAttemptAt)}`
+  const next = trace.nextAttemptAt === null ? 'it is retried' : `it is retried at ${textOf(trace.nextAttemptAt)}`
   const sentences = [
-    ...(report?.isUnverified ? ['Nobody vouches for this report, so it changed nothing.'] : []),
-    ...(isFinal || report?.isUnverified ? [] : [`It has not bounced: ${report ? 'the next server tries it again' : next}.`]),
+    ...(report?.isUnverified ? ['The report is unverified and had no effect.'] : []),
+    ...(isFinal || report?.isUnverified ? [] : [`It has not bounced: ${report ? 'the next server retries it' : next}.`]),
     faultWords[classification.fault],
     classification.reason,
     ...trend(seen, related),
@@ -126,31 +126,31 @@ function trend({ reply }: RefusalSeen, { sameReplyLast24h: same, isComplete }: R
 
 const otherWords: Partial<Record<TraceRecipient['status'], string>> = {
   queued: 'It has not bounced: no server has refused it yet.',
-  sent: 'It has not bounced: the next server took it, and no report has come since.',
+  sent: 'It has not bounced: the next server accepted it, and no report has been received since.',
   delivered: 'It has not bounced: it was reported as delivered.',
   captured: 'It has not bounced: it was captured and never sent.',
-  suppressed: 'It has not bounced: it was never sent to this recipient, who is on the suppression list.',
-  canceled: 'It has not bounced: it was canceled before it left.',
-  complained: 'It has not bounced: it arrived, and the recipient reported it as unwanted.',
+  suppressed: 'It has not bounced: it was never sent to this recipient, who is suppressed.',
+  canceled: 'It has not bounced: it was canceled before it was sent.',
+  complained: 'It has not bounced: it was delivered, and the recipient reported it as spam.',
 }
 
 const optedOut = 'It has not bounced: it was never sent to this recipient, who unsubscribed from its list.'
 
 function ofOther({ address, status, suppression }: TraceRecipient, { trace }: TraceStory): { reason: string; actions: readonly string[] } {
-  const told = otherWords[status] ?? 'It was given up without a reply of any server; its timeline tells why.'
+  const told = otherWords[status] ?? 'Delivery was abandoned without a reply from any server; its timeline states why.'
   const reason = suppression?.source === 'unsubscribe' ? optedOut : told
   if (status === 'complained')
-    return { reason, actions: ['Send nothing more to this recipient, and look at how the address came onto your list.'] }
+    return { reason, actions: ['Do not send to this recipient again, and find out how the address got onto your list.'] }
   return {
     reason,
-    actions: [`Ask for GET /v1/diagnose/missing?recipient=${encodeURIComponent(address)}, or read the timeline of the trace ${trace.id}.`],
+    actions: [`Call GET /v1/diagnose/missing?recipient=${encodeURIComponent(address)}, or read the timeline of the trace ${trace.id}.`],
   }
 }
 
 function suppressActions({ recommended, done, reason }: BounceDiagnosis['suppress'], { address }: TraceRecipient): string[] {
-  if (done) return [`${address} is on the suppression list, so nothing more is sent there; take the entry off once the address is right.`]
+  if (done) return [`${address} is suppressed, so no mail is sent to it; remove the suppression once the address is correct.`]
   if (!recommended) return []
-  return [`Put ${address} on the suppression list. ${reason ?? ''}`.trim()]
+  return [`Suppress ${address}. ${reason ?? ''}`.trim()]
 }
 
 const shownMax = 10
@@ -160,7 +160,7 @@ function otherFailures({ trace }: TraceStory, { address: told }: TraceRecipient)
   if (others.length === 0) return []
   const names = others.slice(0, shownMax).map(({ address }) => address)
   return [
-    `${others.length} more of its recipients failed; ask with recipient= for ${names.join(', ')}${others.length > shownMax ? ' …' : ''}.`,
+    `${others.length} more of its recipients failed; repeat the request with recipient= for ${names.join(', ')}${others.length > shownMax ? ' …' : ''}.`,
   ]
 }
 
@@ -173,7 +173,7 @@ async function senderRecords(
   if (!seen) return []
   const records = recordsOf(seen, trace, recipient)
   const unsigned = isUnsigned(records, seen.classification, trace)
-    ? ['The message was not signed here: set up its domain under /v1/domains for DKIM.']
+    ? ['The message was not signed with DKIM: add its domain under /v1/domains.']
     : []
   return [...(await presentValues(options, records)), ...unsigned]
 }

@@ -12,10 +12,10 @@ export interface NotSuppressed extends Pick<BounceDiagnosis['suppress'], 'recomm
 /** One sentence; null where nothing is recommended, or where it is done. */
 export function whyNotSuppressed({ recommended, done, flag, report, recipients }: NotSuppressed): string | null {
   if (!recommended || done) return null
-  if (report?.suppression) return 'It put the address on the suppression list, and the entry was taken off since, or ended.'
-  if (!flag) return 'The flag bounce_auto_suppress is off, so that nothing is suppressed by itself.'
-  if (report === undefined) return 'No server refused this recipient over SMTP, and only such refusals and reports suppress by themselves.'
-  return tooLittle(report, recipients) ?? 'The flag bounce_auto_suppress was off when this came.'
+  if (report?.suppression) return 'The address was suppressed, and the suppression was removed since or has expired.'
+  if (!flag) return 'The flag bounce_auto_suppress is off, so no address is suppressed automatically.'
+  if (report === undefined) return 'No server refused this recipient over SMTP; only such refusals and reports suppress automatically.'
+  return tooLittle(report, recipients) ?? 'The flag bounce_auto_suppress was off when the bounce was received.'
 }
 
 /** What the report does not prove. Reports from before `maySuppress` was kept are judged by their proof. */
@@ -26,13 +26,13 @@ function tooLittle(
   if (maySuppress === true) return undefined
   if (proof === 'message_id' || proof === 'subject') {
     const what = proof === 'subject' ? 'recipient, subject and time' : 'Message-ID'
-    return `The report names the message by its ${what} alone, which others can know as well, so that it suppresses nobody.`
+    return `The report identifies the message only by its ${what}, which others can know too, so it does not suppress the address.`
   }
   if (proof === 'reference' && recipients > 1)
-    return 'The report shows a token that every recipient of the message knows, and could speak of the others, so that it suppresses nobody.'
+    return 'The report contains only a token that every recipient of the message knows, and could be about another recipient, so it does not suppress the address.'
   if (maySuppress === undefined) return undefined
   if (proof === 'attempt' && smtpCode !== null && smtpCode < 500)
-    return 'The server put the message off until it was given up, which suppresses nobody by itself.'
-  if (proof === 'attempt') return 'The server gave one reply for all recipients, which does not tell whose address is bad.'
-  return 'The report is no more than words that somebody wrote, which suppress nobody.'
+    return 'The server deferred the message until delivery was abandoned, which does not suppress the address.'
+  if (proof === 'attempt') return 'The server gave one reply for all recipients, which does not show whose address is bad.'
+  return 'The report is free text without proof of its origin, so it does not suppress the address.'
 }

@@ -7,11 +7,11 @@ import { textOf } from '../search/window.ts'
 
 type Retry = BounceDiagnosis['retry']
 
-const corrected: Retry = { useful: false, when: 'only once the address is right' }
-const repaired: Retry = { useful: false, when: 'once the set-up is repaired' }
-const rewritten: Retry = { useful: false, when: 'with another message' }
-const unblocked: Retry = { useful: false, when: 'once the cause is gone and the block is lifted' }
-const anotherDay: Retry = { useful: true, when: 'another day' }
+const corrected: Retry = { useful: false, when: 'only once the address is correct' }
+const repaired: Retry = { useful: false, when: 'once the configuration is corrected' }
+const rewritten: Retry = { useful: false, when: 'with a different message' }
+const unblocked: Retry = { useful: false, when: 'once the cause is removed and the block is lifted' }
+const anotherDay: Retry = { useful: true, when: 'on another day' }
 const later: Retry = { useful: true, when: 'later' }
 
 const retries: Readonly<Record<RefusalCategory, Retry>> = {
@@ -43,6 +43,6 @@ const retries: Readonly<Record<RefusalCategory, Retry>> = {
 }
 
 export function retryOf(seen: RefusalSeen | undefined, { nextAttemptAt }: Trace): Retry {
-  if (nextAttemptAt !== null) return { useful: true, when: `by itself at ${textOf(nextAttemptAt)}` }
+  if (nextAttemptAt !== null) return { useful: true, when: `automatically at ${textOf(nextAttemptAt)}` }
   return seen ? retries[seen.classification.category] : { useful: false, when: null }
 }

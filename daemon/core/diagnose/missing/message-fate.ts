@@ -24,7 +24,7 @@ type Fate = Omit<Hypothesis, 'evidence'> & { readonly evidence?: readonly Eviden
 export function fateOf(seen: MessageSeen, nowMs: number): Hypothesis {
   const { trace } = seen.story
   const fate = fates[seen.recipient.status](seen, nowMs)
-  const detail = `Accepted at ${textOf(trace.createdAt)}, for this recipient it is ${seen.recipient.status}.`
+  const detail = `Accepted at ${textOf(trace.createdAt)}; its status for this recipient is ${seen.recipient.status}.`
   return { ...fate, evidence: [{ kind: 'trace', traceId: trace.id, at: trace.createdAt, detail }, ...(fate.evidence ?? [])] }
 }
 
@@ -37,13 +37,13 @@ const read = (trace: Trace): NextAction => ({
 /** The entry against the recipient held it back. */
 const suppressed = ({ recipient: { address, suppression }, suppressionId }: MessageSeen): Fate => ({
   ...{ id: 'suppressed', verdict: 'suppressed', confidence: 0.97 },
-  explanation: `It was not sent to ${address}, who is on the suppression list (${suppression?.source ?? 'unknown source'}${suppression?.reason ? `: ${suppression.reason}` : ''}).`,
-  evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The entry ${suppression.id} held it back.` }] : [],
+  explanation: `It was not sent to ${address}, who is suppressed (${suppression?.source ?? 'unknown source'}${suppression?.reason ? `: ${suppression.reason}` : ''}).`,
+  evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The suppression ${suppression.id} applied.` }] : [],
   nextAction:
     suppressionId === undefined
-      ? { text: 'The entry is gone by now: send the message again.' }
+      ? { text: 'The suppression was removed since: send the message again.' }
       : {
-          text: `If the recipient wants the mail and the address is right, remove the entry ${suppressionId}, and send again.`,
+          text: `If the recipient wants the mail and the address is correct, remove the suppression ${suppressionId}, and send again.`,
           tool: 'email_suppression_remove',
           arguments: { id: suppressionId },
         },
@@ -53,9 +53,9 @@ const suppressed = ({ recipient: { address, suppression }, suppressionId }: Mess
 const unsubscribed = ({ story: { trace }, recipient: { address, suppression } }: MessageSeen): Fate => ({
   ...{ id: 'unsubscribed', verdict: 'suppressed', confidence: 0.97 },
   explanation: `It was not sent to ${address}, who unsubscribed from ${trace.list ? `the list ${trace.list.name}` : 'its list'}.`,
-  evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The opt-out ${suppression.id} held it back.` }] : [],
+  evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The opt-out ${suppression.id} applied.` }] : [],
   nextAction: {
-    text: `Mail that they need goes without list_unsubscribe. If they want the list again, remove the opt-out ${suppression?.id ?? ''} under /v1/unsubscribes.`,
+    text: `Send mail that they need without list_unsubscribe. If they want the list again, remove the opt-out ${suppression?.id ?? ''} under /v1/unsubscribes.`,
   },
 })
 
@@ -68,12 +68,12 @@ const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs
   suppressed: (seen) => (seen.recipient.suppression?.source === 'unsubscribe' ? unsubscribed(seen) : suppressed(seen)),
   canceled: ({ story: { trace } }) => ({
     ...{ id: 'canceled', verdict: 'not_sent', confidence: 0.97 },
-    explanation: `It was scheduled and canceled${trace.canceled ? ` at ${textOf(trace.canceled.at)}` : ''} before it left.`,
+    explanation: `It was scheduled and canceled${trace.canceled ? ` at ${textOf(trace.canceled.at)}` : ''} before it was sent.`,
     nextAction: { text: 'Send it again.' },
   }),
   validation_failed: ({ story: { trace } }) => ({
     ...{ id: 'invalid', verdict: 'not_sent', confidence: 0.97 },
-    explanation: `The request to send it was refused, and nothing was sent: ${trace.outcomeReason}`,
+    explanation: `The send was refused: ${trace.outcomeReason}`,
     nextAction: read(trace),
   }),
   pending: (seen, nowMs) => queued(seen, nowMs),
@@ -84,7 +84,7 @@ const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs
   delivered: (seen) => ({ ...sent(seen), id: 'delivered', confidence: 0.75 }),
   complained: ({ story: { trace } }) => ({
     ...{ id: 'complained', verdict: 'accepted_by_remote', confidence: 0.9 },
-    explanation: 'It arrived: the recipient, or their provider, reported it as unwanted, so it lies in the spam folder.',
+    explanation: 'It was delivered: the recipient, or their provider, reported it as spam, so it is in the spam folder.',
     nextAction: read(trace),
   }),
 }
@@ -98,15 +98,15 @@ const capturedIds: Readonly<Record<string, string>> = {
 /** The one call that changes it. */
 function releaseOf({ outcome, destinationId }: Trace): NextAction {
   if (outcome === 'captured.anonymous_project')
-    return { text: 'Claim the project with a mail address; from then on mail can leave.', tool: 'account_claim' }
+    return { text: 'Claim the project with an email address; it can then relay mail.', tool: 'account_claim' }
   if (outcome === 'captured.sandbox_destination' && destinationId !== null)
     return {
-      text: `Switch the destination ${destinationId} to live, then replay or send again.`,
+      text: `Promote the destination ${destinationId} to live, then replay or send again.`,
       tool: 'destination_promote_to_live',
       arguments: { destination_id: destinationId },
     }
   return {
-    text: 'Make a routing rule for this sender to a live destination, then replay or send again.',
+    text: 'Create a routing rule from this sender to a live destination, then replay or send again.',
     tool: 'email_routing_rule_create',
   }
 }
@@ -116,8 +116,12 @@ function queued({ story, recipient, waiting }: MessageSeen, nowMs: number): Fate
   if (trace.sendAt !== undefined && trace.begunAt === undefined && trace.sendAt > nowMs)
     return {
       ...{ id: 'scheduled', verdict: 'scheduled', confidence: 0.97 },
-      explanation: `It is scheduled and leaves at ${textOf(trace.sendAt)}.`,
-      nextAction: { text: 'Wait, or cancel it and send at once.', tool: 'email_scheduled_cancel', arguments: { trace_id: trace.id } },
+      explanation: `It is scheduled for ${textOf(trace.sendAt)}.`,
+      nextAction: {
+        text: 'Wait, or cancel it and send it immediately.',
+        tool: 'email_scheduled_cancel',
+        arguments: { trace_id: trace.id },
+      },
     }
   const next = trace.nextAttemptAt === null ? '' : ` The next attempt is due at ${textOf(trace.nextAttemptAt)}.`
   if (waiting)
@@ -129,21 +133,21 @@ function queued({ story, recipient, waiting }: MessageSeen, nowMs: number): Fate
   const seen = refusalOf(story, recipient)
   if (!seen)
     return {
-      ...{ id: 'under_way', verdict: 'in_progress', confidence: 0.9, explanation: `It is queued, and no attempt has ended yet.${next}` },
-      nextAction: { text: 'Wait a minute and ask again.' },
+      ...{ id: 'under_way', verdict: 'in_progress', confidence: 0.9, explanation: `It is queued, and no attempt has finished yet.${next}` },
+      nextAction: { text: 'Wait a minute and repeat the request.' },
     }
   const isSetUp = seen.reply === null && seen.classification.category === 'auth_client'
   return {
     ...{ id: isSetUp ? 'destination_failing' : `deferred_${seen.classification.category}`, verdict: 'deferred', confidence: 0.95 },
-    explanation: `${trace.attempts} ${trace.attempts === 1 ? 'attempt' : 'attempts'} did not get through: ${seen.classification.reason}${next}`,
+    explanation: `${trace.attempts} ${trace.attempts === 1 ? 'attempt' : 'attempts'} failed: ${seen.classification.reason}${next}`,
     evidence: [evidenceOf(trace, seen)],
     nextAction: isSetUp ? testOf(trace) : { text: seen.classification.nextActions[0] ?? 'Wait for the next attempt.' },
   }
 }
 
 function testOf({ destinationId }: Trace): NextAction {
-  if (destinationId === null) return { text: 'Make a destination and a routing rule.' }
-  const text = `Test the destination ${destinationId} and repair what fails; queued mail leaves by itself after that.`
+  if (destinationId === null) return { text: 'Create a destination and a routing rule.' }
+  const text = `Test the destination ${destinationId} and correct what fails; queued mail is then sent automatically.`
   return { text, tool: 'email_provider_test', arguments: { destination_id: destinationId } }
 }
 
@@ -154,7 +158,7 @@ function failed(seen: MessageSeen): Fate {
     return {
       ...{ id: 'outcome_unknown', verdict: 'unknown', confidence: 0.6 },
       explanation:
-        'The connection broke after the whole message had been handed over, so the provider may have it or not; it is not sent again lest it arrive twice.',
+        'The connection broke after the whole message had been transmitted, so it is unknown whether the provider accepted it; it is not sent again, to prevent a second copy.',
       nextAction: read(trace),
     }
   const refusal = refusalOf(story, recipient)
@@ -163,7 +167,7 @@ function failed(seen: MessageSeen): Fate {
   const passes = trace.failover?.passes.length ?? 0
   return {
     ...{ id: 'destination_failed', verdict: 'not_sent', confidence: 0.95 },
-    explanation: `The destination could not be used: ${refusal?.classification.reason ?? 'no attempt came through.'} ${passes > 0 ? `Failover was tried ${passes} times.` : 'No failover was tried.'}`,
+    explanation: `The destination could not be used: ${refusal?.classification.reason ?? 'no attempt succeeded.'} ${passes > 0 ? `Failover was tried ${passes} times.` : 'No failover was tried.'}`,
     evidence: refusal ? [evidenceOf(trace, refusal)] : [],
     nextAction: testOf(trace),
   }
@@ -172,9 +176,9 @@ function failed(seen: MessageSeen): Fate {
 function bounced({ story: { trace } }: MessageSeen, id: string, refusal: RefusalSeen | undefined): Fate {
   return {
     ...{ id, verdict: 'bounced', confidence: 0.95 },
-    explanation: `It came back: ${refusal?.classification.reason ?? 'the receiving side refused it.'}`,
+    explanation: `It bounced: ${refusal?.classification.reason ?? 'the receiving server refused it.'}`,
     evidence: refusal ? [evidenceOf(trace, refusal)] : [],
-    nextAction: { text: 'Ask for the diagnosis of the bounce.', tool: 'email_diagnose_bounce', arguments: { message_id: trace.id } },
+    nextAction: { text: 'Diagnose the bounce.', tool: 'email_diagnose_bounce', arguments: { message_id: trace.id } },
   }
 }
 
@@ -184,7 +188,7 @@ function sent({ story, recipient }: MessageSeen): Fate {
   if (delayed?.report?.type === 'deferred')
     return {
       ...{ id: 'delayed_downstream', verdict: 'deferred', confidence: 0.9 },
-      explanation: `The provider took it, and could not pass it on yet: ${delayed.classification.reason}`,
+      explanation: `The provider accepted it, and has not delivered it yet: ${delayed.classification.reason}`,
       evidence: [evidenceOf(trace, delayed)],
       nextAction: { text: delayed.classification.nextActions[0] ?? 'Wait.' },
     }
@@ -206,14 +210,14 @@ function sent({ story, recipient }: MessageSeen): Fate {
     ...{ id: opened === undefined ? 'accepted' : 'opened', verdict: 'accepted_by_remote', confidence: opened === undefined ? 0.7 : 0.9 },
     explanation:
       opened === undefined
-        ? `${where} took it at ${textOf(at)}${confirmed ? ', and it was reported as delivered' : ''}. It likely lies in the spam folder, or was filtered; from here only the log of the receiver tells more.`
-        : `It arrived: it was opened, or a link in it followed, at ${textOf(opened)}. Programs that look into mail do that too.`,
+        ? `${where} accepted it at ${textOf(at)}${confirmed ? ', and it was reported as delivered' : ''}. It is probably in the spam folder, or was filtered; only the log of the receiving server shows more.`
+        : `It was delivered: it was opened, or a link in it was followed, at ${textOf(opened)}. Programs that scan mail do that too.`,
     evidence: [
       {
         kind: 'reply',
         traceId: trace.id,
         at,
-        detail: `${where} answered: ${recipient.reply ? `${recipient.reply.code} ${reply.slice(0, 300)}` : 'accepted'}`,
+        detail: `${where} replied: ${recipient.reply ? `${recipient.reply.code} ${reply.slice(0, 300)}` : 'accepted'}`,
       },
       ...(opened === undefined
         ? []
@@ -222,12 +226,12 @@ function sent({ story, recipient }: MessageSeen): Fate {
               kind: 'opened' as const,
               traceId: trace.id,
               at: opened,
-              detail: `Openings and clicks seen; the first ${keptEvents} are in the timeline.`,
+              detail: `Opens and clicks were recorded; the first ${keptEvents} are in the timeline.`,
             },
           ]),
     ],
     nextAction: {
-      text: `Ask the recipient to look into the spam folder; ask the postmaster of ${domainOf(recipient.address)} to look for ${queueId === undefined ? `the Message-ID <${trace.messageId}>` : `the queue id ${queueId}`} at ${textOf(at)}.`,
+      text: `Ask the recipient to check the spam folder; ask the postmaster of ${domainOf(recipient.address)} to look for ${queueId === undefined ? `the Message-ID <${trace.messageId}>` : `the queue id ${queueId}`} at ${textOf(at)}.`,
     },
   }
 }

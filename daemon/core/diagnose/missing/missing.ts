@@ -57,7 +57,7 @@ export async function diagnoseMissing(options: MissingOptions, scope: Scope, req
     summary: summaryOf(context, messages.length, first),
     traces: messages.map(({ id, status, subject, createdAt }) => ({ traceId: id, status, subject, createdAt })),
     checked: [
-      `Messages to ${address} in the window.`,
+      `Messages to ${address} in the time window.`,
       'The suppression list.',
       ...(domain.state === 'unknown' ? [] : [domain.detail]),
       ...found.checked,
@@ -121,35 +121,43 @@ async function unsent(context: Context): Promise<Found> {
       ...spent.flatMap(({ project, sends }) => fromBudget(project, sends)),
       ...fromDomain(context, 0.6),
     ],
-    checked: ['Addresses in the window that differ by a plus tag or one or two typing mistakes.', 'The send budgets of today.'],
+    checked: [
+      'Addresses in the time window that differ by a plus tag or by one or two typing errors.',
+      'The send budgets of the current day.',
+    ],
     notChecked: [
       ...(near.isComplete
         ? []
-        : [{ what: 'Similar addresses in the whole window', why: `Only the latest ${nearScanMax} messages were looked at.` }]),
+        : [{ what: 'Similar addresses in the whole time window', why: `Only the latest ${nearScanMax} messages were searched.` }]),
       ...(unseen === 0
         ? []
-        : [{ what: 'Refused requests of today', why: `${unseen} sends that were refused today left no trace, as there were too many.` }]),
+        : [
+            {
+              what: 'Refused requests of today',
+              why: `${unseen} sends that were refused today have no trace, because there were too many.`,
+            },
+          ]),
     ],
   }
 }
 
 const nothingKept = (cut: string): Hypothesis => ({
   ...{ id: 'not_kept', verdict: 'unknown', confidence: 0.9, explanation: cut, evidence: [] },
-  nextAction: { text: 'Ask for a later window.' },
+  nextAction: { text: 'Choose a later time window.' },
 })
 
 /** What no store can tell. */
 function always({ scope, window, domain }: Context): { what: string; why: string }[] {
   return [
     ...(window.cut === undefined || window.from >= window.to ? [] : [{ what: `Messages before ${textOf(window.from)}`, why: window.cut }]),
-    { what: 'Requests that were refused', why: 'They leave no trace; look at the answers that your application got.' },
+    { what: 'Requests that were refused', why: 'They have no trace; check the responses that your application received.' },
     ...(scope.bound ? [{ what: 'Other projects of the organization', why: 'The key is bound to one project.' }] : []),
-    ...(domain.state === 'unknown' ? [{ what: 'Whether the domain of the recipient takes mail', why: domain.detail }] : []),
+    ...(domain.state === 'unknown' ? [{ what: 'Whether the domain of the recipient accepts mail', why: domain.detail }] : []),
   ]
 }
 
 function summaryOf({ address, window }: Context, messages: number, first: Hypothesis | undefined): string {
-  const what = first?.explanation ?? 'Nothing is known.'
+  const what = first?.explanation ?? 'No message was found.'
   if (messages === 0) return what
   const [from, to] = [textOf(window.from), textOf(window.to)]
   return `Of ${messages === explainedMax ? `the latest ${messages}` : messages} ${messages === 1 ? 'message' : 'messages'} to ${address} between ${from} and ${to}: ${what}`

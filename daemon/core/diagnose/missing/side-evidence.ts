@@ -12,15 +12,22 @@ import { textOf } from '../search/window.ts'
 /** No message to the recipient is there. */
 export function nothingSent({ address, window, scope }: Context, isAlone: boolean, before: Trace | undefined): Hypothesis {
   const place = scope.bound ? 'by this project ' : ''
-  const last = before ? ` The last message before was accepted at ${textOf(before.createdAt)}.` : ''
+  const last = before ? ` The last message before that was accepted at ${textOf(before.createdAt)}.` : ''
   return {
     ...{ id: 'not_sent', verdict: 'not_sent', confidence: isAlone ? 0.85 : 0.45 },
     explanation: `No message to ${address} was accepted ${place}between ${textOf(window.from)} and ${textOf(window.to)}.${last}`,
     evidence: before
-      ? [{ kind: 'trace', traceId: before.id, at: before.createdAt, detail: `The last message to ${address}, which is ${before.status}.` }]
+      ? [
+          {
+            kind: 'trace',
+            traceId: before.id,
+            at: before.createdAt,
+            detail: `The last message to ${address}, with the status ${before.status}.`,
+          },
+        ]
       : [],
     nextAction: {
-      text: 'Look at what your application got as an answer when it sent: a refused request leaves no trace. Then send again.',
+      text: 'Check the response that your application received when it sent: a refused request has no trace. Then send again.',
     },
   }
 }
@@ -28,13 +35,15 @@ export function nothingSent({ address, window, scope }: Context, isAlone: boolea
 const nearConfidence = [0.8, 0.7, 0.5] as const
 
 export function fromNearMiss({ address }: Context, { address: near, trace, mistakes }: NearMiss): Hypothesis {
-  const how = mistakes === 0 ? 'which differs by its plus tag alone' : 'which looks like a typing mistake'
+  const how = mistakes === 0 ? 'which differs only by its plus tag' : 'which looks like a typing error'
   return {
     ...{ id: 'near_miss', verdict: 'not_sent', confidence: nearConfidence[mistakes] ?? 0.5 },
-    explanation: `Nothing went to ${address}, but a message went to ${near}, ${how}.`,
-    evidence: [{ kind: 'near_miss', traceId: trace.id, at: trace.createdAt, detail: `A message to ${near}, which is ${trace.status}.` }],
+    explanation: `No message was sent to ${address}, but one was sent to ${near}, ${how}.`,
+    evidence: [
+      { kind: 'near_miss', traceId: trace.id, at: trace.createdAt, detail: `A message to ${near}, with the status ${trace.status}.` },
+    ],
     nextAction: {
-      text: `Compare the two addresses; correct the one in your records, and send again. For what went to ${near}, ask with that address.`,
+      text: `Compare the two addresses; correct the one in your records, and send again. To see what was sent to ${near}, repeat the request with that address.`,
       tool: 'email_diagnose_missing',
       arguments: { recipient: near },
     },
@@ -48,10 +57,10 @@ export function fromSuppression({ entry }: Context): Hypothesis[] {
   return [
     {
       ...{ id: 'would_be_suppressed', verdict: 'suppressed', confidence: 0.6 },
-      explanation: `The recipient is on the suppression list since ${textOf(entry.createdAt)} (${entry.source}${why}), so that nothing would be sent.`,
-      evidence: [{ kind: 'suppression', at: entry.createdAt, detail: `The entry ${entry.id}.` }],
+      explanation: `The recipient has been suppressed since ${textOf(entry.createdAt)} (${entry.source}${why}), so no mail is sent.`,
+      evidence: [{ kind: 'suppression', at: entry.createdAt, detail: `The suppression ${entry.id}.` }],
       nextAction: {
-        text: `If the recipient wants the mail and the address is right, remove the entry ${entry.id}, and send again.`,
+        text: `If the recipient wants the mail and the address is correct, remove the suppression ${entry.id}, and send again.`,
         tool: 'email_suppression_remove',
         arguments: { id: entry.id },
       },
@@ -64,7 +73,7 @@ export function fromBudget({ id, name, sendBudget }: Project, sends: number): Hy
   return [
     {
       ...{ id: 'budget_used_up', verdict: 'not_sent', confidence: 0.6 },
-      explanation: `The project ${name} has used up its budget of ${sendBudget} sends for today, so that further ones are refused.`,
+      explanation: `The project ${name} has used its budget of ${sendBudget} sends for today, so further sends are refused.`,
       evidence: [{ kind: 'usage', detail: `${sends} sends today in the project ${id}.` }],
       nextAction: { text: 'Raise the send budget of the project, or wait for the next day (UTC).' },
     },
@@ -78,7 +87,7 @@ export function fromDomain({ domain, address }: Context, confidence: number): Hy
     {
       ...{ id: 'domain_takes_no_mail', verdict: 'unknown', confidence, explanation: domain.detail },
       evidence: [{ kind: 'dns', detail: domain.detail }],
-      nextAction: { text: `Check the spelling of ${domainOf(address)}; no mail can arrive there as it is.` },
+      nextAction: { text: `Check the spelling of ${domainOf(address)}; it cannot receive mail.` },
     },
   ]
 }
@@ -105,8 +114,8 @@ export function afterAcceptance(
     notChecked: [
       ...(check
         ? []
-        : [{ what: `SPF, DKIM and DMARC of ${sender}`, why: 'The domain is not set up under /v1/domains, or was never verified.' }]),
-      { what: 'Block lists', why: 'The address that the destination sends from is not known here.' },
+        : [{ what: `SPF, DKIM and DMARC of ${sender}`, why: 'The domain is not added under /v1/domains, or was never verified.' }]),
+      { what: 'Block lists', why: 'The IP address that the destination sends from is not known.' },
       { what: 'Filters and forwarding of the recipient', why: 'Only the log of the receiving server shows them.' },
     ],
   }
@@ -114,7 +123,7 @@ export function afterAcceptance(
 
 const unproven = (sender: string, at: number, wrong: readonly RecordCheck[]): Hypothesis => ({
   ...{ id: 'sender_unproven', verdict: 'accepted_by_remote', confidence: 0.4 },
-  explanation: `Receivers cannot tell that ${sender} sent it: ${wrong.map(({ purpose }) => purpose).join(', ')} did not pass the last check. Such mail goes to the spam folder.`,
+  explanation: `Receivers cannot authenticate mail of ${sender}: ${wrong.map(({ purpose }) => purpose).join(', ')} did not pass the last check. Such mail often goes to the spam folder.`,
   evidence: wrong.map(({ name, hint }) => ({ kind: 'domain_check', at, detail: `${name}: ${hint}` })),
   nextAction: {
     text: `Publish the records of ${sender}, then verify it.`,
@@ -125,7 +134,7 @@ const unproven = (sender: string, at: number, wrong: readonly RecordCheck[]): Hy
 
 const disliked = (address: string, complaints: number): Hypothesis => ({
   ...{ id: 'complaints', verdict: 'accepted_by_remote', confidence: 0.3 },
-  explanation: `Recipients at ${domainOf(address)} reported ${complaints} of your messages as unwanted in the last 30 days, which leads to the spam folder.`,
+  explanation: `Recipients at ${domainOf(address)} reported ${complaints} of your messages as spam in the last 30 days, which leads to the spam folder.`,
   evidence: [],
-  nextAction: { text: 'Write only to those who asked for it, and offer to unsubscribe with one click.' },
+  nextAction: { text: 'Send only to recipients who asked for it, and offer one-click unsubscribe.' },
 })

@@ -24,19 +24,19 @@ export interface DomainFinding {
 
 export async function lookAtDomain(options: LookUpOptions, domain: string): Promise<DomainFinding> {
   const found = await inTime(options.clock, mailServers(options, domain))
-  return found ?? { state: 'unknown', detail: `No name server answered for ${domain} in time, or it answered with an error.` }
+  return found ?? { state: 'unknown', detail: `The DNS lookup of ${domain} timed out or returned an error.` }
 }
 
 async function mailServers({ resolver, records }: LookUpOptions, domain: string): Promise<DomainFinding> {
   const exchanges = (await records.resolveMx(domain)).toSorted((a, b) => a.priority - b.priority)
   if (exchanges.length > 0 && exchanges.every(({ exchange }) => exchange === '' || exchange === '.'))
-    return { state: 'null_mx', detail: `${domain} states with a null MX that it never takes mail (RFC 7505).` }
+    return { state: 'null_mx', detail: `${domain} publishes a null MX: it never accepts mail (RFC 7505).` }
   const names = exchanges.slice(0, 3).map(({ exchange }) => exchange)
-  if (names.length > 0) return { state: 'takes_mail', detail: `The MX records of ${domain} name ${names.join(', ')}.` }
+  if (names.length > 0) return { state: 'takes_mail', detail: `The MX records of ${domain} point to ${names.join(', ')}.` }
   const addresses = (await Promise.all([resolver.resolve4(domain), resolver.resolve6(domain)])).flat()
   if (addresses.length > 0)
     return { state: 'takes_mail', detail: `${domain} has no MX record; mail goes to its address ${addresses[0] ?? ''}.` }
-  return { state: 'no_server', detail: `${domain} has neither an MX record nor an address: it does not exist, or takes no mail.` }
+  return { state: 'no_server', detail: `${domain} has neither an MX record nor an address: it does not exist, or does not accept mail.` }
 }
 
 /** A record that belongs to the sender. */

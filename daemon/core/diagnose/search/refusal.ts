@@ -119,8 +119,8 @@ function judged(seen: Classification, { error }: AttemptRecord, hasReply: boolea
     /^(auth_(?!deferred)|starttls_unavailable|tls_|address_forbidden|destination_misconfigured)/.test(error.code)
   const category: RefusalCategory = isSetUp ? 'auth_client' : 'network'
   const nextActions = isSetUp
-    ? ['Repair the settings of the destination, then test it; what is queued leaves by itself.']
-    : ['Test the destination; what is queued is tried again by itself.']
+    ? ['Correct the settings of the destination, then test it; queued mail is then sent automatically.']
+    : ['Test the destination; queued mail is retried automatically.']
   return { ...seen, bounce: isSetUp ? 'block' : 'soft', category, fault: 'sender', suppress: false, reason: error.message, nextActions }
 }
 

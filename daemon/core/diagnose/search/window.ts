@@ -15,7 +15,7 @@ export interface Window {
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const dayMs = unitMs.d
-const form = 'must be a duration back from now such as 90m, 24h or 7d, or two times as in 2026-11-01T00:00:00Z/2026-11-02T00:00:00Z'
+const form = 'must be a duration before now such as 90m, 24h or 7d, or an interval such as 2026-11-01T00:00:00Z/2026-11-02T00:00:00Z'
 
 /** Reads `24h`, `7d`, `90m`, or `from/to` in RFC 3339; a day without a text. Answers what is wrong otherwise. */
 export function readWindow(text: string | undefined, nowMs: number): Window | string {
@@ -51,7 +51,7 @@ export async function keptWindow(database: Database, organization: Organization,
   if (kept <= window.from) return { ...window, cut: undefined }
   const from = Math.min(kept, window.to)
   const why = kept === since ? `keeps traces for ${retentionDays ?? 0} days` : `stores ${tracesStored ?? 0} traces`
-  return { from, to: window.to, cut: `The plan ${plan} ${why}; what was before ${textOf(from)} is gone.` }
+  return { from, to: window.to, cut: `The plan ${plan} ${why}; traces before ${textOf(from)} were removed.` }
 }
 
 async function oldestTrace(database: Database, organizationId: string): Promise<number | undefined> {

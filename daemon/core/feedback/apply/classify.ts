@@ -39,8 +39,8 @@ export interface Classification {
 const unexplained: RefusalMeaning = {
   category: 'undetermined',
   bounce: 'soft',
-  reason: 'Nothing that was told says why the message was refused.',
-  action: 'Look at the report itself, or ask the postmaster of the receiving server.',
+  reason: 'The report does not state why the message was refused.',
+  action: 'Read the report, or ask the postmaster of the receiving server.',
 }
 
 /** Judges a refusal. What is told twice and differently counts as temporary, so that nobody is suppressed by mistake. */
@@ -136,7 +136,7 @@ function furtherActions({ category }: RefusalMeaning, { text, provider }: Seen, 
   const isAboutUs = faults[category] !== 'address' && faults[category] !== 'receiver'
   if (isAboutUs && link !== null) further.push(`Open the link in the reply: ${link}`)
   const address = provider?.id === 't-online' && category === 'reputation' ? mailAddressIn(text) : undefined
-  if (address !== undefined) further.push(`Write to ${address}, which the reply names.`)
+  if (address !== undefined) further.push(`Write to ${address}, given in the reply.`)
   return further
 }
 

@@ -46,11 +46,11 @@ export function reportOf({ event, attribution, isUnverified, maySuppress, source
 
 function reasonOf({ type, remoteMta, feedbackType }: Told['event'], judged: Classification | undefined): string {
   const by = remoteMta ?? 'The server of the recipient'
-  if (type === 'delivered') return `${by} took the message.`
-  if (type === 'complained') return `It was reported to us as unwanted (${feedbackType ?? 'complaint'}).`
-  if (type === 'bounce_unparsed') return 'It came to the return path and is not a report that can be read, so nothing changes.'
+  if (type === 'delivered') return `${by} accepted the message.`
+  if (type === 'complained') return `It was reported as spam (${feedbackType ?? 'complaint'}).`
+  if (type === 'bounce_unparsed') return 'It was received at the return path, but is not a report that can be parsed; it has no effect.'
   const why = judged?.reason ?? ''
-  return type === 'deferred' ? `${why} ${by} put it off, and it is tried again there.` : why
+  return type === 'deferred' ? `${why} ${by} deferred it and retries it.` : why
 }
 
 /**

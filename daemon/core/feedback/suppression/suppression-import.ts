@@ -136,7 +136,7 @@ async function receive(draft: Draft, { bytes, rows }: ImportRequest): Promise<nu
   for await (const some of rows(kept())) {
     count += some.length
     if (count <= importRowsMax) continue
-    const message = `At most ${importRowsMax} rows are taken at once; nothing was added. Split them over several requests.`
+    const message = `An import can have at most ${importRowsMax} rows; no row was added. Split the import into several requests.`
     throw new Refusal('request_too_large', message, { details: { max_rows: importRowsMax } })
   }
   return count

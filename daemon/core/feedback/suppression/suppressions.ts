@@ -82,7 +82,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
   async update(scope: Scope, id: string, { reason, expiresAt }: SuppressionChanges): Promise<Suppression> {
     requireOrganizationRole(scope)
     const { database, clock, audit } = this.#options
-    checkExpiry(expiresAt, clock.now(), 'delete the entry to lift it now')
+    checkExpiry(expiresAt, clock.now(), 'delete the suppression to end it now')
     return transact(database, scope, async (change) => {
       const stored = await change.must(suppressions, id)
       const decided = isAutomatic(stored.record) && { isConfirmed: true as const }
@@ -132,7 +132,7 @@ export function newEntry(
 ): Suppression {
   const mailbox = parseAddress(email.trim())
   if (!mailbox) throw invalid([{ path: 'email', message: 'must be one address such as ada@example.ch' }])
-  checkExpiry(expiresAt, nowMs, 'leave it out to suppress for good')
+  checkExpiry(expiresAt, nowMs, 'leave it out to suppress permanently')
   return {
     id: newId('sup', nowMs),
     email: foldEmail(mailbox.address),

@@ -94,13 +94,13 @@ export class ClientMetadataDocuments {
 }
 
 function readDocument(clientId: string, { status, headers, text }: FetchedDocument): Client {
-  if (status !== 200) throw problem(`was answered with status ${status} instead of 200`)
+  if (status !== 200) throw problem(`returned status ${status} instead of 200`)
   if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '')) throw problem('is not of the type application/json')
   const parsed = clientMetadata.safeParse(parseJson(text))
   if (!parsed.success) throw problem(`has a wrong ${parsed.error.issues[0]?.path.join('.') || 'form'}`)
   const { data } = parsed
-  if (data['client_id'] !== clientId) throw problem('names another client_id than its own address')
-  if ((data.token_endpoint_auth_method ?? 'none') !== 'none') throw problem('asks for a client authentication other than none')
+  if (data['client_id'] !== clientId) throw problem('contains a client_id that differs from its URL')
+  if ((data.token_endpoint_auth_method ?? 'none') !== 'none') throw problem('requires a client authentication other than none')
   try {
     return { ...readMetadata(data), id: clientId, authentication: 'none', verifiedHost: new URL(clientId).host }
   } catch (error) {

@@ -62,9 +62,9 @@ export function readMetadata(metadata: ClientMetadata): Pick<Client, 'name' | 'r
     throw new OAuthError('invalid_redirect_uri', words)
   }
   if (metadata.response_types && !metadata.response_types.includes('code'))
-    throw new OAuthError('invalid_client_metadata', 'response_types must hold code; nothing else is supported.')
+    throw new OAuthError('invalid_client_metadata', 'response_types must contain code; no other type is supported.')
   const asked = metadata.grant_types ?? ['authorization_code', 'refresh_token']
-  if (!asked.includes('authorization_code')) throw new OAuthError('invalid_client_metadata', 'grant_types must hold authorization_code.')
+  if (!asked.includes('authorization_code')) throw new OAuthError('invalid_client_metadata', 'grant_types must contain authorization_code.')
   return {
     name: shownName(metadata.client_name),
     redirectUris: metadata.redirect_uris,

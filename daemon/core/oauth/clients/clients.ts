@@ -39,7 +39,7 @@ export class Clients {
     if (isMetadataAddress(id)) return documents.find(id, remoteAddress)
     const client = builtInClients.get(id) ?? (await registrations.find(id))
     if (client) return client
-    throw new OAuthError('invalid_client', 'No client has this id; register it, or use the address of its metadata document.')
+    throw new OAuthError('invalid_client', 'No client has this id; register the client, or use the URL of its metadata document.')
   }
 
   /**
@@ -68,13 +68,13 @@ function readCredentials({ parameters, authorization }: ClientRequest): Credenti
   const id = parameters.get('client_id')
   const secret = parameters.get('client_secret')
   if (authorization === undefined) {
-    if (id === undefined) throw new OAuthError('invalid_client', 'Name the client in client_id.')
+    if (id === undefined) throw new OAuthError('invalid_client', 'Give the client_id.')
     return { id, secret, method: secret === undefined ? 'none' : 'client_secret_post' }
   }
   const named = readBasic(authorization)
-  if (!named) throw new OAuthError('invalid_client', 'The Authorization header must be of the scheme Basic.')
+  if (!named) throw new OAuthError('invalid_client', 'The Authorization header must use the Basic scheme.')
   if (secret !== undefined) throw new OAuthError('invalid_request', 'Give the client secret once: in the header or in the body.')
-  if (id !== undefined && id !== named.id) throw new OAuthError('invalid_request', 'The header and the body name two clients.')
+  if (id !== undefined && id !== named.id) throw new OAuthError('invalid_request', 'The header and the body contain different clients.')
   return { ...named, method: 'client_secret_basic' }
 }
 

@@ -83,10 +83,10 @@ export interface Approval {
 export type Denial = Extract<OAuthErrorCode, 'access_denied' | 'login_required' | 'consent_required' | 'interaction_required'>
 
 const denials: Readonly<Record<Denial, string>> = {
-  access_denied: 'The person did not approve.',
-  login_required: 'The person must sign in first.',
-  consent_required: 'The person must approve first.',
-  interaction_required: 'The person must be asked first.',
+  access_denied: 'The user denied the request.',
+  login_required: 'The user must sign in first.',
+  consent_required: 'The user must approve the request first.',
+  interaction_required: 'The user must be asked first.',
 }
 
 interface Return {
@@ -125,7 +125,7 @@ export class Authorizations {
     const { database, clock, registrations, writes, grants, audit } = this.#options
     const [first] = scopes
     if (first === undefined || scopes.some((scope) => !pending.surfaces.includes(surfaceOf(scope))))
-      throw new Refusal('validation_failed', 'Approve at least one scope, of what the client asked for.')
+      throw new Refusal('validation_failed', 'Approve at least one of the requested scopes.')
     if (!(await database.get(projects, { organizationId }, projectId))) throw new Refusal('not_found', 'No project has this id.')
     const { client, mayRefresh, redirectUri, codeChallenge, state } = pending
     const code = await writes.run(organizationId, async (change) => {
@@ -134,7 +134,7 @@ export class Authorizations {
       const named = { clientId: client.id, clientName: client.name }
       const grant: Grant = { id: newId('grt', createdAt), ...named, projectId, userId, scopes, createdAt, expiresAt, revokedAt: null }
       if ((await grants.levelOfHolder(grant, organizationId, surfaceOf(first))) === undefined)
-        throw new Refusal('insufficient_scope', 'You are no member of this organization.')
+        throw new Refusal('insufficient_scope', 'You are not a member of this organization.')
       await grants.removeEnded(change, organizationId)
       change.insert(oauthGrants, organizationId, grant)
       const details = { name: client.name, client: client.id, scopes }
@@ -182,7 +182,7 @@ export class Authorizations {
 
 function checkedRedirectUri({ redirectUris }: Client, presented: string): string {
   if (redirectUris.some((registered) => matchesRedirectUri(registered, presented))) return presented
-  throw new OAuthError('invalid_request', 'The redirect_uri is none of those that the client registered.')
+  throw new OAuthError('invalid_request', 'The redirect_uri is not registered for this client.')
 }
 
 /** A state that was given twice cannot be told back. */
@@ -216,9 +216,9 @@ function askedScopes(urls: OAuthUrls, parameters: Parameters, surfaces: readonly
   const asked = parseScopes(parameters.get('scope'), servedScopes(urls))
   if (asked.length === 0) return surfaces.flatMap((surface) => usualScopes(surface))
   if (asked.some((scope) => !surfaces.includes(surfaceOf(scope))))
-    throw new OAuthError('invalid_scope', 'A scope is for a resource that was not asked for.')
+    throw new OAuthError('invalid_scope', 'A scope belongs to a resource that was not requested.')
   if (surfaces.some((surface) => ofSurface(asked, surface).length === 0))
-    throw new OAuthError('invalid_scope', 'A resource was asked for without a scope of it.')
+    throw new OAuthError('invalid_scope', 'A resource was requested without one of its scopes.')
   return asked
 }
 
@@ -226,5 +226,5 @@ function checkedPrompts(text = ''): readonly Prompt[] {
   const words = text.split(' ').filter((word) => word !== '')
   const known = prompts.filter((prompt) => words.includes(prompt))
   if (known.length === words.length && !(known.includes('none') && known.length > 1)) return known
-  throw new OAuthError('invalid_request', `The prompt must be none alone, or some of ${prompts.slice(1).join(', ')}.`)
+  throw new OAuthError('invalid_request', `The prompt must be none alone, or any of ${prompts.slice(1).join(', ')}.`)
 }

@@ -28,7 +28,7 @@ export class Revocation {
     const grant = grantId === undefined ? undefined : await this.#options.grants.find(grantId)
     if (grant?.record.clientId !== clientId) return
     const { id } = grant.record
-    await this.#options.grants.revoke(id, { kind: 'agent', id }, { reason: 'given back by its client' })
+    await this.#options.grants.revoke(id, { kind: 'agent', id }, { reason: 'revoked by its client' })
   }
 
   async #grantOf(token: string): Promise<string | undefined> {

@@ -92,7 +92,7 @@ export class TokenEndpoint {
     if (grantType === 'authorization_code' && !isBootstrap) return this.#exchange(clientId, parameters)
     if (grantType === 'client_credentials' && isBootstrap) return this.#bootstrap(parameters, request.remoteAddress)
     if (grantType === 'authorization_code' || grantType === 'client_credentials')
-      throw new OAuthError('unauthorized_client', 'This client may not use this grant type.')
+      throw new OAuthError('unauthorized_client', 'This client is not allowed to use this grant type.')
     throw new OAuthError(
       'unsupported_grant_type',
       'The grant_type must be authorization_code, refresh_token or, for the anonymous bootstrap, client_credentials.',
@@ -106,7 +106,7 @@ export class TokenEndpoint {
     const asked = parseScopes(parameters.get('scope'), servedScopes(urls))
     const granted = capAnonymous(asked.length === 0 ? servedScopes(urls) : asked)
     const scopes = ofSurface(granted, surface)
-    if (scopes.length === 0) throw new OAuthError('invalid_scope', 'None of the scopes is for the resource that was asked for.')
+    if (scopes.length === 0) throw new OAuthError('invalid_scope', 'None of the scopes belongs to the requested resource.')
     const { organizationId, grant, refreshToken } = await this.#options.sandboxes.make(granted, surface, remoteAddress)
     return { ...(await this.#issue({ organizationId, grant, surface, scopes, refreshToken })), projectId: grant.projectId }
   }
@@ -126,14 +126,14 @@ export class TokenEndpoint {
       const { code } = found
       if (code.isUsed) return 'replayed'
       if (code.expiresAt <= clock.now()) throw invalidGrant('The code is unknown or expired.')
-      if (code.clientId !== clientId) throw invalidGrant('The code was given to another client.')
-      if (code.redirectUri !== redirectUri) throw invalidGrant('The redirect_uri is not the one that the code was sent to.')
+      if (code.clientId !== clientId) throw invalidGrant('The code was issued to another client.')
+      if (code.redirectUri !== redirectUri) throw invalidGrant('The redirect_uri differs from that of the authorization request.')
       if (!verifiesChallenge(verifier, code.codeChallenge)) throw invalidGrant('The code_verifier does not match the code_challenge.')
       const stored = await grants.standing(grantId)
-      if (!stored) throw invalidGrant('What was approved was taken back meanwhile.')
+      if (!stored) throw invalidGrant('The approval was revoked in the meantime.')
       const { surface, scopes } = this.#choose(stored.record.scopes, parameters, undefined)
       if ((await grants.levelOfHolder(stored.record, organizationId, surface)) === undefined)
-        throw invalidGrant('Who approved is no member of the organization any more.')
+        throw invalidGrant('The user who approved is no longer a member of the organization.')
       const now = clock.now()
       const grant = { ...stored.record, expiresAt: now + (code.mayRefresh ? grantMs : accessTokenSeconds * 1000) }
       change.replace(oauthGrants, organizationId, stored, grant)
@@ -143,7 +143,7 @@ export class TokenEndpoint {
     })
     if (issue !== 'replayed') return this.#issue(issue)
     await this.#revokeReused('code', grantId)
-    throw invalidGrant('The code was used before; what it brought is revoked.')
+    throw invalidGrant('The code was used before; the tokens issued for it are revoked.')
   }
 
   /** RFC 6749 §6. Of two requests with one token the first wins, and the second ends the grant. */
@@ -188,7 +188,7 @@ export class TokenEndpoint {
     const stored = expiresAt > clock.now() ? await grants.standing(grantId) : undefined
     if (!stored) throw invalidGrant('The refresh token is expired or revoked.')
     if ((await grants.levelOfHolder(stored.record, stored.organizationId, surface)) === undefined)
-      throw invalidGrant('Who approved is no member of the organization any more.')
+      throw invalidGrant('The user who approved is no longer a member of the organization.')
     return stored
   }
 
@@ -201,13 +201,13 @@ export class TokenEndpoint {
     const { urls } = this.#options
     const open = servedSurfaces(urls).filter((one) => ofSurface(granted, one).length > 0)
     const surface = parseResource(urls, parameters.resources) ?? surfaceBefore ?? (open.length === 1 ? open[0] : undefined)
-    if (!surface) throw new OAuthError('invalid_target', 'Several resources were granted; name the one that this token is for.')
+    if (!surface) throw new OAuthError('invalid_target', 'Several resources were granted; give the resource of this token.')
     if (!open.includes(surface)) throw new OAuthError('invalid_target', 'This resource was not granted.')
     const asked = parseScopes(parameters.get('scope'), servedScopes(urls))
-    if (!covers(granted, asked)) throw new OAuthError('invalid_scope', 'This is more than was granted; ask the person again for consent.')
+    if (!covers(granted, asked)) throw new OAuthError('invalid_scope', 'The request exceeds the grant; ask the user for consent again.')
     const scopes = ofSurface(asked.length === 0 ? granted : asked, surface)
     if (scopes.length > 0) return { surface, scopes }
-    throw new OAuthError('invalid_scope', 'None of the scopes is for the resource that was asked for.')
+    throw new OAuthError('invalid_scope', 'None of the scopes belongs to the requested resource.')
   }
 
   async #issue({ organizationId, grant, surface, scopes, refreshToken }: Issue): Promise<TokenAnswer> {

@@ -83,7 +83,7 @@ export function parseScopes(text: string | undefined, known: readonly OAuthScope
   return [...words].map((word) => {
     const found = known.find((scope) => scope === word)
     if (found) return found
-    throw new OAuthError('invalid_scope', `The scopes are ${known.join(' ')}; this request names another one.`)
+    throw new OAuthError('invalid_scope', `The scopes are ${known.join(' ')}; this request contains another one.`)
   })
 }
 
@@ -99,6 +99,6 @@ export function parseResources(urls: OAuthUrls, named: readonly string[]): reado
 
 /** The one surface that a token request is about; undefined when it names none. Throws `invalid_target`. */
 export function parseResource(urls: OAuthUrls, named: readonly string[]): Surface | undefined {
-  if (named.length > 1) throw new OAuthError('invalid_target', 'A token is for one resource; ask for one at a time.')
+  if (named.length > 1) throw new OAuthError('invalid_target', 'A token is for one resource; request one at a time.')
   return parseResources(urls, named)[0]
 }

@@ -17,14 +17,14 @@ interface Words {
   readonly footnote: string
 }
 
-const notYou = 'If this was not you, sign in, look at your sessions and passkeys, and tell an owner of your organization.'
+const notYou = 'If this was not you, sign in, check your sessions and passkeys, and notify an owner of your organization.'
 
 export const loginMail = (url: string): MailText =>
   written({
     subject: 'Your sign-in link',
     paragraphs: ['Use this link to sign in to Postern. It works once, within 15 minutes, on any device.'],
     button: { label: 'Sign in', url },
-    footnote: 'If you did not ask for it, ignore this mail: nobody can sign in without the link. Pass it on to nobody.',
+    footnote: 'If you did not request it, ignore this email: no one can sign in without the link. Do not share it.',
   })
 
 export const invitationMail = (organization: string, inviter: User | undefined, role: Role, url: string): MailText =>
@@ -32,53 +32,53 @@ export const invitationMail = (organization: string, inviter: User | undefined, 
     subject: `Invitation to ${organization}`,
     paragraphs: [
       `${inviter ? inviter.name || inviter.email : 'An administrator'} invites you to ${organization} on Postern, as ${role}.`,
-      'The invitation is open for 7 days. You accept it after you have signed in with this address.',
+      'The invitation is valid for 7 days. To accept it, sign in with this address.',
     ],
-    button: { label: 'See the invitation', url },
-    footnote: 'If you do not know the sender, ignore this mail: nothing happens without you.',
+    button: { label: 'View the invitation', url },
+    footnote: 'If you do not know the sender, ignore this email: nothing happens unless you accept.',
   })
 
 export const roleMail = (organization: string, role: Role, url: string): MailText =>
   written({
-    subject: `You are ${role} of ${organization} now`,
-    paragraphs: [`Your role in ${organization} was changed to ${role}. What you may do changed at once.`],
+    subject: `Your role in ${organization} is now ${role}`,
+    paragraphs: [`Your role in ${organization} was changed to ${role}. The change is effective immediately.`],
     button: { label: 'Open Postern', url },
     footnote: 'If you did not expect this, ask an owner of the organization.',
   })
 
 export const removedMail = (organization: string): MailText =>
   written({
-    subject: `You left ${organization}`,
-    paragraphs: [`You are no member of ${organization} any more, and cannot see it any longer.`],
+    subject: `You are no longer a member of ${organization}`,
+    paragraphs: [`You are no longer a member of ${organization} and no longer have access to it.`],
     footnote: 'If you did not expect this, ask an owner of the organization.',
   })
 
 export const passkeyMail = (name: string, what: 'added' | 'removed', url: string): MailText =>
   written({
-    subject: what === 'added' ? 'A new passkey signs you in' : 'A passkey was removed',
+    subject: what === 'added' ? 'A passkey was added' : 'A passkey was removed',
     paragraphs: [`The passkey “${name}” was ${what === 'added' ? 'added to' : 'removed from'} your account.`],
-    button: { label: 'See your account', url },
+    button: { label: 'View your account', url },
     footnote: notYou,
   })
 
 export const sessionsMail = (count: number, url: string): MailText =>
   written({
-    subject: 'You were signed out elsewhere',
+    subject: 'You were signed out on other devices',
     paragraphs: [`${count === 1 ? 'One session' : `${count} sessions`} of your account on other devices ended.`],
-    button: { label: 'See your account', url },
+    button: { label: 'View your account', url },
     footnote: notYou,
   })
 
 export const reuseMail = (clientName: string, endedKeys: readonly string[], url: string): MailText =>
   written({
-    subject: 'The access of an application was ended',
+    subject: 'The access of an application was revoked',
     paragraphs: [
-      `A token of ${clientName} was used twice. It may have been copied, so the whole access that you had allowed was ended.`,
-      ...(endedKeys.length === 0 ? [] : [`So were the API keys that it minted: ${endedKeys.join(', ')}.`]),
-      'If you still want the application to work, connect it again. This also happens when a program asks twice at the same time.',
+      `A token of ${clientName} was used twice. It may have been copied, so all access that you had granted was revoked.`,
+      ...(endedKeys.length === 0 ? [] : [`The API keys that it created were revoked too: ${endedKeys.join(', ')}.`]),
+      'If you still want the application to work, connect it again. This can also happen when an application sends the same request twice.',
     ],
-    button: { label: 'See applications with access', url },
-    footnote: 'If it happens again, ask who makes the application where its tokens are kept.',
+    button: { label: 'View applications with access', url },
+    footnote: 'If it happens again, ask the maker of the application how it stores its tokens.',
   })
 
 /** What the mail of a claim tells of it. */
@@ -93,20 +93,20 @@ export const claimMail = ({ clientName, userCode, sandboxAt }: ClaimFacts, url: 
   written({
     subject: `Is ${userCode} the code of your agent?`,
     paragraphs: [
-      `An agent (${clientName}) asks you to take over a sandbox project on Postern, made on ${dateFormat.format(sandboxAt)} UTC.`,
-      `Your agent must be showing the code ${userCode}. If it shows another one, or you use no agent, do not go on.`,
-      'You sign in by this link and see what you take over; nothing changes before you agree. It works once, within 30 minutes.',
+      `An agent (${clientName}) asks you to claim a sandbox project on Postern, created on ${dateFormat.format(sandboxAt)} UTC.`,
+      `Your agent must show the code ${userCode}. If it shows another code, or you do not use an agent, do not continue.`,
+      'This link signs you in and shows what you would claim; nothing changes until you confirm. It works once, within 30 minutes.',
     ],
-    button: { label: 'Sign in and see', url },
-    footnote: 'If you did not expect this, ignore this mail: nothing happens without you. Pass the link on to nobody.',
+    button: { label: 'Sign in and review', url },
+    footnote: 'If you did not expect this, ignore this email: nothing happens unless you confirm. Do not share the link.',
   })
 
 export const claimedMail = (clientName: string, userCode: string, undoUrl: string): MailText =>
   written({
-    subject: 'You took over a sandbox',
+    subject: 'You claimed a sandbox',
     paragraphs: [
-      `The sandbox with the code ${userCode} is an organization of yours now, and its agent (${clientName}) may do there what you chose.`,
-      'If that was a mistake, end the session of the agent. This link is good for 7 days.',
+      `The sandbox with the code ${userCode} is now your organization, and its agent (${clientName}) has the permissions that you chose.`,
+      'If this was a mistake, end the session of the agent. This link is valid for 7 days.',
     ],
     button: { label: 'Undo: end the session', url: undoUrl },
     footnote: notYou,

@@ -55,7 +55,7 @@ export class Invitations implements List<unknown, Invitation> {
 
   constructor(options: InvitationOptions) {
     this.#options = options
-    const message = 'This organization sent many invitations in the last hour; wait and send the rest later.'
+    const message = 'This organization sent too many invitations in the last hour; send the rest later.'
     this.#mails = new RateWindow(options.clock, { windowMs: 3_600_000, most: mailsAnHour, message })
   }
 
@@ -71,10 +71,10 @@ export class Invitations implements List<unknown, Invitation> {
       const now = clock.now()
       const user = await userByEmail(database, email)
       if (user && (await database.get(members, { organizationId }, user.record.id)))
-        throw new Refusal('conflict', 'This person is a member already; change the role instead.')
+        throw new Refusal('conflict', 'This person is already a member; change the role instead.')
       const pending = await database.all(invitations, { organizationId })
       if (pending.some(({ record }) => record.email === email))
-        throw new Refusal('conflict', 'This address is invited already; send that invitation again, or revoke it first.')
+        throw new Refusal('conflict', 'This address is already invited; send that invitation again, or revoke it first.')
       if (pending.length >= pendingMax) throw new Refusal('conflict', `There are ${pendingMax} open invitations; revoke some first.`)
       this.#mails.take(organizationId)
       const id = newId('inv', now)
@@ -140,7 +140,7 @@ export class Invitations implements List<unknown, Invitation> {
     const found = secretPattern.test(secret) ? await database.lookup(invitations, 'sha256', [hashSecret(secret)]) : undefined
     const view = found && this.isOpen(found.record) ? await this.#view(found.record) : undefined
     if (view) return view
-    throw new Refusal('not_found', 'This invitation was accepted, taken back or is too old. Ask for a new one.')
+    throw new Refusal('not_found', 'This invitation was accepted or revoked, or has expired. Ask for a new one.')
   }
 
   /** Those that the owner of the address can accept. */
@@ -175,8 +175,7 @@ export class Invitations implements List<unknown, Invitation> {
     const stored = await database.get(invitations, { organizationId }, id)
     const isMine = stored?.record.email === user.email && this.isOpen(stored.record)
     const isTheirs = isMine && (!user.isUnproved || stored.record.sha256 === hashSecret(secret))
-    if (!isTheirs || !(await this.#view(stored.record)))
-      throw new Refusal('not_found', `There is no open invitation for ${user.email} here.`)
+    if (!isTheirs || !(await this.#view(stored.record))) throw new Refusal('not_found', `There is no open invitation for ${user.email}.`)
     change.remove(invitations, organizationId, stored)
     const already = await database.get(members, { organizationId }, user.id)
     if (already) return already.record
@@ -213,7 +212,8 @@ export class Invitations implements List<unknown, Invitation> {
 
   async #requireOwnerFor({ organizationId, holder }: Scope, role: Role): Promise<void> {
     const asking = holder?.kind === 'user' ? await this.#options.members.rightsOf(organizationId, holder.userId) : undefined
-    if (role === 'owner' && !asking?.owns) throw new Refusal('insufficient_scope', 'Only an owner, signed in, makes another member owner.')
+    if (role === 'owner' && !asking?.owns)
+      throw new Refusal('insufficient_scope', 'Only an owner who is signed in can make another member an owner.')
   }
 
   #get({ organizationId }: Scope, id: string): Promise<Stored<Invitation>> {

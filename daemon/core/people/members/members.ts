@@ -70,7 +70,7 @@ export class Members {
     const rights = await this.rightsOf(organizationId, userId)
     const settings = rights && (await this.#options.policies.of(organizationId))
     if (!rights || !settings || settings.organization.deletedAt !== undefined)
-      throw new Refusal('not_found', 'You are in no organization with this id.')
+      throw new Refusal('not_found', 'You are not a member of an organization with this id.')
     const { organization, deleted } = settings
     return {
       organizationId,
@@ -169,7 +169,7 @@ export class Members {
   async transferOwnership(scope: Scope, userId: string): Promise<Person> {
     const from = scope.holder?.kind === 'user' ? scope.holder.userId : undefined
     if (from === undefined) throw ownersOnly()
-    if (from === userId) throw new Refusal('conflict', 'You are an owner already; choose another member.')
+    if (from === userId) throw new Refusal('conflict', 'You are already an owner; choose another member.')
     return this.#change(scope, userId, async (change, { stored, owns }) => {
       if (!owns) throw ownersOnly()
       const mine = await this.#get(scope, from)
@@ -206,7 +206,7 @@ export class Members {
 
   async #keepAnOwner(organizationId: string, userId: string): Promise<void> {
     if (await hasOwner(this.#options.database, organizationId, userId)) return
-    throw new Refusal('conflict', 'An organization needs an owner; make another member owner first.')
+    throw new Refusal('conflict', 'An organization needs an owner; make another member an owner first.')
   }
 
   async #get({ organizationId }: Scope, userId: string): Promise<Stored<Member>> {
@@ -246,4 +246,4 @@ export async function hasOwner(database: Database, organizationId: string, excep
   return all.some(({ record }) => record.role === 'owner' && record.id !== except)
 }
 
-const ownersOnly = (): Refusal => new Refusal('insufficient_scope', 'Only an owner, signed in, makes and unmakes owners.')
+const ownersOnly = (): Refusal => new Refusal('insufficient_scope', 'Only an owner who is signed in can make or unmake owners.')

@@ -46,7 +46,10 @@ export class HandedInvitations {
     return writes.run(organizationId, async (change) => {
       const { invitation: current } = await invitations.look(secret)
       if (current.id !== id || !(await this.mayJoin(current)))
-        throw new Refusal('conflict', 'This address has an account, or mail is sent by now: sign in with it to accept the invitation.')
+        throw new Refusal(
+          'conflict',
+          'This address has an account, or the service now sends mail: sign in with it to accept the invitation.',
+        )
       const user = addUser(change, email, clock.now(), { isUnproved: true })
       await invitations.acceptIn(change, user, organizationId, id, secret)
       return sessions.begin(change, user.id, 'link', browser)

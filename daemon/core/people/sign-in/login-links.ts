@@ -56,7 +56,7 @@ export class LoginLinks {
 
   constructor(options: LoginLinkOptions) {
     this.#options = options
-    const message = 'There were too many requests for sign-in links; wait an hour, or use a link that you have.'
+    const message = 'Too many requests for sign-in links; wait an hour, or use a link that you already have.'
     this.#byAddress = new RateWindow(options.clock, { windowMs: hourMs, most: 5, message })
     this.#byNetwork = new RateWindow(options.clock, { windowMs: hourMs, most: 20, message })
   }
@@ -104,7 +104,7 @@ export class LoginLinks {
     const known = await userByEmail(database, email)
     if (!known) return addUser(change, email, clock.now()).id
     // whoever says the address has not proved it
-    if (link.email === null) throw new Refusal('conflict', `This address has an account already; run postern login-link ${email}.`)
+    if (link.email === null) throw new Refusal('conflict', `This address already has an account; run postern login-link ${email}.`)
     if (known.record.isUnproved) await this.#endEarlierAccess(change, known.record.id)
     return noteProof(change, known, clock.now()).id
   }
@@ -141,7 +141,7 @@ export class LoginLinks {
     const stored = await database.get(loginLinks, { organizationId: peoplePartition }, id)
     const isGood = stored && stored.record.expiresAt > clock.now() && !(await this.#isPast(stored.record))
     if (isGood) return stored
-    throw new Refusal('not_found', 'This sign-in link was used already or is too old. Ask for a new one.')
+    throw new Refusal('not_found', 'This sign-in link has expired or was already used. Request a new one.')
   }
 
   /** A link that makes an owner of whoever uses it ends when there is one. */

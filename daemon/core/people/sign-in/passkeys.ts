@@ -193,7 +193,7 @@ export class Passkeys {
 
   #id(): string {
     const { id } = this.#options.relyingParty
-    if (id === undefined) throw new Refusal('feature_disabled', 'Passkeys need the service to be reached by https and a host name.')
+    if (id === undefined) throw new Refusal('feature_disabled', 'Passkeys require that the service is reached by https and a host name.')
     return id
   }
 }
@@ -206,6 +206,6 @@ function readAnswer(text: string): z.output<typeof answerShape> | undefined {
   }
 }
 
-const refused = (): Refusal => new Refusal('unauthorized', 'This passkey does not work here any more; sign in by e-mail.')
+const refused = (): Refusal => new Refusal('unauthorized', 'This passkey is no longer valid here; sign in by email.')
 const unverified = (): Refusal =>
-  new Refusal('validation_failed', 'The browser did not make a passkey that can be used here; open your account again and repeat it.')
+  new Refusal('validation_failed', 'The browser did not create a usable passkey; open your account again and retry.')

@@ -130,7 +130,7 @@ export class Sessions {
   requireCsrfToken(session: Session, token: string): void {
     const [given, own] = [Buffer.from(token), Buffer.from(this.csrfToken(session))]
     if (given.length === own.length && timingSafeEqual(given, own)) return
-    throw new Refusal('insufficient_scope', 'This form is not of your session any more; open the page again and repeat it.')
+    throw new Refusal('insufficient_scope', 'This form belongs to an earlier session; open the page again and retry.')
   }
 
   /** Adds to the write that every session of the user ends. Answers how many there were. */

@@ -35,7 +35,7 @@ export const userNameMax = 100
 export function identityOf(email: string): string {
   const mailbox = parseAddress(email.trim())
   if (mailbox) return foldAddress(mailbox.address)
-  throw invalid([{ path: 'email', message: 'must be a mail address such as name@example.org' }])
+  throw invalid([{ path: 'email', message: 'must be an email address such as name@example.org' }])
 }
 
 export const userById = async (database: Database, id: string): Promise<User | undefined> => (await database.get(users, people, id))?.record
@@ -69,6 +69,6 @@ export function noteProof(change: Change, stored: Stored<User>, now: number): Us
 /** Puts another name in the write. Throws `not_found`. */
 export async function renameUser(database: Database, change: Change, id: string, name: string): Promise<void> {
   const stored = await database.get(users, people, id)
-  if (!stored) throw new Refusal('not_found', 'There is no such user.')
+  if (!stored) throw new Refusal('not_found', 'No user has this address.')
   change.rewrite(users, peoplePartition, stored, { ...stored.record, name })
 }

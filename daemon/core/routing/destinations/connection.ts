@@ -77,7 +77,8 @@ async function changedHttp(stored: HttpDestination, { endpoint = {}, credentials
   if (!credentials) return () => ({})
   const checked = await checkCredentials(provider, credentials, options, stored)
   return (before: Destination): Partial<HttpConnection> => {
-    if (before.updatedAt !== stored.updatedAt) throw new Refusal('conflict', 'The destination was changed at the same time; read it again.')
+    if (before.updatedAt !== stored.updatedAt)
+      throw new Refusal('conflict', 'The destination was changed at the same time; get it and try again.')
     return sealCredentials(id, checked, stored.sealedCredentials, options.secrets)
   }
 }

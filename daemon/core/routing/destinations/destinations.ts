@@ -128,7 +128,7 @@ export class Destinations implements List<OfProject, Destination> {
       refuseWhileDefault(stored.record)
       if (!discardQueued && (await isQueuedFor(database, id))) {
         const message =
-          'Messages are still queued for this destination; wait until they are sent, or repeat with ?discard_queued=true and they fail.'
+          'Messages are still queued for this destination; wait until they are sent, or repeat the request with ?discard_queued=true to fail them.'
         throw new Refusal('conflict', message, { nextAction: 'wait_or_discard_queued' })
       }
       change.remove(destinations, scope.organizationId, stored)
@@ -198,6 +198,6 @@ function checkFrom(from: string | null | undefined): void {
 function refuseWhileDefault({ shared }: Destination): void {
   if (shared !== 'org_default') return
   const message =
-    'It is the default sender of the organization, which takes what no rule matches; make another destination the default sender, or set is_org_default to false first.'
+    'It is the default sender of the organization, which receives sends that no rule matches; make another destination the default sender, or set is_org_default to false first.'
   throw new Refusal('conflict', message, { nextAction: 'remove_references' })
 }

@@ -40,5 +40,5 @@ export function assertPasswordStays(stored: SmtpDestination, endpoint: Endpoint)
   const fields = ['host', 'port', 'security', 'tlsPolicy'] as const
   if (hasSecret(stored) && fields.every((field) => stored[field] === endpoint[field])) return
   const [kind, path] = stored.oauth2 ? ['OAuth 2.0 grant', 'credentials.oauth2'] : ['password', 'credentials.password']
-  throw invalid([{ path, message: `give it again: a stored ${kind} is not taken over to another host, port, security or tls_policy` }])
+  throw invalid([{ path, message: `give it again: a stored ${kind} is not reused with another host, port, security or tls_policy` }])
 }

@@ -55,7 +55,7 @@ function withPreset(request: EndpointRequest): Omit<Endpoint, 'oauth2'> {
   const host = request.host ?? (preset && !preset.hostIsTemplate ? preset.host : undefined)
   const port = request.port ?? preset?.port
   const security = request.security ?? preset?.security
-  const fill = preset && `the preset ${preset.id} does not tell it; write it in place of ${preset.host}`
+  const fill = preset && `the preset ${preset.id} does not define it; give it in the form ${preset.host}`
   const parsed = host === undefined ? undefined : parseHost(host)
   const problems: FieldProblem[] = []
   if (host === undefined) problems.push({ path: 'credentials.host', message: fill ?? 'is required' })
@@ -75,12 +75,11 @@ function parseHost(host: string): string | undefined {
 }
 
 function loginProblems({ username, password }: Pick<Endpoint, 'username' | 'password'>, { oauth2 }: EndpointRequest): FieldProblem[] {
-  if (oauth2 && password !== undefined)
-    return [{ path: 'credentials.oauth2', message: 'goes in place of a password; give only one of them' }]
+  if (oauth2 && password !== undefined) return [{ path: 'credentials.oauth2', message: 'replaces password; give only one of them' }]
   if (oauth2 && username === null) return [{ path: 'credentials.username', message: 'is required with oauth2: the mailbox to sign in to' }]
   if (oauth2 || (username === null) === (password === undefined)) return []
   const missing = username === null ? 'username' : 'password'
-  return [{ path: `credentials.${missing}`, message: 'is required with the other: give user name and password, or neither' }]
+  return [{ path: `credentials.${missing}`, message: 'is required with the other: give both user name and password, or neither' }]
 }
 
 function addressProblems(
@@ -92,7 +91,7 @@ function addressProblems(
   // The guard permits every public address, so only for others does its yes tell what the operator has allowed.
   const allowedByOperator = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
   if (addresses.length > 0 && permitted.length === 0) {
-    const message = 'leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+    const message = 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
     return [{ path: 'credentials.host', message }]
   }
   const problems: FieldProblem[] = []

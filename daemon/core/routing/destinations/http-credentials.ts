@@ -57,7 +57,7 @@ export async function checkCredentials(
   return { baseUrl: checked.origin, credentials, secrets, kept }
 }
 
-const notTakenOver = 'give it again: a stored secret is not taken over to another base_url'
+const notTakenOver = 'give it again: a stored secret is not reused with another base_url'
 const pathOf = (name: string): string => `credentials.${name}`
 const missing = ({ describe }: CredentialField): string => `is required: ${describe}`
 
@@ -90,7 +90,7 @@ async function checkBaseUrl(
   const addresses = isIP(host) === 0 ? await addressesIfAny(resolver, host) : [host]
   const permitted = addresses.filter((address) => guard(address, port))
   if (addresses.length > 0 && permitted.length === 0)
-    return { problem: 'leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)' }
+    return { problem: 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)' }
   // The guard permits every public address, so only for others does its yes tell what the operator has allowed.
   if (permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))) return { origin: url.origin }
   if (url.protocol === 'http:') return { problem: 'must begin with https://, so that credentials are not sent in clear' }

@@ -42,7 +42,7 @@ export async function checkOAuth2(request: OAuth2Request, host: string, surround
   const problems = [...secretProblems(request, type, provider?.grants), ...tenantProblems(request, type, provider?.tokenUrl)]
   const filledIn = provider?.tokenUrl.replace('{tenant}', tenant ?? 'common')
   const tokenUrl = request.tokenUrl ?? filledIn
-  if (tokenUrl === undefined) problems.push(at('token_url', `is required: it is not known for ${host}`))
+  if (tokenUrl === undefined) problems.push(at('token_url', `is required: there is no default for ${host}`))
   if (problems.length > 0 || tokenUrl === undefined) throw invalid(problems)
   const problem = await tokenUrlProblem(tokenUrl, surroundings)
   if (problem !== undefined) throw invalid([at('token_url', problem)])
@@ -78,7 +78,7 @@ async function tokenUrlProblem(text: string, { guard, resolver }: Surroundings):
   const addresses = await presentAddresses(resolver, url.hostname.replace(/^\[|\]$/g, ''))
   const permitted = addresses.filter((address) => guard(address, port))
   if (addresses.length > 0 && permitted.length === 0)
-    return 'leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
+    return 'resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)'
   const allowedByOperator = permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))
   return port === 443 || allowedByOperator ? undefined : 'must be on port 443'
 }

@@ -37,7 +37,7 @@ export function chooseInEnvironment(
 export function describeChoice(who: string, environment: string, { destination, passedOver }: Choice): string {
   const down = passedOver.map(({ name }) => name).join(', ')
   const why = down === '' ? '' : ` (${down} ${passedOver.length === 1 ? 'is' : 'are'} down now)`
-  return `${who} names the environment ${environment}; its destination ${destination.name} (priority ${destination.priority}) takes it${why}.`
+  return `${who} selects the environment ${environment}, and its destination ${destination.name} (priority ${destination.priority})${why}.`
 }
 
 function orderedIn(destinations: Destinations, environment: string): readonly Destination[] {

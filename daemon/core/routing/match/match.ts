@@ -83,7 +83,7 @@ export function matchRoute(
   const nothing = environment === undefined ? noRule : `${noRule}, and no destination has the environment of the project`
   if (settings.orgDefault) {
     const { name } = settings.orgDefault
-    const reason = `${nothing}; the organization's default sender takes it, the destination ${name}.`
+    const reason = `${nothing}; it goes to the organization default sender, the destination ${name}.`
     return { by: 'org_default', destination: settings.orgDefault, ruleId: null, reason }
   }
   return { by: 'none', destination: undefined, ruleId: null, reason: `${nothing}.` }
@@ -100,7 +100,7 @@ function askedRoute({ destinations }: RoutingSettings, projectId: string, asked:
   }
   const destination = destinations.get(asked.destinationId)
   if (!destination || !isOpenTo(destination, projectId)) throw missingDestination(asked)
-  return { by: asked.by, destination, ruleId: null, reason: `${who} names the destination ${destination.name}.` }
+  return { by: asked.by, destination, ruleId: null, reason: `${who} selects the destination ${destination.name}.` }
 }
 
 function lookAt(
@@ -124,15 +124,15 @@ function lookAt(
   }
   const destination = destinations.get(rule.destinationId ?? '')
   if (!destination || !isOpenTo(destination, projectId))
-    return { rule, found: 'destination_gone', message: `${about} matches, but its destination is gone.`, destination }
-  return { rule, found: 'matched', message: `${about} names the destination ${destination.name}.`, destination }
+    return { rule, found: 'destination_gone', message: `${about} matches, but its destination no longer exists.`, destination }
+  return { rule, found: 'matched', message: `${about} selects the destination ${destination.name}.`, destination }
 }
 
 const misconfigured = (what: 'default destination' | 'environment'): Refusal =>
   new Refusal(
     'destination_misconfigured',
     what === 'environment'
-      ? 'No destination has the environment of this SMTP credential any more; name another one.'
+      ? 'No destination has the environment of this SMTP credential any longer; set another one.'
       : 'The default destination of this SMTP credential no longer exists; set another one.',
     { nextAction: 'update_smtp_credential' },
   )

@@ -17,7 +17,7 @@ export function decideOutcome(project: Project, route: Route): Decision {
     return {
       outcome: 'captured.anonymous_project',
       destinationId: null,
-      reason: 'The project is not claimed yet, so everything it sends is captured.',
+      reason: 'The project is not claimed yet, so all its sends are captured.',
     }
   }
   const { destination } = route
@@ -38,6 +38,6 @@ export function decideOutcome(project: Project, route: Route): Decision {
   }
   throw new Refusal(
     'no_route',
-    `${route.reason} The project's no-route policy is ${project.noRoutePolicy}; create a routing rule, or name a destination.`,
+    `${route.reason} The project's no-route policy is ${project.noRoutePolicy}; create a routing rule, or give a destination.`,
   )
 }

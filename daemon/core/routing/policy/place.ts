@@ -32,7 +32,7 @@ export function placeOf(policy: Policy, asker: Scope, before: Destination, chang
   }
   if (projectId !== before.projectId) {
     if (shared !== undefined)
-      throw invalid([{ path: 'project_id', message: 'an organization-wide destination never moves; give scope project with it' }])
+      throw invalid([{ path: 'project_id', message: 'an organization-wide destination cannot move; give scope project too' }])
     refuseWhileNamed(policy, before.id)
   }
   return { projectId, shared }
@@ -46,7 +46,7 @@ export function assertMayChange(asker: Scope, { shared }: Destination): void {
 function sharedAfter(before: Destination['shared'], { scope, isOrgDefault }: PlaceChanges): Destination['shared'] {
   const isWide = scope === undefined ? before !== undefined : scope === 'org'
   if (!isWide && isOrgDefault === true)
-    throw invalid([{ path: 'is_org_default', message: 'needs an organization-wide destination; give scope org with it' }])
+    throw invalid([{ path: 'is_org_default', message: 'requires an organization-wide destination; give scope org too' }])
   if (!isWide) return undefined
   return (isOrgDefault ?? before === 'org_default') ? 'org_default' : 'org'
 }
@@ -54,7 +54,7 @@ function sharedAfter(before: Destination['shared'], { scope, isOrgDefault }: Pla
 function requireOrganization(scope: Scope): void {
   requireOrganizationRole(scope)
   if (!scope.bound) return
-  const message = 'Organization-wide destinations are changed by keys of the whole organization only; this key is bound to one project.'
+  const message = 'Only keys of the whole organization can change organization-wide destinations; this key is bound to one project.'
   throw new Refusal('insufficient_scope', message)
 }
 

@@ -19,7 +19,7 @@ export function refuseWhileNamed(
     ...counted(chains.length, 'failover policy', 'failover policies'),
   ].join(' and ')
   const whose = ofOthers ? ' of other projects' : ''
-  throw new Refusal('conflict', `Still used by ${named}${whose}; change or delete what names this destination first.`, {
+  throw new Refusal('conflict', `Still used by ${named}${whose}; change or delete those first.`, {
     nextAction: 'remove_references',
     details: {
       routing_rule_ids: naming.map(({ id }) => id),

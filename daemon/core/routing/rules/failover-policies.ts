@@ -101,20 +101,22 @@ function check(settings: Policy, scope: Scope, { primaryId, fallbackIds, on, lat
   const unknown = 'no destination of this project has this id'
   if (!isOpen(primaryId)) problems.push({ path: 'primary_id', message: unknown })
   if (fallbackIds.length === 0) problems.push({ path: 'fallback_ids', message: 'give at least one destination that takes over' })
-  if (fallbackIds.length > fallbacksMax)
-    problems.push({ path: 'fallback_ids', message: `must not have more than ${fallbacksMax} destinations` })
+  if (fallbackIds.length > fallbacksMax) problems.push({ path: 'fallback_ids', message: `can have at most ${fallbacksMax} destinations` })
   for (const [at, id] of fallbackIds.entries()) {
     const path = `fallback_ids.${at}`
     if (id === primaryId) problems.push({ path, message: 'is the primary destination itself; leave it out' })
-    else if (fallbackIds.indexOf(id) < at) problems.push({ path, message: 'is in the list already; leave it out' })
+    else if (fallbackIds.indexOf(id) < at) problems.push({ path, message: 'is already in the list; leave it out' })
     else if (!isOpen(id)) problems.push({ path, message: unknown })
   }
   if (on.length === 0) problems.push({ path: 'conditions.on', message: 'give at least one condition' })
-  if (new Set(on).size < on.length) problems.push({ path: 'conditions.on', message: 'names a condition twice' })
+  if (new Set(on).size < on.length) problems.push({ path: 'conditions.on', message: 'contains a condition twice' })
   if (on.includes('latency') && latencyMs === undefined)
-    problems.push({ path: 'conditions.latency_ms', message: 'is needed with the condition latency: the longest acceptable milliseconds' })
+    problems.push({ path: 'conditions.latency_ms', message: 'is required with the condition latency: the maximum latency in milliseconds' })
   if (!on.includes('latency') && latencyMs !== undefined)
-    problems.push({ path: 'conditions.latency_ms', message: 'counts only with the condition latency; add that to on, or leave this out' })
+    problems.push({
+      path: 'conditions.latency_ms',
+      message: 'has an effect only with the condition latency; add it to on, or leave this out',
+    })
   if (problems.length > 0) throw invalid(problems)
   return projectId
 }

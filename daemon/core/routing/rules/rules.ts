@@ -124,7 +124,7 @@ function requireDistinct({ rules }: Policy, rule: RoutingRule): void {
       isDeepStrictEqual(other.match, match),
   )
   if (!twin) return
-  const message = `The rule ${twin.id} matches the same and leads to the same; change its priority instead of making another.`
+  const message = `The rule ${twin.id} has the same match and destination; change its priority instead of creating another.`
   throw new Refusal('conflict', message, { details: { rule_id: twin.id } })
 }
 
@@ -142,10 +142,10 @@ function wayOf({
   readonly environment?: string
 } {
   if (destinationId != null && environment !== undefined)
-    throw invalid([{ path: 'environment', message: 'stands in place of destination_id; give one of them' }])
+    throw invalid([{ path: 'environment', message: 'replaces destination_id; give only one of them' }])
   if (environment !== undefined) return { destinationId: null, environment }
   if (destinationId != null) return { destinationId }
-  throw invalid([{ path: 'destination_id', message: 'is required, or in its place an environment' }])
+  throw invalid([{ path: 'destination_id', message: 'is required unless environment is given' }])
 }
 
 /** The project that was asked for, or else the one that the destination means; the destination must be open to it. */
@@ -169,7 +169,7 @@ function readAddress(text: string, path: string): string {
   const mailbox = parseAddress(text)
   if (!mailbox) throw invalid([{ path, message: 'must be an address such as shop@example.ch' }])
   if (mailbox.local === '*')
-    throw invalid([{ path, message: `stands for one address only; for every address of the domain, match ${mailbox.domain}` }])
+    throw invalid([{ path, message: `matches one address only; for every address of the domain, match ${mailbox.domain}` }])
   return foldAddress(mailbox.address)
 }
 
@@ -179,7 +179,7 @@ function readDomain(text: string, path: string): string {
   const wildcard = named.startsWith('*.') ? '*.' : ''
   const domain = parseDomain(named.slice(wildcard.length))
   if (domain !== undefined) return wildcard + domain
-  if (named.includes('*')) throw invalid([{ path, message: 'takes a * in place of all subdomains only, as in *.example.ch' }])
+  if (named.includes('*')) throw invalid([{ path, message: 'can contain * only for all subdomains, as in *.example.ch' }])
   const choices =
     path === 'match'
       ? 'must be an address such as shop@example.ch, a domain such as example.ch, its subdomains as *.example.ch, or *'

@@ -173,7 +173,7 @@ export class Accept {
     if (result.reason === 'limit') throw limits.get(keyName(result.key)) ?? new Error('a counter without a refusal')
     const winner = await this.#knownKey(submission, nowMs)
     if (!winner?.fresh && once && keyName(result.key) === keyName(pack(once.key))) throw once.refusal
-    if (!winner?.fresh) throw new Refusal('conflict', 'The message collided with another write; send it again.')
+    if (!winner?.fresh) throw new Refusal('conflict', 'The message conflicted with another write; send it again.')
     return again(winner.fresh, submission)
   }
 

@@ -87,11 +87,11 @@ function smtpRelay({ organization }: Candidate): void {
 
 function recipientCount({ submission, recipientsMax }: Candidate): void {
   if (submission.rcptTo.length === 0)
-    throw new Refusal('validation_failed', 'The message has no recipient; name at least one in to, cc or bcc.')
+    throw new Refusal('validation_failed', 'The message has no recipient; give at least one in to, cc or bcc.')
   if (submission.rcptTo.length > recipientsMax) {
     throw new Refusal(
       'validation_failed',
-      `The message has ${submission.rcptTo.length} recipients; at most ${recipientsMax} are taken. Split it.`,
+      `The message has ${submission.rcptTo.length} recipients; at most ${recipientsMax} are allowed. Split it.`,
     )
   }
 }
@@ -114,7 +114,7 @@ function schedule({ submission, organization, nowMs }: Candidate): void {
 function unsubscribeLink({ submission, decision }: Candidate): void {
   if (submission.unsubscribeLink !== 'local' || decision.outcome !== 'relayed') return
   const message =
-    'needs the public https address of this service, and none is configured; leave it out, or have the operator set POSTERN_BASE_URL'
+    'requires a public https address of this service, and none is configured; leave it out, or ask the operator to set POSTERN_BASE_URL'
   throw invalid([{ path: 'list_unsubscribe', message }])
 }
 
@@ -126,7 +126,7 @@ function submitterRate({ submission, nowMs, previousMinute }: Candidate, change:
   const allowed = Math.max(0, Math.floor(ratePerMinute - previousMinute * (1 - elapsed)))
   const key = rateCounter(scope.organizationId, submittedBy, minuteOf(nowMs))
   const retryAfterSeconds = Math.max(1, Math.ceil(60 - (nowMs % 60_000) / 1000))
-  const message = `This SMTP credential may send ${ratePerMinute} messages a minute; wait and send again.`
+  const message = `This SMTP credential can send ${ratePerMinute} messages per minute; wait and send again.`
   bounded(change, limits, key, allowed, new Refusal('rate_limit_exceeded', message, { retryAfterSeconds }))
   change.expire(nowMs + 3 * 60_000, key)
 }
@@ -146,7 +146,7 @@ function captureCap({ submission, organization, project, decision, nowMs }: Cand
   const key = captureCounter(submission.scope.organizationId, project.id, monthOf(nowMs))
   const cap = captureCapOf(project, organization)
   if (cap === undefined) return void change.add(key, 1)
-  const message = `This project captured its ${cap} messages of this month; wait for the next month, promote the destination to live, or raise the plan.`
+  const message = `This project has reached its limit of ${cap} captured messages this month; wait for the next month, promote the destination to live, or raise the plan.`
   bounded(change, limits, key, cap, new Refusal('quota_exhausted_captures', message))
 }
 
@@ -156,8 +156,8 @@ function planSends({ submission, organization, nowMs }: Candidate, change: Chang
   const { sendsPerDay, overageBilled } = limitsOf(organization)
   const key = organizationSendCounter(submission.scope.organizationId, dayOf(nowMs))
   if (sendsPerDay === undefined || billsOverage(organization)) return void change.add(key, 1)
-  if (overageBilled) return bounded(change, limits, key, sendsPerDay, unpaidOverage(organization, `${sendsPerDay} sends a day`))
-  const message = `The ${sendsPerDay} sends a day of the plan ${plan} are used up; raise the plan, or send again after midnight UTC.`
+  if (overageBilled) return bounded(change, limits, key, sendsPerDay, unpaidOverage(organization, `${sendsPerDay} sends per day`))
+  const message = `The limit of ${sendsPerDay} sends per day of the plan ${plan} is reached; raise the plan, or send again after midnight UTC.`
   bounded(change, limits, key, sendsPerDay, new Refusal('quota_exhausted', message, { retryAfterSeconds: secondsToMidnight(nowMs) }))
 }
 
@@ -165,7 +165,7 @@ function planSends({ submission, organization, nowMs }: Candidate, change: Chang
 function sendBudget({ submission, project, nowMs }: Candidate, change: Change, limits: Limits): void {
   const key = sendCounter(submission.scope.organizationId, project.id, dayOf(nowMs))
   if (project.sendBudget === null) return void change.add(key, 1)
-  const message = `The project's budget of ${project.sendBudget} sends a day is used up; raise it, or send again after midnight UTC.`
+  const message = `The project's budget of ${project.sendBudget} sends per day is exhausted; raise it, or send again after midnight UTC.`
   bounded(
     change,
     limits,

@@ -12,9 +12,9 @@ export function decideVerp(
   if (!verp) return undefined
   const bar = featureBar(organization, 'verp')
   if (bar === 'plan') return { off: `the plan ${organization.plan} does not include it` }
-  if (bar === 'flag') return { off: 'it is switched off for this organization' }
+  if (bar === 'flag') return { off: 'it is turned off for this organization' }
   // RFC 5321 §4.5.5: a notification must not cause another one
   if (mailFrom === '') return { off: 'the message has the null reverse-path' }
   const domain = verp.bounceDomain ?? bounceDomain
-  return domain === null ? { off: 'there is no domain for bounces' } : { domain }
+  return domain === null ? { off: 'the service has no bounce domain' } : { domain }
 }

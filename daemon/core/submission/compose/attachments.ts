@@ -75,7 +75,7 @@ function parsedType(given: string): { readonly essence: string; readonly paramet
   if (given.length > typeLengthMax || !restrictedName.test(essence)) return malformed
   // These are no files but structure (RFC 2046 §5), and must not be encoded; a message can be a file, and goes as it is.
   if (/^(?:multipart|message)\//.test(essence) && essence !== 'message/rfc822')
-    return `must not be ${essence}, which is structure and no file; use application/octet-stream, or message/rfc822 for a whole message`
+    return `must not be ${essence}, which describes structure, not a file; use application/octet-stream, or message/rfc822 for a whole message`
   const parameters = new Map<string, string>()
   for (let at = end; at < given.length; at = parameter.lastIndex) {
     parameter.lastIndex = at

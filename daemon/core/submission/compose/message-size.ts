@@ -14,7 +14,7 @@ export function assertFits(size: number, messageBytesMax: number, files: readonl
   const encoded = files.reduce((sum, { content }) => sum + content.encodedSize, 0)
   const filesMax = octetsWithin(messageBytesMax - (size - encoded), files.length)
   if (files.length === 0 || filesMax <= 0) {
-    const message = `The message has ${size} bytes; at most ${messageBytesMax} are taken. Send less, or link to large files.`
+    const message = `The message has ${size} bytes; at most ${messageBytesMax} are allowed. Send less, or link to large files.`
     throw new Refusal('request_too_large', message, { details: { message_bytes: size, message_bytes_max: messageBytesMax } })
   }
   const given = files.reduce((sum, { content }) => sum + content.size, 0)

@@ -36,14 +36,14 @@ const probeMs = 20_000
 function forwardsVerbatim({ provider }: Destination, { clickTrackingEnabled, openTrackingEnabled }: SmtpCredential): ConnectionCheck {
   const check = 'adapter_forwards_verbatim'
   const but = clickTrackingEnabled || openTrackingEnabled ? ' but for what tracking changes in its HTML,' : ''
-  const how = `byte for byte as submitted,${but} below a Received header of ours`
+  const how = `byte for byte as submitted,${but} below a Received field of this service`
   if (provider === 'smtp') return { check, ok: true, detail: `The provider smtp relays the message ${how}.` }
   const { title, takes } = httpProviders[provider]
-  if (takes === 'mime') return { check, ok: true, detail: `${title} is handed the message ${how}.` }
+  if (takes === 'mime') return { check, ok: true, detail: `${title} receives the message ${how}.` }
   return {
     check,
     ok: false,
-    detail: `${title} takes no MIME: it is given sender, recipients, texts and attachments, and makes a message of its own.`,
+    detail: `${title} does not accept MIME: it receives sender, recipients, texts and attachments, and composes its own message.`,
   }
 }
 
@@ -81,7 +81,7 @@ export class ConnectionTest {
   async #probe(destination: Destination, signal: AbortSignal): Promise<ConnectionCheck[]> {
     const { secrets, transport } = this.#options
     const target = toTarget(destination, secrets)
-    if (!target) return [{ check: 'provider_auth', ok: false, detail: 'A stored secret cannot be opened; set it again.' }]
+    if (!target) return [{ check: 'provider_auth', ok: false, detail: 'A stored secret cannot be decrypted; set it again.' }]
     const steps = await transport.probe(target, AbortSignal.any([signal, AbortSignal.timeout(probeMs)]))
     return steps.map(({ step, ok, detail, milliseconds }) => ({ check: `provider_${step}`, ok, detail, milliseconds }))
   }
@@ -94,7 +94,7 @@ function resolves(
 ): ConnectionCheck {
   const check = 'destination_resolves'
   if (!destination && environment != null)
-    return { check, ok: false, detail: `No destination has the environment ${environment} any more; name another one.` }
+    return { check, ok: false, detail: `No destination has the environment ${environment} any longer; set another one.` }
   if (!destination && defaultDestinationId === null) {
     const captures = projects.get(projectId)?.noRoutePolicy === 'capture'
     const hasRules = (rules.get(projectId)?.length ?? 0) > 0
@@ -105,9 +105,9 @@ function resolves(
   if (!destination) return { check, ok: false, detail: 'The default destination no longer exists; set another one.' }
   const fate = destination.mode === 'live' ? 'relayed' : 'captured, because it is in sandbox mode'
   if (environment != null) {
-    const detail = `Of the environment ${environment}, ${destination.name} (${addressOf(destination)}) takes mail now; it would be ${fate}.`
+    const detail = `Of the environment ${environment}, ${destination.name} (${addressOf(destination)}) receives mail now; a message would be ${fate}.`
     return { check, ok: true, detail }
   }
   const whose = defaultDestinationId === null ? 'Where no routing rule matches: ' : ''
-  return { check, ok: true, detail: `${whose}${destination.name} (${addressOf(destination)}); mail would be ${fate}.` }
+  return { check, ok: true, detail: `${whose}${destination.name} (${addressOf(destination)}); a message would be ${fate}.` }
 }

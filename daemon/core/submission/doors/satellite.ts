@@ -55,7 +55,7 @@ async function addressesOf(name: string, family: 4 | 6, resolver: Resolver): Pro
   } catch (error) {
     if (!(error instanceof ResolveError)) throw error
     if (error.problem === 'not_found') return []
-    const message = `DNS gave no answer for ${name}, which EHLO named, so that its bounce cannot be taken yet; try again later.`
+    const message = `The DNS lookup of ${name}, given in EHLO, failed, so its bounce cannot be accepted yet; try again later.`
     throw new Refusal('feature_unavailable', message, { nextAction: 'retry_later', cause: error })
   }
 }

@@ -165,9 +165,9 @@ const ownIdempotencyKey = ({ sendsOnly, grantId }: Scope, key: string | undefine
 function unsubscribable(order: SendOrder): SendOrder {
   const path = 'list_unsubscribe'
   if (order.to.length + order.cc.length + order.bcc.length !== 1)
-    throw invalid([{ path, message: 'needs exactly one recipient; send one message to each' }])
+    throw invalid([{ path, message: 'requires exactly one recipient; send a separate message to each' }])
   if (order.headers.some(({ name }) => name.toLowerCase().startsWith('list-unsubscribe')))
-    throw invalid([{ path, message: 'makes the List-Unsubscribe fields; leave yours out of headers' }])
+    throw invalid([{ path, message: 'sets the List-Unsubscribe fields; leave them out of headers' }])
   return order
 }
 

@@ -14,7 +14,7 @@ export function currentCredential(
 ): SmtpCredential {
   const credential = credentials.get(id)
   if (credential && !isExpired(credential, nowMs) && isSame(credential)) return credential
-  throw new Refusal('unauthorized', 'This SMTP credential was revoked, rotated or has expired; log in with a current one.')
+  throw new Refusal('unauthorized', 'This SMTP credential was revoked or rotated, or has expired; log in with an active one.')
 }
 
 export const isExpired = ({ expiresAt }: SmtpCredential, nowMs: number): boolean => expiresAt !== null && expiresAt <= nowMs
@@ -23,7 +23,7 @@ export const isExpired = ({ expiresAt }: SmtpCredential, nowMs: number): boolean
 export const noticesPerHour: RateLimit = {
   windowMs: 3_600_000,
   most: 100,
-  message: 'This SMTP credential sent its 100 bounces of this hour; send the rest later.',
+  message: 'This SMTP credential has sent 100 bounces within this hour, the maximum; send the rest later.',
 }
 
 /** Throws `sender_not_allowed` when the whitelist of the credential does not hold the domain of the address; `what` names its place. */

@@ -183,7 +183,7 @@ class LiveLogin implements SmtpLogin {
   /** The door knows the limit of the login; it may have been lowered since. */
   #checkSize(size: number): void {
     const most = this.maxMessageBytes()
-    if (size > most) throw new Refusal('request_too_large', `The message has ${size} bytes; this SMTP credential may send ${most}.`)
+    if (size > most) throw new Refusal('request_too_large', `The message has ${size} bytes; this SMTP credential allows ${most}.`)
   }
 
   /** `whole`: no field stands behind what was looked at. */
@@ -192,7 +192,7 @@ class LiveLogin implements SmtpLogin {
     if (!whole) throw new Refusal('sender_not_allowed', 'The header block is too long to find its From; use a shorter one.')
     if (fromFields !== 1)
       throw new Refusal('sender_not_allowed', 'The message needs exactly one From header field for this SMTP credential.')
-    if (from === '') throw new Refusal('sender_not_allowed', 'The header From must hold exactly one address for this SMTP credential.')
+    if (from === '') throw new Refusal('sender_not_allowed', 'The header From must contain exactly one address for this SMTP credential.')
     this.#checkDomain(from, 'The header From')
     for (const sender of otherSenders) this.#checkDomain(sender, 'A Sender or Resent-From')
   }

@@ -72,7 +72,7 @@ export class Replays implements List<OfProject, ReplayJob> {
       const filter = await this.#check(scope, request) // in the turn of settings, as the project may just be deleted
       const jobs = await database.all(replayJobs, { organizationId: scope.organizationId })
       if (jobs.filter(({ record }) => record.status === 'running').length >= runningMax) {
-        const message = `${runningMax} replays are running; wait for one of them to end, or stop it.`
+        const message = `${runningMax} replays are running; wait until one of them ends, or cancel it.`
         throw new Refusal('conflict', message, { nextAction: 'retry_later' })
       }
       const made = newJob(scope, request, filter, clock.now())
@@ -110,7 +110,7 @@ export class Replays implements List<OfProject, ReplayJob> {
 
   async #check(scope: Scope, { filter, targetDestinationId }: ReplayRequest): Promise<ReplayFilter> {
     const policy = await this.#options.policies.of(scope.organizationId)
-    requireIncluded(policy.organization, 'bulkReplay', { lacks: 'has no bulk replay', instead: 'retry traces one by one' })
+    requireIncluded(policy.organization, 'bulkReplay', { lacks: 'does not include bulk replay', instead: 'retry traces one by one' })
     const now = this.#options.clock.now()
     const { since, until = Infinity } = filter
     if (since !== undefined && since >= until) throw invalid([{ path: 'filter.since', message: 'must be before filter.until' }])
@@ -149,6 +149,6 @@ function checkTarget({ destinations }: Policy, scope: Scope, id: string): void {
   const destination = destinations.get(id)
   const path = 'target_destination_id'
   if (!destination || (scope.bound && !isOpenTo(destination, scope.projectId)))
-    throw invalid([{ path, message: 'no destination within your reach has this id' }])
+    throw invalid([{ path, message: 'no destination that you can access has this id' }])
   if (destination.mode !== 'live') throw invalid([{ path, message: 'is in sandbox mode; promote it to live first' }])
 }

@@ -38,10 +38,10 @@ interface Staged {
 const settled: Partial<Record<TraceStatus, readonly [message: string, nextAction: string]>> = {
   sent: ['The provider has the message for every recipient; nothing is left to send.', 'read_trace'],
   delivered: ['The message was delivered; nothing is left to send.', 'read_trace'],
-  bounced: ['The message bounced after the provider had taken it; correct the address and send a new message.', 'send_again'],
+  bounced: ['The message bounced after the provider had accepted it; correct the address and send a new message.', 'send_again'],
   complained: ['The recipient reported the message as spam; do not send it again.', 'read_trace'],
   suppressed: ['Every recipient is suppressed; remove the suppression, then send a new message.', 'remove_suppression'],
-  captured: ['The message was captured and not sent; outcome_reason says why. Change that, then send a new message.', 'send_again'],
+  captured: ['The message was captured and not sent; outcome_reason states why. Correct that, then send a new message.', 'send_again'],
   canceled: ['The scheduled send was canceled; send a new message.', 'send_again'],
   validation_failed: ['The request was refused, and no message was kept; correct it and send again.', 'fix_request'],
 }
@@ -126,14 +126,14 @@ function refuseSettled({ status, sendAt, begunAt }: Trace): void {
   if (known) throw new Refusal('conflict', known[0], { nextAction: known[1] })
   if (status === 'queued' && sendAt !== undefined && begunAt === undefined) {
     const at = new Date(sendAt).toISOString()
-    const instead = 'cancel it (DELETE /v1/messages/scheduled/{trace_id}) and send a new message without send_at to have it leave now'
-    throw new Refusal('conflict', `The message leaves at ${at}; ${instead}.`, { nextAction: 'wait_or_cancel' })
+    const instead = 'cancel it (DELETE /v1/messages/scheduled/{trace_id}) and send a new message without send_at to send it now'
+    throw new Refusal('conflict', `The message is scheduled for ${at}; ${instead}.`, { nextAction: 'wait_or_cancel' })
   }
 }
 
 const unknownOutcome = (): Refusal =>
   new Refusal(
     'conflict',
-    'The last attempt ended without an answer, so the provider may have the message already; give include_unknown to risk a second copy.',
+    'The last attempt ended without a reply, so the provider may have accepted the message; give include_unknown to risk a second copy.',
     { nextAction: 'include_unknown' },
   )

@@ -22,14 +22,14 @@ export interface Obstacle {
 export function obstacleOf({ destinations, projects }: Policy, trace: Trace, destinationId: string): Obstacle | undefined {
   const destination = destinations.get(destinationId)
   if (!destination) {
-    const message = 'Its destination was deleted; send a new message, or replay it to another one, where the plan has bulk replay.'
+    const message = 'Its destination was deleted; send a new message, or replay it to another one, if the plan includes bulk replay.'
     return { message, nextAction: 'send_again' }
   }
   const named = `The destination ${destination.name}`
   if (destination.mode !== 'live') return { message: `${named} is in sandbox mode; promote it to live.`, nextAction: 'fix_destination' }
-  if (!isOpenTo(destination, trace.projectId)) return { message: `${named} is of another project.`, nextAction: 'fix_destination' }
+  if (!isOpenTo(destination, trace.projectId)) return { message: `${named} belongs to another project.`, nextAction: 'fix_destination' }
   if (projects.get(trace.projectId)?.status === 'anonymous')
-    return { message: 'Its project is not claimed, and sends nothing; claim it.', nextAction: 'claim_project' }
+    return { message: 'Its project is not claimed and cannot relay mail; claim it.', nextAction: 'claim_project' }
   return undefined
 }
 
@@ -49,7 +49,7 @@ export const isAllSuppressed = ({ recipients }: Trace, suppressed: ReadonlySet<s
   recipients.every(({ address, status }) => status !== 'failed' || suppressed.has(address))
 
 export const allSuppressed: Obstacle = {
-  message: 'Everybody who has not got the message is suppressed by now or left its list; remove the suppression, then retry.',
+  message: 'Every remaining recipient is suppressed or has unsubscribed; remove the suppression, then retry.',
   nextAction: 'remove_suppression',
 }
 

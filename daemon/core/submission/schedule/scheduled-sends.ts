@@ -58,7 +58,7 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
 function refuseTooLate({ status, begunAt }: Trace): void {
   if (status === 'captured') throw new Refusal('conflict', 'It is too late: the message has been captured.', { nextAction: 'read_trace' })
   if (begunAt !== undefined || status !== 'queued')
-    throw new Refusal('conflict', 'It is too late: the message has begun to leave. Its trace tells what became of it.', {
+    throw new Refusal('conflict', 'It is too late: delivery of the message has begun. Its trace has the outcome.', {
       nextAction: 'read_trace',
     })
 }

@@ -84,7 +84,7 @@ export class Simulate {
     const from = request.from ?? attempt(walk, 'sender', () => defaultFrom(policy, projectId, request, health).address)
     if (from === undefined) return ended(walk, policy, projectId)
     if (request.from === undefined)
-      walk.steps.push({ step: 'sender', result: 'passed', message: `The message has no From; it gets that of a destination, ${from}.` })
+      walk.steps.push({ step: 'sender', result: 'passed', message: `The message has no From; it gets the From of a destination, ${from}.` })
     return this.#walk(walk, policy, {
       ...draftOf(request, { scope, projectId, door: 'rest', submittedBy: scope.grantId }),
       mailFrom: from,
@@ -113,7 +113,7 @@ export class Simulate {
     const environment = named ? route.environment : undefined
     if (named && environment === undefined && trace.destinationId === null) {
       const text =
-        'The destination that the request named was not kept, because an anonymous project captured it; the rules are asked instead.'
+        'The destination of the request was not recorded, because an anonymous project captured the message; the rules are evaluated instead.'
       walk.steps.push({ step: 'named_destination', result: 'passed', message: text })
     }
     return this.#walk(walk, policy, {
@@ -131,7 +131,11 @@ export class Simulate {
     const nowMs = clock.now()
     const credential = attempt(walk, 'smtp_credential', () => checkedCredential(policy, message, nowMs))
     if (!credential) return ended(walk, policy, projectId)
-    walk.steps.push({ step: 'smtp_credential', result: 'passed', message: `The SMTP credential ${credential.username} may send this.` })
+    walk.steps.push({
+      step: 'smtp_credential',
+      result: 'passed',
+      message: `The SMTP credential ${credential.username} can send this message.`,
+    })
     const before = pack(rateCounter(scope.organizationId, credential.id, minuteOf(nowMs) - 1))
     const rate = credential.maxRatePerMin ?? undefined
     const submission: Sketch = {
@@ -156,7 +160,7 @@ export class Simulate {
   ): Promise<Simulation> {
     const { clock, database, health, recipientsMax, messageBytesMax } = this.#options
     const project = policy.projects.get(submission.projectId)
-    if (!project) throw new Refusal('not_found', 'The project of this message is gone.')
+    if (!project) throw new Refusal('not_found', 'The project of this message no longer exists.')
     await takeWalk(walk, submission, {
       policy,
       project,

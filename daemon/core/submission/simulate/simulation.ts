@@ -143,19 +143,18 @@ async function lookAtLimits(walk: Walk, submission: Sketch, ground: Ground, deci
     const message = `${used} of ${limit} ${countedAs[refusal.code] ?? refusal.code} are used.`
     walk.steps.push({ step: 'limits', result: 'passed', message })
   }
-  if (walk.steps.at(-1)?.step !== 'limits') walk.steps.push({ step: 'limits', result: 'passed', message: 'No limit is met.' })
+  if (walk.steps.at(-1)?.step !== 'limits') walk.steps.push({ step: 'limits', result: 'passed', message: 'No limit is reached.' })
 }
 
 function lookAtSuppressions({ steps }: Walk, rcptTo: readonly string[], hits: ReadonlyMap<string, Hit>): void {
   for (const [address, { source, reason }] of hits) {
     const why = reason === null ? source : `${source}: ${reason}`
-    const message =
-      source === 'unsubscribe' ? `${address} gets nothing: ${why}` : `${address} is on the suppression list (${why}) and gets nothing.`
+    const message = source === 'unsubscribe' ? `${address} is skipped: ${why}` : `${address} is suppressed (${why}) and is skipped.`
     steps.push({ step: 'suppressions', result: 'withheld', message })
   }
   if (hits.size > 0) return
   const who = rcptTo.length === 1 ? 'The recipient is not' : 'No recipient is'
-  steps.push({ step: 'suppressions', result: 'passed', message: `${who} on the suppression list.` })
+  steps.push({ step: 'suppressions', result: 'passed', message: `${who} suppressed.` })
 }
 
 /** As before every attempt: a destination that rests or is slow is passed over, or the message waits for it. */
@@ -165,14 +164,19 @@ function lookAtFirstAttempt(walk: Walk, { policy, project, health }: Ground, { d
   const passing = passOver(policy, health, { projectId: project.id, destinationId }, here)
   if (!passing) {
     walk.firstAttempt = { destinationId: here.id, waitMs: 0 }
-    walk.steps.push({ step: 'failover', result: 'passed', message: `The destination ${here.name} takes mail now.`, destinationId: here.id })
+    walk.steps.push({
+      step: 'failover',
+      result: 'passed',
+      message: `The destination ${here.name} receives mail now.`,
+      destinationId: here.id,
+    })
   } else if ('detour' in passing) {
     const { to, note } = passing.detour
     walk.firstAttempt = { destinationId: to, waitMs: 0 }
     walk.steps.push({ step: 'failover', result: 'passed_over', message: note.message, destinationId: to })
   } else {
     const { to, waitMs } = passing
-    const message = `The circuit breaker of the destination is open, and no fallback takes the message: it waits ${Math.ceil(waitMs / 1000)} seconds.`
+    const message = `The circuit breaker of the destination is open, and no fallback is available: the message waits ${Math.ceil(waitMs / 1000)} seconds.`
     walk.firstAttempt = { destinationId: to, waitMs }
     walk.steps.push({ step: 'failover', result: 'passed_over', message, destinationId: to })
   }

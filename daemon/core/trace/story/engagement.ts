@@ -77,7 +77,7 @@ export function engagementEntries({ tracking, recipients, createdAt }: Trace, en
 
 function trackingEntry({ clicks, links, opens, off }: TraceTracking, at: number): TimelineEntry {
   const on = [...(clicks ? [`clicks on ${links} ${links === 1 ? 'link' : 'links'}`] : []), ...(opens ? ['openings'] : [])]
-  const message = on.length > 0 ? `Tracked: ${on.join(' and ')}` : 'Neither clicks nor openings are tracked'
+  const message = on.length > 0 ? `Tracked: ${on.join(' and ')}` : 'Neither clicks nor opens are tracked'
   const why = off ? `${on.length > 0 ? '; the rest is not' : ''}, because ${untrackedReasons[off]}` : ''
   return { at, event: 'tracking', message: `${message}${why}.`, detail: { clicks, links, opens, untracked_reason: off ?? null } }
 }

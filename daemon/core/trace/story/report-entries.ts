@@ -19,7 +19,7 @@ function entryOf(report: TraceReport, leftAt: number): TimelineEntry {
   return {
     at: when,
     event: type,
-    message: isUnverified ? `Unverified, so nothing changes: ${told}` : told,
+    message: isUnverified ? `Unverified and without effect: ${told}` : told,
     detail: detailOf(report),
   }
 }
@@ -29,7 +29,7 @@ const words = {
   bounced: 'Bounced for',
   complained: 'Complaint of',
   deferred: 'Delayed for',
-  bounce_unparsed: 'An unreadable mail about',
+  bounce_unparsed: 'An unreadable report about',
 } as const
 
 const detailOf = (report: TraceReport): Record<string, unknown> => ({
@@ -52,6 +52,6 @@ const detailOf = (report: TraceReport): Record<string, unknown> => ({
 
 function suppressionEntry({ at, recipient, suppression }: TraceReport): TimelineEntry[] {
   if (!suppression) return []
-  const message = `${recipient ?? 'The recipient'} gets no more mail: ${suppression.reason}`
+  const message = `${recipient ?? 'The recipient'} is suppressed: ${suppression.reason}`
   return [{ at, event: 'auto_suppressed', message, detail: { recipient, suppression_id: suppression.id } }]
 }

@@ -38,7 +38,7 @@ export interface TimelineEntry {
   readonly detail: Readonly<Record<string, unknown>>
 }
 
-const doorNames = { rest: 'the REST API', smtp: 'SMTP submission', publishable_key: 'a publishable key in a web page' } as const
+const doorNames = { rest: 'the REST API', smtp: 'SMTP submission', publishable_key: 'a publishable key' } as const
 
 /** What was told of a trace from several sides, in order of time. */
 export const inOrder = (entries: readonly TimelineEntry[]): TimelineEntry[] => entries.toSorted((a, b) => a.at - b.at)
@@ -110,8 +110,8 @@ function scheduleEntries(trace: Trace): TimelineEntry[] {
   const what = outcome === 'relayed' ? 'leaves' : 'is captured'
   const message =
     outcome === 'relayed' || isLater
-      ? `It ${what} at ${time}, and can be canceled until then.`
-      : `It was asked to leave at ${time}, and was captured at once.`
+      ? `It ${what} at ${time} and can be canceled until then.`
+      : `It was scheduled for ${time} and captured immediately.`
   const scheduled: TimelineEntry = { at: createdAt, event: 'scheduled', message, detail: { send_at: time } }
   if (!isLater || begunAt === undefined) return [scheduled]
   return [scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
@@ -122,8 +122,8 @@ function verpEntries({ createdAt, verp }: Trace): TimelineEntry[] {
   if (!verp) return []
   const message =
     'off' in verp
-      ? `VERP was asked for and is not used: ${verp.off}.`
-      : `Each recipient gets a copy with a return path of its own at ${verp.domain} (VERP).`
+      ? `VERP was requested but is not used: ${verp.off}.`
+      : `Each recipient gets a copy with a separate return path at ${verp.domain} (VERP).`
   return [{ at: createdAt, event: 'verp', message, detail: { bounce_domain: 'domain' in verp ? verp.domain : null } }]
 }
 
@@ -135,8 +135,8 @@ function suppressionEntries({ recipients, list }: Trace): TimelineEntry[] {
     const who = `${rows.length} of ${count(recipients.length, 'recipient')}`
     const message =
       first?.source === 'unsubscribe'
-        ? `${who} unsubscribed from the list${list ? ` ${list.name}` : ''}, so the message is not sent there.`
-        : `The suppression list holds the message back from ${who}.`
+        ? `${who} unsubscribed from the list${list ? ` ${list.name}` : ''}, so the message is not sent to that address.`
+        : `The message is not sent to ${who}: suppressed.`
     const detail = { recipients: rows.map(({ address, id, source, reason }) => ({ address, suppression_id: id, source, reason })) }
     return { at: first?.at ?? 0, event: 'suppressed', message, detail }
   })
@@ -172,13 +172,13 @@ const passEntry = ({ at, from, to, cause, message }: TraceFailover['passes'][num
 const replayEntry = ({ jobId, at, destinationId, recipients }: TraceReplay): TimelineEntry => ({
   at,
   event: jobId === undefined ? 'retried' : 'replayed',
-  message: `A ${jobId === undefined ? 'retry' : 'replay'} queued the message again for ${count(recipients, 'recipient')}; who had it already or is suppressed is left out.`,
+  message: `A ${jobId === undefined ? 'retry' : 'replay'} queued the message again for ${count(recipients, 'recipient')}; recipients that already have it or are suppressed are skipped.`,
   detail: { ...(jobId !== undefined && { job_id: jobId }), destination_id: destinationId, recipients },
 })
 
 function attemptMessage({ number, state, host, port, error, recipients = [], verpRefusal, endedAt, startedAt }: AttemptRecord): string {
   const where = host ? ` to ${host}:${port}` : ''
-  if (state === 'started') return `Attempt ${number}${where} is under way.`
+  if (state === 'started') return `Attempt ${number}${where} is in progress.`
   const isMixed = new Set(recipients.map(({ verdict }) => verdict)).size > 1
   const refusal = verpRefusal ? `${verpRefusal.code} ${verpRefusal.text}` : ''
   const outcome = [
@@ -186,13 +186,13 @@ function attemptMessage({ number, state, host, port, error, recipients = [], ver
     ...(error ? [error.message] : []),
     ...(refusal ? [`The provider refused the return paths of VERP (${refusal}), so the plain one was used.`] : []),
   ].join(' ')
-  const unknown = state === 'unknown' ? ' The outcome is unknown: the provider may have the message.' : ''
+  const unknown = state === 'unknown' ? ' The outcome is unknown: the provider may have accepted the message.' : ''
   return `Attempt ${number}${where}${endedAt === undefined ? '' : ` took ${endedAt - startedAt} ms`}: ${outcome}${unknown}`
 }
 
 function summary(recipients: readonly { readonly verdict: string }[]): string {
   const byVerdict = Map.groupBy(recipients, ({ verdict }) => verdict)
-  const words = { accepted: 'accepted', transient: 'put off', permanent: 'refused', unknown: 'unknown' } as const
+  const words = { accepted: 'accepted', transient: 'deferred', permanent: 'refused', unknown: 'unknown' } as const
   const parts = Object.entries(words).flatMap(([verdict, word]) =>
     byVerdict.has(verdict) ? [`${byVerdict.get(verdict)?.length ?? 0} ${word}`] : [],
   )
@@ -246,21 +246,21 @@ function endOf(trace: Trace, attempts: readonly AttemptRecord[]): TimelineEntry 
     return {
       at: canceled.at,
       event: 'canceled',
-      message: `Canceled by ${canceled.by} before it left.`,
+      message: `Canceled by ${canceled.by} before it was sent.`,
       detail: { canceled_by: canceled.by },
     }
   if (status === 'queued') return undefined
   const others = recipients.filter((recipient) => !taken.includes(recipient.status))
   const sent = recipients.length - others.length
   if (sent > 0) {
-    if (others.length === 0) return { at, event: 'sent', message: 'The provider took the message for all recipients.', detail }
+    if (others.length === 0) return { at, event: 'sent', message: 'The provider accepted the message for all recipients.', detail }
     const words = [...new Set(others.map((recipient) => othersWords[recipient.status] ?? ''))]
-    const message = `The provider took the message for ${sent} of ${count(recipients.length, 'recipient')}; the others ${words.join(' or ')}.`
+    const message = `The provider accepted the message for ${sent} of ${count(recipients.length, 'recipient')}; the others ${words.join(' or ')}.`
     return { at, event: 'partly_sent', message, detail }
   }
   if (status !== 'failed') return undefined
   const all = recipients.every((recipient) => recipient.status === 'failed') ? 'all recipients' : 'all recipients that are not suppressed'
-  return { at, event: 'failed', message: `The message was given up for ${all}.`, detail }
+  return { at, event: 'failed', message: `Delivery was abandoned for ${all}.`, detail }
 }
 
 /** When the last recipient had a fate; reports that come later change the trace, and not this. */

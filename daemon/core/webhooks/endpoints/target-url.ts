@@ -14,19 +14,19 @@ const lengthMax = 2048
 export async function checkTargetUrl(text: string, { guard, resolver }: TargetGuards, field = 'target_url'): Promise<string> {
   const wrong = (message: string): Error => invalid([{ path: field, message }])
   const url = URL.parse(text)
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw wrong('must be an address that begins with https://')
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw wrong('must be an https URL')
   if (url.username !== '' || url.password !== '')
-    throw wrong('must have no user name or password; deliveries are signed, so that the receiver knows them')
-  if (url.hash !== '') throw wrong('must have no part after #, as that is never sent')
+    throw wrong('must not contain a user name or password; deliveries are authenticated by their signature')
+  if (url.hash !== '') throw wrong('must not contain a fragment (#)')
   if (url.href.length > lengthMax) throw wrong(`must not be longer than ${lengthMax} characters`)
   const isEncrypted = url.protocol === 'https:'
   const port = portOf(url)
   const addresses = await addressesIfAny(resolver, hostOf(url))
   const permitted = addresses.filter((address) => guard(address, port))
   if (addresses.length > 0 && permitted.length === 0)
-    throw wrong('leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)')
+    throw wrong('resolves to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW)')
   if (!isEncrypted && !(permitted.length > 0 && permitted.every((address) => !isPublicAddress(address))))
-    throw wrong('must begin with https://; http:// is for networks of the operator, which POSTERN_OUTBOUND_ALLOW names')
+    throw wrong('must begin with https://; http:// is allowed only in networks listed in POSTERN_OUTBOUND_ALLOW')
   return url.href
 }
 

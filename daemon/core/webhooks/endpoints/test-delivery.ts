@@ -35,7 +35,7 @@ export class TestDeliveries {
     const { webhooks, sender, clock } = this.#options
     const endpoint = await webhooks.get(scope, id)
     if (this.#underWay.has(id))
-      throw new Refusal('rate_limit_exceeded', 'A test of this endpoint is under way; wait for its end.', { retryAfterSeconds: 10 })
+      throw new Refusal('rate_limit_exceeded', 'A test of this endpoint is in progress; wait until it ends.', { retryAfterSeconds: 10 })
     this.#underWay.add(id)
     try {
       const now = clock.now()

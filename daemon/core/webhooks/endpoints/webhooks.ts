@@ -143,7 +143,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
   async #requireRoom(organizationId: string, projectId: string): Promise<void> {
     const all = await this.#options.database.all(webhookEndpoints, { organizationId, projectId, bound: true })
     if (all.length < endpointsMax) return
-    const message = `A project has at most ${endpointsMax} webhook endpoints; delete one of them first.`
+    const message = `A project can have at most ${endpointsMax} webhook endpoints; delete one first.`
     throw new Refusal('conflict', message, { nextAction: 'delete_endpoint' })
   }
 

@@ -36,7 +36,7 @@ export function announceFailures(
     before,
     after,
     at,
-    because = 'No server took the message.',
+    because = 'No server accepted the message.',
     bounces,
   }: {
     readonly organizationId: string

@@ -7,7 +7,7 @@ import { webhookEventTypes, type WebhookEventType } from '../endpoint.ts'
 /** A reply of the receiving server, verbatim. */
 const replyShape = z
   .object({
-    code: z.int().meta({ description: 'SMTP reply code, or the status of an HTTP answer.' }),
+    code: z.int().meta({ description: 'SMTP reply code, or HTTP status.' }),
     enhanced: z.string().nullable().meta({ description: 'Enhanced status code (RFC 3463) such as `5.1.1`.' }),
     text: z.string(),
   })
@@ -19,10 +19,10 @@ const bounceShape = z
       description:
         '`hard`: the address is bad. `soft`: it may work later. `block`: the address is fine, the sender or the message was refused.',
     }),
-    category: z.string().nullable().meta({ description: 'What kind of trouble it is, such as `mailbox_unknown`.' }),
+    category: z.string().nullable().meta({ description: 'Category of the failure, such as `mailbox_unknown`.' }),
     status: z.string().nullable().meta({ description: 'Enhanced status code (RFC 3463) such as `5.1.1`.' }),
     smtp_code: z.int().nullable(),
-    diagnostic: z.string().nullable().meta({ description: 'The words of the server that refused.' }),
+    diagnostic: z.string().nullable().meta({ description: 'Text of the reply of the server that refused.' }),
     remote_mta: z.string().nullable(),
   })
   .meta({ id: 'WebhookBounce' })
@@ -37,32 +37,34 @@ const suppressionShape = z
 
 const dataShape = z
   .object({
-    trace_id: z.string().meta({ description: 'The message, as it was answered when it was sent.' }),
+    trace_id: z.string().meta({ description: 'The message, as returned when it was sent.' }),
     project_id: z.string(),
     message_id: z.string().meta({ description: 'The Message-ID, without angle brackets.' }),
     destination_id: z.string().nullable(),
-    recipient: z.string().meta({ description: 'The recipient that the event is about; each has events of its own.' }),
-    status: z.enum(traceStatuses).meta({ description: 'What became of the message for this recipient, as its trace says.' }),
-    reason: z.string().nullable().meta({ description: 'Why, in one sentence.' }),
-    occurred_at: z.string().meta({ description: 'When it happened, where the report tells; otherwise when the service learnt of it.' }),
+    recipient: z.string().meta({ description: 'The recipient that the event is about. Each recipient has separate events.' }),
+    status: z.enum(traceStatuses).meta({ description: 'Status of the message for this recipient, as in its trace.' }),
+    reason: z.string().nullable().meta({ description: 'The reason, in one sentence.' }),
+    occurred_at: z
+      .string()
+      .meta({ description: 'When it happened, according to the report; otherwise when the service received the report.' }),
     reply: replyShape.nullable().meta({ description: 'The last reply about this recipient.' }),
     bounce: bounceShape
       .nullable()
-      .meta({ description: 'There with `bounced`, and with `failed` where a server refused the recipient for good.' }),
-    complaint: complaintShape.nullable().meta({ description: 'There with `complained`.' }),
+      .meta({ description: 'Present with `bounced`, and with `failed` when a server refused the recipient permanently.' }),
+    complaint: complaintShape.nullable().meta({ description: 'Present with `complained`.' }),
     corrects: z.string().nullable().meta({
-      description: 'The id of the earlier event that this one corrects, as better evidence of the same fate came; otherwise null.',
+      description: 'The id of the earlier event that this one corrects, after better evidence of the same outcome; otherwise null.',
     }),
-    suppression: suppressionShape.nullable().meta({ description: 'There with `auto_suppressed`: the entry that was made.' }),
+    suppression: suppressionShape.nullable().meta({ description: 'Present with `auto_suppressed`: the suppression that was added.' }),
   })
   .meta({ id: 'WebhookEventData' })
 
 export const webhookEventShape = z
   .object({
-    id: z.string().meta({ description: 'The event; the same in the deliveries to all endpoints.' }),
+    id: z.string().meta({ description: 'Id of the event, the same in the deliveries to all endpoints.' }),
     type: z.enum(webhookEventTypes),
     created_at: z.string().meta({ description: 'RFC 3339, UTC.' }),
-    test: z.literal(true).optional().meta({ description: 'There in test events only; nothing happened.' }),
+    test: z.literal(true).optional().meta({ description: 'Present only in test events.' }),
     data: dataShape,
   })
   .meta({ id: 'WebhookEvent' })

@@ -42,7 +42,7 @@ export class Sender {
     const { secrets, clock, post } = this.#options
     const at = clock.now()
     const secret = secrets.open(sealedSecret, secretPlace)
-    if (secret === undefined) return unsent(at, 'The secret of the endpoint cannot be opened with the present master key; rotate it.')
+    if (secret === undefined) return unsent(at, 'The secret of the endpoint cannot be decrypted with the current master key; rotate it.')
     const body = Buffer.from(text)
     const headers = {
       'content-type': 'application/json',
@@ -67,8 +67,8 @@ function toEnd(outcome: PostOutcome): Pick<Sent, 'statusCode' | 'error' | 'answe
 function complaintOf(status: number): string | null {
   if (status >= 200 && status <= 299) return null
   if (status >= 300 && status <= 399)
-    return `The receiver answered ${status}: a redirect is not followed; set target_url to the address it leads to.`
-  return `The receiver answered ${status}.`
+    return `The receiver returned status ${status}: redirects are not followed; set target_url to the final address.`
+  return `The receiver returned status ${status}.`
 }
 
 /** What is no text becomes U+FFFD, and a character that was cut at the end goes. */

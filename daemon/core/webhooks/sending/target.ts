@@ -21,7 +21,7 @@ export interface DeliveryTarget {
 /** Finds a target that can be reached; undefined when there is none of this id. */
 export type TargetSource = (database: Database, reach: Reach, id: string) => Promise<DeliveryTarget | undefined>
 
-const whileOff = 'Event webhooks are switched off for this organization.'
+const whileOff = 'Event webhooks are turned off for this organization.'
 
 const endpointTarget: TargetSource = async (database, reach, id) => {
   const stored = await database.get(webhookEndpoints, reach, id)

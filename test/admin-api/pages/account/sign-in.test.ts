@@ -64,7 +64,7 @@ test('the link of a mail shows a page and changes nothing, however often scanner
   const other = new Visitor(site)
   for (const { status, html } of [await other.get(link), await other.post(link)]) {
     t.is(status, 404)
-    t.regex(html, /used already or is too old/)
+    t.regex(html, /expired or was already used/)
   }
   t.is(other.cookie, '')
 })
@@ -153,7 +153,7 @@ test('every form of a session needs its token', async (t) => {
     for (const csrf of wrong) {
       const { status, html } = await visitor.post(form, { csrf })
       t.is(status, 403, form)
-      t.regex(html, /not of your session/)
+      t.regex(html, /belongs to an earlier session/)
     }
   }
   t.is(site.database.commits, commits)

@@ -37,7 +37,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   )
   await page.check('text=Send to real people')
   await press('text=Take it over')
-  t.regex(await page.innerText('main'), /The sandbox is yours now/)
+  t.regex(await page.innerText('main'), /The sandbox is now yours/)
 
   const second = await askedBy(site, 'other@example.ch')
   await press('nav >> text=Integrations')

@@ -25,7 +25,7 @@ test('the mailed link signs in and shows what it is about; only the form takes o
   t.is(site.database.commits, before)
   const done = await ada.send(`/claims/${code}`, `/claims/${code}`, { send_sandbox: 'on' })
   t.is(done.location, `/organizations/${organizationId}/members?done=claimed`)
-  t.regex((await ada.get(done.location)).html, /The sandbox is yours now/)
+  t.regex((await ada.get(done.location)).html, /The sandbox is now yours/)
   t.is((await ada.send('/organizations', `/claims/${code}`)).status, 404, 'a replay')
   t.is((await ada.get(`/claims/${code}`)).status, 404)
 

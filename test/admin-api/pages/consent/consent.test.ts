@@ -83,7 +83,7 @@ test('nothing that reaches other people is ticked unless the client names it; no
   const vouched = (await olga.get(asking(site, { redirect_uri: loopbackRedirect }).path)).html
   t.regex(vouched, /<dd>127\.0\.0\.1:33418<\/dd>[^]*any program there can pretend to be/)
   const stranger = await olga.get(asking(site, { client_id: await registered(site) }).path)
-  t.regex(stranger.html, /Nobody vouches for this application/)
+  t.regex(stranger.html, /This application is not verified/)
   t.notRegex(stranger.html, /Vouched for/)
 })
 
@@ -109,7 +109,7 @@ test('a role caps what can be allowed, in the page and against tampering', async
   await signedIn(site, 'olga@example.ch')
   const vera = await signedIn(site, 'vera@example.ch')
   const { path: asked } = asking(site, { scope: 'api:admin' })
-  t.regex((await vera.get(asked)).html, /You are in no organization yet/)
+  t.regex((await vera.get(asked)).html, /You are not a member of an organization yet/)
   isRefused(t, await decide(vera, asked, allowing((await homeOf(site, site.organizationId)).place, 'api:read')), 404, 'no member')
 
   const viewing = await join(site, 'vera@example.ch', 'viewer', site.organizationId)
@@ -119,13 +119,13 @@ test('a role caps what can be allowed, in the page and against tampering', async
   t.notRegex(html, /New project/)
   const more = await decide(vera, asked, allowing(viewing.place, 'api:read', 'api:send'))
   isRefused(t, more, 400, 'more than the role')
-  t.regex(more.html, /href="#scope">Your role in Default does not allow all of this/)
+  t.regex(more.html, /href="#scope">Your role in Default does not allow all of these permissions/)
   isRefused(t, await decide(vera, asked, [...allowing(`${site.organizationId}.new`, 'api:read'), ['name-', 'x']]), 403, 'no new project')
   t.is((await decide(vera, asked, allowing(viewing.place, 'api:read'))).status, 303)
 
   const billed = await join(site, 'vera@example.ch', 'billing')
   const both = (await vera.get(asked)).html
-  t.regex(both, /House of billing[^]*Your role reaches no project here/)
+  t.regex(both, /House of billing[^]*Your role has no access to projects/)
   isRefused(t, await decide(vera, asked, allowing(billed.place, 'api:read')), 400, 'billing')
   t.is(await projectCount(site), 1)
 })
@@ -150,13 +150,13 @@ test('projects of others are missing ones, and a form that is not filled in is s
   t.is(none.status, 404)
   for (const [fields, fault] of [
     [[['decision', 'allow']], /Choose where the application may work/],
-    [allowing(home.place), /Tick at least one thing/],
-    [allowing(home.place, 'mcp:read'), /Tick at least one thing/],
-    [allowing(home.place, 'api:admin'), /Each thing includes those above it/],
+    [allowing(home.place), /Select at least one permission/],
+    [allowing(home.place, 'mcp:read'), /Select at least one permission/],
+    [allowing(home.place, 'api:admin'), /Each permission includes those above it/],
     [allowing(`${home.organizationId}.new`, 'api:read'), /Enter a name on one line/],
     [
       [...allowing(`${home.organizationId}.new`, 'api:read'), [`name-${home.organizationId}`, 'Default']],
-      /There is a project of this name/,
+      /A project with this name already exists/,
     ],
   ] as const) {
     const shown = await decide(eve, asked, fields)
@@ -179,7 +179,7 @@ test('a new project is made once, however often its form comes', async (t) => {
   })
   const again = await decide(olga, request.path, fields)
   isRefused(t, again, 400, 'replayed')
-  t.regex(again.html, /There is a project of this name\. Choose it from the list/)
+  t.regex(again.html, /A project with this name already exists\. Choose it from the list/)
   t.is(await projectCount(site), 2)
 })
 
@@ -209,7 +209,7 @@ test('a code works once; its second use ends what it brought', async (t) => {
   const { location } = await decide(olga, request.path, allowing((await homeOf(site, site.organizationId)).place, 'api:read'))
   t.is((await exchange(site, request, location)).status, 200)
   t.is((await exchange(site, request, location)).status, 400)
-  t.regex((await olga.get('/account/applications')).html, /You have allowed none/)
+  t.regex((await olga.get('/account/applications')).html, /No application has access/)
 })
 
 test('prompt=none is answered without a page; a remembered consent is, for the client that is vouched for and goes to the web', async (t) => {
@@ -283,7 +283,7 @@ test('a remembered consent ends with the role, the project, the grant and time',
   t.is(await silently(), 'code')
   await site.people.members.remove(asOwner, benId)
   t.is(await silently(), 'consent_required', 'no member any more')
-  t.regex((await ben.get('/account/applications')).html, /You have allowed none/)
+  t.regex((await ben.get('/account/applications')).html, /No application has access/)
   await join(site, 'ben@example.ch', 'developer', organizationId)
   t.is(await silently(), 'consent_required', 'a member again, who has allowed nothing yet')
   await allow(place)
@@ -317,7 +317,7 @@ test('allowing an application to change settings, and so to make keys, needs a f
     const { location } = await decide(olga, request.path, allowing(place, ...scopes))
     t.is(location, `/sign-in?${new URLSearchParams({ again: '1', next: request.path }).toString()}`, scopes.join(' '))
   }
-  t.regex((await olga.get('/account/applications')).html, /You have allowed none/)
+  t.regex((await olga.get('/account/applications')).html, /No application has access/)
   const less = asking(site, { scope: 'api:send', prompt: 'consent' })
   t.truthy(told((await decide(olga, less.path, allowing(place, 'api:read', 'api:send'))).location).get('code'))
   await olga.signIn('olga@example.ch')
@@ -350,7 +350,7 @@ test('applications with access are listed once for each project, and revoking en
   const { html } = await olga.get('/account/applications')
   t.is(count(html, /<h3>Nightly &lt;report&gt;/g), 1)
   t.regex(html, /client\.example\.net[^]*In the project Default of Default, since[^]*May read, send mail \(REST\)/)
-  t.regex((await eve.get('/account/applications')).html, /You have allowed none/)
+  t.regex((await eve.get('/account/applications')).html, /No application has access/)
 
   const form = { client: vouchedFor, organization: organizationId, project: projectId }
   await eve.send('/account', '/account/applications/revoke', form)
@@ -359,5 +359,5 @@ test('applications with access are listed once for each project, and revoking en
   const done = await olga.send('/account/applications', '/account/applications/revoke', form)
   t.is(done.location, '/account/applications?done=application_revoked')
   for (const token of tokens) await t.throwsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
-  t.regex((await olga.get(done.location)).html, /The access has ended[^]*You have allowed none/)
+  t.regex((await olga.get(done.location)).html, /The access is revoked[^]*No application has access/)
 })

@@ -88,7 +88,7 @@ test('a report tells what it comes to, what to mend first and what receivers ask
     t.regex(text, /Many receivers will refuse it/)
     t.regex(text, /Re: <script>alert\(1\)<\/script> NEWS FOR YOU/)
     t.regex(text, /The score cannot be above 30 now[^]*Neither SPF nor DKIM passes[^]*30 at most/)
-    t.regex(text, /What to mend[^]*DMARC alignment[^]*\+12 points[^]*Do this:/)
+    t.regex(text, /What to improve[^]*DMARC alignment[^]*\+12 points[^]*Do this:/)
     t.regex(text, /SPF or DKIM passes[^]*Gmail\s+missed \(550 5\.7\.26\)/)
     t.regex(text, /Gmail\s+misses 7 of 9 rules[^]*Yahoo\s+misses 6 of 8 rules/)
     t.regex(text, /Less than 0\.3 % of readers complain\s+Gmail\s+not checkable/)
@@ -101,7 +101,7 @@ test('a report without fault says so', async (t) => {
   const rig = await startRig(t)
   for (const text of await judge(t, rig, await reportOf(rig, await letter()))) {
     t.regex(text, /Ready for the inbox/)
-    t.regex(text, /There is nothing to mend/)
+    t.regex(text, /There is nothing to improve/)
     t.regex(text, /Gmail\s+all 8 rules met/)
   }
 })
@@ -112,7 +112,7 @@ test('a report for which DNS kept silent praises nothing that nobody knows', asy
   const zone = Object.fromEntries(dns.questions.map((question) => [question, 'ETIMEOUT']))
   for (const text of await judge(t, rig, await reportOf(rig, await newsletter({ zone })))) {
     t.regex(text, /Good, as far as it could be checked[^]*DNS did not answer all questions/)
-    t.notRegex(text, /Ready for the inbox|nothing to mend/)
+    t.notRegex(text, /Ready for the inbox|nothing to improve/)
     t.regex(text, /Gmail\s+7 of 10 rules not known/)
   }
 })
@@ -132,7 +132,7 @@ test('a test that waits, is being checked, has failed or is over says what to do
     [{ mail }, /being checked/],
     [
       { mail: { ...mail, content: { ...mail.content, id: 'inm_2' } }, problem: 'The mail took too long to be checked.' },
-      /took too long[^]*Make a new test/,
+      /took too long[^]*Create a new test/,
     ],
     [{ expiresAt: 1 }, /No mail came/],
   ]

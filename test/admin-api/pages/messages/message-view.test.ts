@@ -289,7 +289,7 @@ test('a link that is made up, changed or old shows nothing', async (t) => {
   site.clock.advance(16 * 60_000)
   const late = await asked(view)
   t.is(late.status, 404)
-  t.regex(late.body.toString(), /does not work any more/)
+  t.regex(late.body.toString(), /has expired/)
   for (const part of ['/html', '/raw', '/attachments/0', '/embedded/0', '/image']) t.is((await asked(view + part)).status, 404, part)
 })
 
@@ -342,7 +342,7 @@ test('the HTML of a message keeps its style sheets, classes and body, and none o
 })
 
 test('members of the organization see the inbox and its messages, others do not', async (t) => {
-  const message = 'Mail rests for the destination Main: the login was refused. A message is tried again from 10:00 on.'
+  const message = 'Delivery to the destination Main is paused: the login was refused. The next trial is at 10:00.'
   const site = await startSite(t)
   site.daemon.probes.waiting = async () => ({ at: 0, event: 'waiting', message, detail: {} })
   const { path } = await captured(site, good)

@@ -111,7 +111,7 @@ test('a code that nobody used leaves nothing that is allowed', async (t) => {
   const approved = await approve(site, olga)
   site.clock.advance(60_000)
   refused(t, await redeem(site, approved), 'a minute old')
-  t.regex((await olga.get('/account/applications')).html, /You have allowed none/)
+  t.regex((await olga.get('/account/applications')).html, /No application has access/)
 })
 
 test('who is removed and comes back has let no application in', async (t) => {
@@ -132,7 +132,7 @@ test('who is removed and comes back has let no application in', async (t) => {
   await t.throwsAsync(site.oauth.tokenCheck.bearer(String(tokens.body['access_token']), 'rest'))
   refused(t, await refresh(site, tokens.body['refresh_token']), 'a refresh token of the earlier membership')
   refused(t, await redeem(site, underWay), 'a code of the earlier membership')
-  t.regex((await ben.get('/account/applications')).html, /You have allowed none/)
+  t.regex((await ben.get('/account/applications')).html, /No application has access/)
   t.is((await refresh(site, olgas.body['refresh_token'])).status, 200, 'others keep theirs')
 })
 
@@ -146,7 +146,7 @@ test('a refresh token that comes twice is told to who allowed it, once, and stan
   const told = (await site.mails()).filter(({ to }) => to === 'olga@example.ch')
   t.deepEqual(
     told.map(({ subject }) => subject),
-    ['The access of an application was ended'],
+    ['The access of an application was revoked'],
   )
   t.is(told[0]?.link, `${site.url}/account/applications`)
   t.regex(told[0]?.raw ?? '', /Nightly[^]*Deploy-key/)

@@ -21,7 +21,7 @@ test('an invitation leads from the mail over a sign-in to the membership', async
   const id = (await site.people.invitations.forAddress('ben@example.ch'))[0]?.invitation.id ?? ''
   t.is((await eve.send('/account', '/invitations/accept', { organization, invitation: id })).status, 404)
 
-  t.regex((await ben.get(invitation)).html, /Mail me a sign-in link/)
+  t.regex((await ben.get(invitation)).html, /Email me a sign-in link/)
   await ben.post('/sign-in', { email: 'ben@example.ch', next: invitation })
   t.is((await ben.post(new URL((await site.mailTo('ben@example.ch')).link).pathname)).location, invitation)
   t.is((await ben.send(invitation, '/invitations/accept', { organization, invitation: id })).location, '/organizations?done=accepted')
@@ -63,7 +63,7 @@ test('roles are changed, ownership handed on and members removed, after a fresh 
   ] as const)
     t.is((await olga.post(`${members}/${act}`, { ...form, csrf })).location, again, act)
   t.notRegex((await olga.get(members)).html, /Hand on ownership|name="role"/)
-  t.regex((await olga.get(again)).html, /Confirm that it is you/)
+  t.regex((await olga.get(again)).html, /Confirm your identity/)
 
   await olga.signIn('olga@example.ch')
   t.is((await olga.send(members, `${members}/transfer`, { member })).location, `${members}?done=transferred`)

@@ -36,7 +36,7 @@ test('an owner deletes an organization by its name, after a fresh sign-in, and i
 
   await ada.signIn('ada@example.ch')
   t.is((await ada.send(path, path, { name: ' House of owner ' })).location, '/organizations?done=ended')
-  t.regex((await ada.get('/organizations')).html, /You are in no organization yet/)
+  t.regex((await ada.get('/organizations')).html, /You are not a member of an organization yet/)
   for (const gone of [path, `/organizations/${organizationId}/members`]) t.is((await ada.get(gone)).status, 404)
   await t.throwsAsync(site.oauth.tokenCheck.bearer(token, 'rest'))
   const acts = await site.database.all(auditEntries, { organizationId })
