@@ -4,7 +4,7 @@ import type { Clock, Timer } from '#core/clock.ts'
 import type { Authentication, Authenticator, ReceivedMail } from '#core/inbound-routes/authentication.ts'
 import type { AuthenticationTask, FromAuthentication } from './authentication-worker.ts'
 import { boundedDns } from '../dns/bounded-dns.ts'
-import type { Resolve } from '../inspect/facts/input.ts'
+import type { Resolve } from '../dns/resolve.ts'
 import { answerQuestion } from '../dns/thread-questions.ts'
 import { afterProcessorTime } from '../threads/thread-time.ts'
 

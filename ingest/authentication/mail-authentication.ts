@@ -5,7 +5,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf } from 'mailauth/lib/spf/index.js'
 import { withFewSignatures } from './few-signatures.ts'
-import type { Resolve } from '../inspect/facts/input.ts'
+import type { Resolve } from '../dns/resolve.ts'
 import { excessOf } from './verifiable-head.ts'
 
 /** A longer header block is not worth its arithmetic; nobody is shown what such a mail says either. */

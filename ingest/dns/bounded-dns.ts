@@ -1,6 +1,6 @@
 /** Questions to DNS under deadlines: one for each question and one for all of them. */
 import type { Clock } from '#core/clock.ts'
-import type { Resolve } from '../inspect/facts/input.ts'
+import type { Resolve } from './resolve.ts'
 
 const questionMs = 5000
 

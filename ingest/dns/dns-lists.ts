@@ -1,6 +1,6 @@
 /** Which DNS lists are asked, and whether they are what they should be: dead lists name nobody or everybody. */
 import type { Clock } from '#core/clock.ts'
-import type { DnsList, Resolve } from '../inspect/facts/input.ts'
+import type { DnsList, Resolve } from './resolve.ts'
 
 interface Manner {
   /** Answers that are errors. */

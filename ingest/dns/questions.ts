@@ -1,5 +1,5 @@
 /** Questions to DNS: each is asked once, and a fault of DNS is told apart from an answer that there is nothing. */
-import type { QuestionType, Resolve } from '../inspect/facts/input.ts'
+import type { QuestionType, Resolve } from './resolve.ts'
 
 /** `none`: there is no such record, `exists` tells whether the name is known at all. `fault`: nobody knows at the moment. */
 export type Answer<R> =

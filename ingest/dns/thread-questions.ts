@@ -1,5 +1,5 @@
 /** Questions of a thread that has no network of its own, most of them to DNS: it asks the main thread, each under a number. */
-import type { QuestionType, Resolve } from '../inspect/facts/input.ts'
+import type { QuestionType, Resolve } from './resolve.ts'
 
 export interface Question {
   readonly kind: 'question'

@@ -1,7 +1,7 @@
 /** The thread that scores one mail. It has no network of its own: it asks the main thread about names and policies. */
 import { parentPort } from 'node:worker_threads'
 import { AskedQuestions } from '../dns/thread-questions.ts'
-import type { DnsList } from './facts/input.ts'
+import type { DnsList } from '../dns/resolve.ts'
 import { inspectMail } from './score.ts'
 import type { FromThread, PolicyQuestion, ToThread } from './thread-messages.ts'
 

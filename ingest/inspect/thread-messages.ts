@@ -1,7 +1,7 @@
 /** What the thread that scores and the main thread say to each other. */
 import type { InspectReport, InspectSession } from '#core/inspect/report.ts'
 import type { Question, QuestionAnswer } from '../dns/thread-questions.ts'
-import type { DnsList } from './facts/input.ts'
+import type { DnsList } from '../dns/resolve.ts'
 
 /** To the thread: first the mail, then the lists and the answers. */
 export type ToThread =

@@ -7,7 +7,7 @@ import { afterProcessorTime } from '../threads/thread-time.ts'
 import { excessOf, headLinesMax } from '../authentication/verifiable-head.ts'
 import { boundedDns } from '../dns/bounded-dns.ts'
 import { WatchedLists } from '../dns/dns-lists.ts'
-import type { DnsList, Resolve } from './facts/input.ts'
+import type { DnsList, Resolve } from '../dns/resolve.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
 export interface ScorerLimits {

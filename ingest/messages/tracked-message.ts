@@ -5,6 +5,7 @@ import { linkTarget } from '../html/link-target.ts'
 import { BrokenMime, onlyField } from '../mime/mime-head.ts'
 import { placedParts, type PlacedPart } from '../mime/mime-tree.ts'
 import { decodeBody, encodeBody } from '../mime/transfer-encoding.ts'
+import type { TrackingMarks } from '../threads/parser-thread.ts'
 
 /** The message goes as it is. */
 export class Untracked extends Error {
@@ -15,14 +16,6 @@ export class Untracked extends Error {
     super(reason)
     this.reason = reason
   }
-}
-
-/** What takes the place of what. */
-export interface TrackingMarks {
-  /** Addresses in the order of `trackableLinks`; undefined leaves all links alone. */
-  readonly links: readonly string[] | undefined
-  /** Address of the image that tells of an opening. */
-  readonly pixel: string | undefined
 }
 
 const encodedMax = 3 * 1024 * 1024

@@ -2,7 +2,7 @@
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
 import { headerSigns, tellsDelay, tellsExpiry, tellsFailure, type HeaderSigns } from './prose/bounce-signs.ts'
-import { hostInWords, isNamedAsFailed, namedRecipients, saidAbout, type SaidWords } from './prose/bounce-text.ts'
+import { isNamedAsFailed, namedRecipients, saidAbout, type SaidWords } from './prose/bounce-text.ts'
 import {
   deliveryEvents,
   listedRecipients,
@@ -18,7 +18,7 @@ import { listRefusalEvent } from './prose/list-refusal.ts'
 import { mailsOf } from './mail/mbox.ts'
 import { noticeText, type NoticeText } from './mail/notice-text.ts'
 import { partOctets, partText } from './mail/part-text.ts'
-import { failureCodes } from './facts/reply-codes.ts'
+import { hostInWords, failureCodes } from './facts/reply-codes.ts'
 import { reportClues, toldValues } from './facts/report-clues.ts'
 import { dateIn, hostIn, reportEvent, type ReportFrame } from './facts/report-event.ts'
 import { openReportMail, withSingleLineEnds, type ReportMail, type ReportPart } from './mail/report-mail.ts'

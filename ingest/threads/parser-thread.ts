@@ -6,11 +6,18 @@ import type { ReportReading } from '#core/feedback/event.ts'
 import type { UntrackedReason } from '#core/trace/tracking.ts'
 import type { MessageParts } from '../mime/message-parts.ts'
 import { afterProcessorTime } from './thread-time.ts'
-import type { TrackingMarks } from '../messages/tracked-message.ts'
 
 // Not a wall: one big allocation beyond it ends the whole process. What the parser may read is bounded so that it needs less
 // than a third of this; the test with the greediest messages proves it.
 const heapMiB = 384
+
+/** What takes the place of what. */
+export interface TrackingMarks {
+  /** Addresses in the order of `trackableLinks`; undefined leaves all links alone. */
+  readonly links: readonly string[] | undefined
+  /** Address of the image that tells of an opening. */
+  readonly pixel: string | undefined
+}
 
 /** `cut` says that `raw` ends before the message does. Links under `ownUrl` are not counted among those to track. */
 export type ParserRequest =

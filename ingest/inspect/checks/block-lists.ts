@@ -4,7 +4,7 @@ import { isPublic, plainAddress, reversed } from '../../dns/addresses.ts'
 import { organizationOf } from '../../dns/domains.ts'
 import type { Facts } from '../facts/facts.ts'
 import { silentList } from '../../dns/dns-lists.ts'
-import type { DnsList } from '../facts/input.ts'
+import type { DnsList } from '../../dns/resolve.ts'
 import type { Questions } from '../../dns/questions.ts'
 import type { Verdict } from './verdict.ts'
 

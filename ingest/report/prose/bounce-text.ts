@@ -209,11 +209,3 @@ function withoutName(words: string, address: string): string {
   const rest = (match.groups?.['rest'] ?? '').replace(/^[\s:;,.*<>-]+/, '')
   return [rest, ...words.split('\n').slice(1)].join('\n').trim()
 }
-
-/** The host that refused, as prose names it. */
-export const hostInWords = (words: string): string | undefined =>
-  /\b(?:host|server|mx)[ :]\s{0,4}([\w.-]{3,255} {0,2}\[[\da-fA-F:.]{3,45}\])/i.exec(words)?.[1] ??
-  /while talking to\s{1,4}([\w.-]{3,255})/i.exec(words)?.[1] ??
-  /([\w.-]{3,255} \[[\da-fA-F:.]{3,45}\]) did not like/.exec(words)?.[1] ??
-  /(?:remote host|connected to|remote server) \(?([\d.]{7,15}|[\da-fA-F:]{5,45})\b/i.exec(words)?.[1] ??
-  /\bhost:? ((?:[\w-]{1,63}\.){1,10}[a-z]{2,63})\b/i.exec(words)?.[1]

@@ -1,9 +1,8 @@
 /** Delivery status notifications with their fields (RFC 3464), and what those who send them make of the fields. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { HeaderField } from '../../mime/header-fields.ts'
-import { hostInWords } from '../prose/bounce-text.ts'
 import { isMachine, plainAddress, typedAddress } from '../facts/mail-address.ts'
-import { failureCodes, isVague, replyCodes } from '../facts/reply-codes.ts'
+import { hostInWords, failureCodes, isVague, replyCodes } from '../facts/reply-codes.ts'
 import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
 import { valueIn, type FieldGroup } from '../facts/status-fields.ts'
 

@@ -6,7 +6,7 @@ import { systemClock } from '#core/clock.ts'
 import type { ReceivedMail } from '#core/inbound-routes/authentication.ts'
 import { AuthenticationThread, type AuthenticationLimits } from '#ingest/authentication/authentication-thread.ts'
 import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
-import type { Resolve } from '#ingest/inspect/facts/input.ts'
+import type { Resolve } from '#ingest/dns/resolve.ts'
 import { eventually } from '../../support/deadline.ts'
 import { StubDns, type Zone } from '../inspect/stub-dns.ts'
 

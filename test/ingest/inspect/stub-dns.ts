@@ -1,5 +1,5 @@
 /** DNS out of a table: what is not in it does not exist. It remembers every question. */
-import type { Resolve } from '#ingest/inspect/facts/input.ts'
+import type { Resolve } from '#ingest/dns/resolve.ts'
 
 /** From `name type`, in lower case but for the type, without the final dot, to records or to the code of an error. */
 export type Zone = Readonly<Record<string, readonly unknown[] | string>>

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { systemClock } from '#core/clock.ts'
 import { dnsListOf, WatchedLists } from '#ingest/dns/dns-lists.ts'
-import type { Resolve } from '#ingest/inspect/facts/input.ts'
+import type { Resolve } from '#ingest/dns/resolve.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { ThreadScorer } from '#ingest/inspect/thread-scorer.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
