@@ -12,7 +12,7 @@ import type {
 } from '#core/delivery/transport.ts'
 import { Failure } from '../smtp/connection/failure.ts'
 import { exchange, type Exchanged, type ExchangeOptions } from './exchange.ts'
-import { Content, Outgoing, Unreadable } from './vendor/outgoing.ts'
+import { Content, Outgoing, Unreadable } from './contract/outgoing.ts'
 import {
   VendorRefusal,
   type Vendor,
@@ -20,7 +20,7 @@ import {
   type VendorContext,
   type VendorRequest,
   type VendorVerdict,
-} from './vendor/vendor.ts'
+} from './contract/vendor.ts'
 import type { PartsReader } from '#ingest/messages/parts-reader.ts'
 
 /** A gateway handed the message on and heard nothing more of it in time, so the provider may have it (RFC 9110 §15.6.5; 524 is Cloudflare's). */

@@ -7,7 +7,7 @@ import { factsOf, type ConnectionFacts, type KeptConnections, type KeptRequestAr
 import { flatHeaders, isNotHttp } from '../../outbound/request.ts'
 import { asFailure, Failure, type AttemptErrorCode, type Phase } from '../smtp/connection/failure.ts'
 import type { HttpDeadlines } from './deadlines.ts'
-import type { VendorAnswer, VendorRequest } from './vendor/vendor.ts'
+import type { VendorAnswer, VendorRequest } from './contract/vendor.ts'
 
 /** Octets of an answer that are read; what goes beyond is cut off. */
 const answerOctetsMax = 64 * 1024

@@ -2,10 +2,10 @@
 import type { Clock } from '#core/clock.ts'
 import type { HttpTarget, ProbeStep } from '#core/delivery/transport.ts'
 import { Failure, type Phase } from '../smtp/connection/failure.ts'
-import { verdictByStatus } from './vendor/answers.ts'
+import { verdictByStatus } from './contract/answers.ts'
 import { shown, vendorContext } from './attempt.ts'
 import { exchange, type ExchangeOptions } from './exchange.ts'
-import { VendorRefusal, type Vendor, type VendorAnswer, type VendorVerdict } from './vendor/vendor.ts'
+import { VendorRefusal, type Vendor, type VendorAnswer, type VendorVerdict } from './contract/vendor.ts'
 
 const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', body: 'auth', final: 'auth' }
 const nameOf = (phase: Phase): string => stepNames[phase] ?? phase

@@ -8,7 +8,7 @@ import { Failure } from '../smtp/connection/failure.ts'
 import { HttpAttempt } from './attempt.ts'
 import { standardHttpDeadlines, type HttpDeadlines } from './deadlines.ts'
 import { ProbeWalk } from './probe.ts'
-import type { Vendor } from './vendor/vendor.ts'
+import type { Vendor } from './contract/vendor.ts'
 import { vendors } from './vendors/vendors.ts'
 
 export interface HttpTransportOptions extends OutboundOptions {

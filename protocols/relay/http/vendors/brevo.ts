@@ -1,7 +1,7 @@
 /** Brevo, API version 3: the message in fields. */
 import { httpProviders } from '#config/providers.ts'
-import { jsonOf, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
-import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../vendor/vendor.ts'
+import { jsonOf, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../contract/vendor.ts'
 
 /** Codes that stand for settings although their status speaks of the request. */
 const misconfigured = new Set(['unauthorized', 'permission_denied', 'not_enough_credits', 'account_under_validation'])

@@ -1,7 +1,7 @@
 /** MailerSend, Email API v1. It takes fields and makes the message itself. */
 import { httpProviders } from '#config/providers.ts'
-import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
-import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../vendor/vendor.ts'
+import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../contract/vendor.ts'
 
 /** MS42207: the domain is not verified; MS42225: the limits of a trial. */
 const ofTheAccount = new Set(['MS42207', 'MS42225'])

@@ -1,8 +1,8 @@
 /** Mailgun, in both of its regions: the message as it is. */
 import { randomUUID } from 'node:crypto'
 import { httpProviders } from '#config/providers.ts'
-import { jsonOf, textOf, verdictByStatus } from '../vendor/answers.ts'
-import type { Credentials, Vendor, VendorAnswer, VendorContext, VendorRequest, VendorVerdict } from '../vendor/vendor.ts'
+import { jsonOf, textOf, verdictByStatus } from '../contract/answers.ts'
+import type { Credentials, Vendor, VendorAnswer, VendorContext, VendorRequest, VendorVerdict } from '../contract/vendor.ts'
 
 export const mailgun: Vendor = {
   provider: 'mailgun',

@@ -1,7 +1,7 @@
 /** Mailjet, Send API v3.1. It takes fields and makes the message itself. */
 import { httpProviders } from '#config/providers.ts'
-import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
-import type { Credentials, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../vendor/vendor.ts'
+import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import type { Credentials, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../contract/vendor.ts'
 
 const origins: Readonly<Record<string, string>> = { eu: 'https://api.mailjet.com', us: 'https://api.us.mailjet.com' }
 

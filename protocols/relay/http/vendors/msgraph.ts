@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { httpProviders } from '#config/providers.ts'
 import { readToken, tokenRequest } from '../../oauth2/token.ts'
-import { addressedMime } from '../vendor/addressed-mime.ts'
-import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
+import { addressedMime } from '../contract/addressed-mime.ts'
+import { jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
 import {
   VendorRefusal,
   type Credentials,
@@ -11,7 +11,7 @@ import {
   type VendorAnswer,
   type VendorContext,
   type VendorVerdict,
-} from '../vendor/vendor.ts'
+} from '../contract/vendor.ts'
 
 /** The national clouds: where tokens come from, and where mail goes. */
 const clouds: Readonly<Record<string, readonly [login: string, graph: string]>> = {

@@ -1,7 +1,7 @@
 /** Postmark: the message in fields. */
 import { httpProviders } from '#config/providers.ts'
-import { jsonOf, mailboxText, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
-import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../vendor/vendor.ts'
+import { jsonOf, mailboxText, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../contract/vendor.ts'
 
 /** Error codes that stand for settings: token, sender signature, credits, account under review, message stream. */
 const misconfigured = new Set([10, 400, 401, 405, 412, 413, 1226, 1235])

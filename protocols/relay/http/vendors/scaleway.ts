@@ -1,7 +1,7 @@
 /** Scaleway Transactional Email, API v1alpha1. It takes fields and makes one message for each recipient. */
 import { httpProviders } from '#config/providers.ts'
-import { jsonOf, mailboxText, objectsIn, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
-import type { Credentials, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../vendor/vendor.ts'
+import { jsonOf, mailboxText, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import type { Credentials, NamedAddress, Vendor, VendorAnswer, VendorVerdict } from '../contract/vendor.ts'
 
 const address = ({ name, address: email }: NamedAddress) => ({ email, ...(name !== '' && { name }) })
 const token = ({ secret_key = '' }: Credentials) => ({ 'x-auth-token': secret_key })

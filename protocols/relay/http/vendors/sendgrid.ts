@@ -1,7 +1,7 @@
 /** Twilio SendGrid, Web API version 3: the message in fields. */
 import { httpProviders } from '#config/providers.ts'
-import { jsonOf, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
-import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../vendor/vendor.ts'
+import { jsonOf, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../contract/vendor.ts'
 
 /** Header fields that SendGrid sets itself and refuses to be given. */
 const reserved = new Set(['x-sg-id', 'x-sg-eid', 'received', 'dkim-signature', 'content-type', 'content-transfer-encoding'])

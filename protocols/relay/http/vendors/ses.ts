@@ -1,8 +1,8 @@
 /** Amazon SES, API version 2: the message as it is, signed with Signature Version 4. */
 import { httpProviders } from '#config/providers.ts'
-import { jsonOf, textOf, verdictByStatus } from '../vendor/answers.ts'
+import { jsonOf, textOf, verdictByStatus } from '../contract/answers.ts'
 import { signedHeaders } from './aws-signature.ts'
-import type { Credentials, Vendor, VendorAnswer, VendorContext, VendorRequest, VendorVerdict } from '../vendor/vendor.ts'
+import type { Credentials, Vendor, VendorAnswer, VendorContext, VendorRequest, VendorVerdict } from '../contract/vendor.ts'
 
 /** SES names the kind of an error where others have a status; one status stands for many of them. */
 const kinds: Readonly<Record<string, 'transient' | 'rate_limited' | 'misconfigured'>> = {

@@ -1,8 +1,8 @@
 /** SMTP2GO, API v3. It takes the message as it is and its recipients from To and Cc; fields only where some are hidden. */
 import { httpProviders } from '#config/providers.ts'
-import { addressedMime } from '../vendor/addressed-mime.ts'
-import { addressesIn, jsonOf, mailboxText, objectsIn, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
-import type { Credentials, MessageFields, Vendor, VendorAnswer, VendorVerdict } from '../vendor/vendor.ts'
+import { addressedMime } from '../contract/addressed-mime.ts'
+import { addressesIn, jsonOf, mailboxText, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import type { Credentials, MessageFields, Vendor, VendorAnswer, VendorVerdict } from '../contract/vendor.ts'
 
 const origins: Readonly<Record<string, string>> = {
   global: 'https://api.smtp2go.com',

@@ -1,8 +1,8 @@
 /** SparkPost, Transmissions API. It takes the message as it is. */
 import { isUtf8 } from 'node:buffer'
 import { httpProviders } from '#config/providers.ts'
-import { addressesIn, jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../vendor/answers.ts'
-import { VendorRefusal, type Credentials, type Vendor, type VendorAnswer, type VendorVerdict } from '../vendor/vendor.ts'
+import { addressesIn, jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import { VendorRefusal, type Credentials, type Vendor, type VendorAnswer, type VendorVerdict } from '../contract/vendor.ts'
 
 const origins: Readonly<Record<string, string>> = { us: 'https://api.sparkpost.com', eu: 'https://api.eu.sparkpost.com' }
 

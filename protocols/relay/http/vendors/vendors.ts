@@ -12,7 +12,7 @@ import { sendgrid } from './sendgrid.ts'
 import { ses } from './ses.ts'
 import { smtp2go } from './smtp2go.ts'
 import { sparkpost } from './sparkpost.ts'
-import type { Vendor } from '../vendor/vendor.ts'
+import type { Vendor } from '../contract/vendor.ts'
 
 export const vendors: Readonly<Record<HttpProvider, Vendor>> = {
   ...{ ses, sendgrid, mailgun, postmark, resend, brevo },

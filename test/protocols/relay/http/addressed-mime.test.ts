@@ -1,6 +1,6 @@
 import test from 'ava'
-import { addressedMime } from '../../../../protocols/relay/http/vendor/addressed-mime.ts'
-import type { MessageFields, NamedAddress } from '../../../../protocols/relay/http/vendor/vendor.ts'
+import { addressedMime } from '../../../../protocols/relay/http/contract/addressed-mime.ts'
+import type { MessageFields, NamedAddress } from '../../../../protocols/relay/http/contract/vendor.ts'
 
 const named = (address: string, name = ''): NamedAddress => ({ name, address })
 

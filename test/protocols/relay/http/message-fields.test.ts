@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { MessageParts } from '#ingest/mime/message-parts.ts'
-import { addressed } from '../../../../protocols/relay/http/vendor/message-fields.ts'
+import { addressed } from '../../../../protocols/relay/http/contract/message-fields.ts'
 
 const parts = (changes: Partial<MessageParts> = {}): MessageParts => ({
   from: [{ name: 'Shop', address: 'shop@site.test' }],

@@ -16,7 +16,7 @@ import {
   type VendorAnswer,
   type VendorContext,
   type VendorRequest,
-} from '../../../../protocols/relay/http/vendor/vendor.ts'
+} from '../../../../protocols/relay/http/contract/vendor.ts'
 
 const fields: MessageFields = {
   from: { name: 'The Shop', address: 'shop@site.test' },
