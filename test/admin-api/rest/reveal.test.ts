@@ -49,7 +49,7 @@ test('an agent gets a link and no token, and the link shows the token to one per
   for (const method of ['GET', 'POST'] as const) {
     const again = await rig.rest.call(method, path, undefined, asPerson)
     t.is(again.status, 410)
-    t.regex(textOf(again), /used already/)
+    t.regex(textOf(again), /already used/)
   }
   const acts = (await rig.rest.must('GET', '/v1/audit?act=publishable_key'))['data'] as { act: string }[]
   t.deepEqual(

@@ -45,7 +45,7 @@ test('a change of role and a removal act at once, and the member is told', async
   t.is(await members.rightsOf(organizationId, ben.id), undefined)
   await refusedWith(t, 'not_found', members.scopeOf(ben.id, organizationId))
   const told = (await mails()).map(({ trace }) => `${trace.recipients[0]?.address}: ${trace.subject}`).toSorted()
-  t.deepEqual(told, ['ben@example.ch: You are viewer of Acme now', 'ben@example.ch: You left Acme'])
+  t.deepEqual(told, ['ben@example.ch: You are no longer a member of Acme', 'ben@example.ch: Your role in Acme is now viewer'])
   t.deepEqual(await acts(), ['user member.removed', 'user member.role_changed'])
 })
 
