@@ -62,6 +62,7 @@ async function run(): Promise<number> {
 }
 
 if (prepare()) {
-  if (isWhole) console.log(`About 4,500 tests, which take about 15 minutes on two processors (this machine has ${String(cpus().length)}).\n`)
+  if (isWhole)
+    console.log(`About 4,500 tests, which take about 15 minutes on two processors (this machine has ${String(cpus().length)}).\n`)
   process.exitCode = await run()
 } else process.exitCode = 1
