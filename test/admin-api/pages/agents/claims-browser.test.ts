@@ -35,7 +35,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
     [await page.isChecked('[name=send_sandbox]'), await page.isChecked('[name=send_live]'), await page.isChecked('[name=admin]')],
     [true, false, false],
   )
-  await page.check('text=Send to real people')
+  await page.check('text=Send to real recipients')
   await press('text=Take it over')
   t.regex(await page.innerText('main'), /The sandbox is now yours/)
 
@@ -47,7 +47,7 @@ async function journey(t: ExecutionContext, hasScripts: boolean): Promise<void> 
   t.is(await page.getAttribute('#code', 'aria-invalid'), 'true')
   await page.fill('#code', second.code.toLowerCase())
   await press('button:has-text("Attach")')
-  t.regex(await page.innerText('main'), /one more/)
+  t.regex(await page.innerText('main'), /another one/)
   await press('text=Not now')
   const third = await askedBy(site, 'ada@example.ch')
   await go(t, page, { open: `${site.url}/integrations` }, hasScripts)
