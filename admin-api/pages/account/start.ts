@@ -27,7 +27,7 @@ const welcome = (baseUrl: string): Answer =>
     headers: varies,
     content: html`<div class="sheet">
         <h1>Mail relay for your sites</h1>
-        <p class="lead">Postern relays it through your own providers or captures it, and shows what happened to every message.</p>
+        <p class="lead">Postern relays mail through your own providers or captures it, and shows what happened to every message.</p>
         <div class="ways">
           <a class="button" href="/sign-in">Sign in</a>
           <a class="button quiet" href="/openapi.json">API description</a>
@@ -42,7 +42,8 @@ curl ${baseUrl}/v1/messages \\
   -H "Content-Type: application/json" \\
   -d '{"from": "shop@example.com",
        "to": "ada@example.org",
-       "subject": "Hello", "text": "It works."}'</pre>
+       "subject": "Hello",
+       "text": "It works."}'</pre>
         <p class="meta">Software that sends by SMTP signs in with an SMTP credential.</p>
       </section>`,
   })
